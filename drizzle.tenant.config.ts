@@ -1,0 +1,11 @@
+import { defineConfig } from 'drizzle-kit'
+
+export default defineConfig({
+  dialect: 'sqlite',
+  casing: 'snake_case',
+  schema: [
+    './src/platform/tables.ts',
+    './src/{accounts,billing,configuration,events,policies,policyholders}/tables.ts',
+  ],
+  out: './migrations/tenant',
+})
