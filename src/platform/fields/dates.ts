@@ -1,0 +1,75 @@
+import type { DateOffset, FieldDefinition } from '../../configuration/configuration.ts'
+import {
+  add,
+  dayStart,
+  EARLIEST,
+  endOfDay,
+  type Instant,
+  instant,
+  LATEST,
+  localParts,
+  startOfDay,
+  type TimeZone,
+} from '../time.ts'
+
+/** A date value: milliseconds text, or an ISO day read as its start in the tenant's zone (brief 6.4). */
+export function readDate(text: string, zone: TimeZone): Instant | undefined {
+  return /^-?\d+$/.test(text) ? instant(Number(text) || 0) : dayStart(text, zone)
+}
+
+/** A bound of a date field, with how a message names it. */
+export type DateBound = { at: Instant; name: string }
+
+/**
+ * The bounds of a date field at the moment `now`, both inclusive. A bound that is a day, or an offset rounded to
+ * the day, takes in the whole of that day: the earliest is its start, the latest its last millisecond.
+ */
+export function dateBounds(
+  definition: FieldDefinition,
+  now: Instant,
+  zone: TimeZone,
+): { earliest: DateBound[]; latest: DateBound[] } {
+  const { earliest, latest, earliestOffset, latestOffset } = definition
+  const first = earliest === undefined ? undefined : readDate(earliest, zone)
+  const last = latest === undefined ? undefined : readDate(latest, zone)
+  const bound = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
+    at === undefined ? [] : [{ at, name: printed(at, wholeDay, zone) }]
+  return {
+    earliest: [
+      ...bound(first, isDay(earliest)),
+      ...bound(
+        earliestOffset && offsetFrom(now, earliestOffset, startOfDay, zone),
+        !!earliestOffset?.roundToDay,
+      ),
+    ],
+    latest: [
+      ...bound(last !== undefined && isDay(latest) ? endOfDay(last, zone) : last, isDay(latest)),
+      ...bound(latestOffset && offsetFrom(now, latestOffset, endOfDay, zone), !!latestOffset?.roundToDay),
+    ],
+  }
+}
+
+const isDay = (text: string | undefined): boolean => text?.includes('-', 1) ?? false
+
+function offsetFrom(
+  now: Instant,
+  { amount, unit, roundToDay }: DateOffset,
+  round: (at: Instant, zone: TimeZone) => Instant,
+  zone: TimeZone,
+): Instant {
+  let at: Instant
+  try {
+    at = add(now, amount, unit, zone)
+  } catch {
+    // Beyond what the calendar can express: a way to write "any date".
+    return amount < 0 ? EARLIEST : LATEST
+  }
+  return roundToDay ? round(at, zone) : at
+}
+
+function printed(at: Instant, wholeDay: boolean, zone: TimeZone): string {
+  const { year, month, day, hour, minute, second } = localParts(at, zone)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+  return wholeDay ? date : `${date} ${two(hour)}:${two(minute)}:${two(second)} ${zone}`
+}

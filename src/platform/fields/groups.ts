@@ -1,0 +1,141 @@
+import {
+  type FieldError,
+  type FieldErrors,
+  type FieldGroupError,
+  fieldError,
+  fieldErrors,
+  shown,
+} from './errors.ts'
+import {
+  type FieldValues,
+  LARGEST_VALUE_COUNT,
+  mergeFieldValues,
+  nameProblem,
+  readFieldValues,
+  valuesOf,
+} from './values.ts'
+
+/** One group of values, e.g. one driver of a vehicle. An update keeps its locator (brief 2.3). */
+export type FieldGroup = { locator: string; fieldName: string; values: FieldValues }
+
+/**
+ * The values of one owner (policy, exposure, peril …). The entry of a group field in `values` lists the locators
+ * of its groups; every group in `groups` is listed by its field.
+ */
+export type FieldData = { values: FieldValues; groups: FieldGroup[] }
+
+export const NO_FIELD_DATA: FieldData = { values: {}, groups: [] }
+
+/** Changes as requests carry them; creation is a change of `NO_FIELD_DATA`. `fieldValues` are read here. */
+export type FieldChanges = {
+  fieldValues?: unknown
+  addFieldGroups?: { fieldName: string; fieldValues?: unknown }[] | null
+  updateFieldGroups?: { fieldGroupLocator: string; fieldName: string; fieldValues?: unknown }[] | null
+  removeFieldGroups?: string[] | null
+}
+
+/**
+ * The data after the changes: values first, then groups updated, removed, added; removal beats an update. Sending
+ * the entry of a group field keeps only the groups that it lists, null removes them all. `reported` names what
+ * could not be read and unknown locators; hand it to `validateFields`, which looks at everything else.
+ */
+export function changeFields(
+  current: FieldData,
+  changes: FieldChanges,
+  newLocator: () => string,
+): { data: FieldData; reported: FieldErrors } {
+  const read = readFieldValues(changes.fieldValues)
+  const values = mergeFieldValues(current.values, read.values)
+  const problems: FieldError[] = [...read.problems]
+  const groupProblems: { fieldName: string; locator: string; errors: FieldError[] }[] = []
+  const known = new Map(current.groups.map(group => [group.locator, group]))
+  const kept = listedGroups(current.groups, values)
+
+  const put = (group: FieldGroup, wire: unknown): void => {
+    const content = readFieldValues(wire)
+    kept.set(group.locator, { ...group, values: mergeFieldValues(group.values, content.values) })
+    if (content.problems.length > 0)
+      groupProblems.push({ fieldName: group.fieldName, locator: group.locator, errors: content.problems })
+  }
+
+  for (const { fieldGroupLocator: locator, fieldName, fieldValues } of changes.updateFieldGroups ?? []) {
+    const group = known.get(locator)
+    if (group?.fieldName !== fieldName) problems.push(unknownGroup(fieldName, locator))
+    else if (kept.has(locator)) put(kept.get(locator) ?? group, fieldValues)
+  }
+
+  for (const locator of changes.removeFieldGroups ?? []) {
+    if (!known.has(locator)) problems.push(unknownGroup('removeFieldGroups', locator))
+    kept.delete(locator)
+  }
+
+  const added = new Map<string, string[]>()
+  for (const { fieldName, fieldValues } of changes.addFieldGroups ?? []) {
+    const problem = nameProblem(fieldName)
+    const list = added.get(fieldName) ?? []
+    if (problem) problems.push(problem)
+    else if (valuesOf(values, fieldName).length + list.length >= LARGEST_VALUE_COUNT)
+      problems.push(
+        fieldError(fieldName, 'INVALID_VALUE', `takes at most ${LARGEST_VALUE_COUNT} groups; send fewer`),
+      )
+    else {
+      const locator = newLocator()
+      added.set(fieldName, [...list, locator])
+      put({ locator, fieldName, values: {} }, fieldValues)
+    }
+  }
+
+  const data = { values: withLocators(values, known, kept, added), groups: [...kept.values()] }
+  return { data, reported: fieldErrors(problems, indexed(groupProblems, data)) }
+}
+
+function unknownGroup(fieldName: string, locator: string): FieldError {
+  return {
+    fieldName: shown(fieldName),
+    code: 'INVALID_VALUE',
+    message: `There is no field group '${shown(locator)}' for '${shown(fieldName)}'; send a locator that the field lists.`,
+  }
+}
+
+function listedGroups(groups: FieldGroup[], values: FieldValues): Map<string, FieldGroup> {
+  const listed = new Map<string, Set<string>>()
+  const isListed = ({ fieldName, locator }: FieldGroup): boolean => {
+    let locators = listed.get(fieldName)
+    if (!locators) {
+      locators = new Set(valuesOf(values, fieldName))
+      listed.set(fieldName, locators)
+    }
+    return locators.has(locator)
+  }
+  return new Map(groups.filter(isListed).map(group => [group.locator, group]))
+}
+
+/** The values with removed groups dropped from their fields' entries, and added ones at the end. */
+function withLocators(
+  values: FieldValues,
+  known: Map<string, FieldGroup>,
+  kept: Map<string, FieldGroup>,
+  added: Map<string, string[]>,
+): FieldValues {
+  const update: [string, string[]][] = []
+  const names = new Set([...known.values()].map(group => group.fieldName).concat([...added.keys()]))
+  for (const name of names) {
+    const stays = valuesOf(values, name).filter(
+      locator => kept.has(locator) || known.get(locator)?.fieldName !== name,
+    )
+    update.push([name, [...stays, ...(added.get(name) ?? [])]])
+  }
+  return mergeFieldValues(values, Object.fromEntries(update))
+}
+
+function indexed(
+  problems: { fieldName: string; locator: string; errors: FieldError[] }[],
+  data: FieldData,
+): FieldGroupError[] {
+  return problems.map(({ fieldName, locator, errors }) => ({
+    fieldName,
+    errors,
+    locator,
+    index: valuesOf(data.values, fieldName).indexOf(locator),
+  }))
+}

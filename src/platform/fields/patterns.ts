@@ -1,0 +1,37 @@
+import { RE2JS } from 're2js'
+
+/** Instructions of the largest pattern that a configuration may have. */
+export const LARGEST_PATTERN_SIZE = 2_000
+
+const LARGEST_CACHE = 256
+const compiled = new Map<string, RE2JS>()
+
+function compile(source: string): RE2JS {
+  const pattern = compiled.get(source) ?? RE2JS.compile(RE2JS.translateRegExp(source))
+  compiled.delete(source)
+  compiled.set(source, pattern)
+  const [oldest] = compiled.keys()
+  if (compiled.size > LARGEST_CACHE && oldest !== undefined) compiled.delete(oldest)
+  return pattern
+}
+
+/** Why a field may not have the pattern (RE2 syntax, at most 2,000 instructions); undefined when it may. */
+export function patternProblem(source: string): string | undefined {
+  try {
+    const size = compile(source).programSize()
+    if (size <= LARGEST_PATTERN_SIZE) return undefined
+    return `The pattern compiles to ${size} instructions; simplify it to at most ${LARGEST_PATTERN_SIZE}.`
+  } catch (error) {
+    return `The pattern is not RE2 syntax: ${error instanceof Error ? error.message : String(error)}.`
+  }
+}
+
+/** Upper bound of the steps that matching takes: instructions × characters. Throws as `matchesPattern`. */
+export const patternSteps = (source: string, text: string): number =>
+  compile(source).programSize() * (text.length + 1)
+
+/** Whether the pattern matches the whole text, in linear time. Throws on a source that `patternProblem` refuses. */
+export function matchesPattern(source: string, text: string): boolean {
+  // Not `RE2JS.matches`: it builds an automaton of up to 8 MB for each pattern, and an isolate has 128 MB.
+  return compile(source).matcher(text).matches()
+}

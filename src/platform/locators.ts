@@ -1,0 +1,74 @@
+// Locators. Digits for what clients parse as numbers (policy, quote, endorsement, renewal, cancellation, and
+// every displayId), UUIDs for all else (brief 0.9); both tell the shard that holds the record.
+import { createHash } from 'node:crypto'
+
+/** Shards that a digit locator can tell apart: `sequence × 64 + shard`. */
+export const SHARDS = 64
+
+/** The first sequence number: locators lie above 100,000,000 (brief 0.9). */
+export const FIRST_SEQUENCE = 1_562_501
+
+export type PolicyLocator = number & { readonly __brand: 'PolicyLocator' }
+export type QuoteLocator = number & { readonly __brand: 'QuoteLocator' }
+/** A displayId: digits from the same sequence, of a record whose locator is a UUID. */
+export type DisplayId = number & { readonly __brand: 'DisplayId' }
+export type DigitLocator = PolicyLocator | QuoteLocator | DisplayId
+
+export type Uuid = string & { readonly __brand: 'Uuid' }
+
+export const digitLocator = (sequence: number, shard: number): number => sequence * SHARDS + shard
+
+export const shardOfDigits = (locator: number): number => locator % SHARDS
+
+/** A digit locator from a path or body; undefined when the text cannot be one. */
+export function readDigits(text: string): number | undefined {
+  if (!/^[1-9]\d{8,15}$/.test(text)) return undefined
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** A UUID locator from a path or body, in lower case; undefined when the text cannot be one. */
+export function readUuid(text: string): Uuid | undefined {
+  const lower = text.toLowerCase()
+  return UUID.test(lower) ? (lower as Uuid) : undefined
+}
+
+const hexByte = (value: number): string => value.toString(16).padStart(2, '0')
+
+/** A random (version 4) UUID that carries the shard in its last byte. */
+export const newUuid = (shard: number): Uuid => (crypto.randomUUID().slice(0, 34) + hexByte(shard)) as Uuid
+
+/** The shard in a UUID locator's last byte; 64 and more stand for none. */
+export const shardOfUuid = (locator: Uuid): number => Number.parseInt(locator.slice(34), 16)
+
+/**
+ * A version-5 UUID of the names in order, carrying the shard: the same names give the same locator always.
+ * Derived records (the segments of a run) get theirs so, and need no row.
+ */
+export function derivedUuid(shard: number, ...names: string[]): Uuid {
+  const hash = createHash('sha1').update(names.join('\n')).digest()
+  hash[6] = (hash[6]! & 0x0f) | 0x50
+  hash[8] = (hash[8]! & 0x3f) | 0x80
+  hash[15] = shard
+  const hex = hash.toString('hex', 0, 16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid
+}
+
+/** Fresh locators for one request: digits leased beforehand, UUIDs made as they are asked for. */
+export type LocatorSupply = { digits(): number; uuid(): Uuid }
+
+/** A supply of `digits`, which must be as many as will be asked for. */
+export function locatorSupply(shard: number, digits: readonly number[]): LocatorSupply {
+  let used = 0
+  return {
+    digits() {
+      const next = digits[used++]
+      if (next === undefined)
+        throw new Error('More digit locators are needed than were taken for the request.')
+      return next
+    },
+    uuid: () => newUuid(shard),
+  }
+}

@@ -1,0 +1,108 @@
+import Big from 'big.js'
+
+/** ISO 4217 alphabetic code, e.g. `EUR`. */
+export type CurrencyCode = string & { readonly __brand: 'CurrencyCode' }
+
+/** An exact decimal that is not an amount of money: a rate, a factor, a count of months. */
+export type Decimal = Big
+
+/** Decimal places kept of month rates and month counts (brief 3.1). */
+export const RATE_PLACES = 7
+
+/**
+ * Largest amount in minor units. Below 2^53 / 10, so that every amount survives JSON numbers exactly and ten of
+ * them can be added in one SQL expression.
+ */
+export const LARGEST_MINOR = 900_000_000_000_000
+
+/**
+ * An amount of one currency, as a whole number of its minor units. `+` on it does not type-check; use the
+ * functions below. Rounding happens only in `money` (half-up, brief 3.1).
+ */
+export type Money = { readonly minor: number; readonly currency: CurrencyCode }
+
+export class MoneyError extends Error {}
+
+/** A decimal from text or a number; text must be plain (no separators). Throws `MoneyError` on anything else. */
+export function decimal(value: string | number | Big): Decimal {
+  if (value instanceof Big) return value
+  try {
+    return new Big(typeof value === 'string' ? value.trim() : value)
+  } catch {
+    throw new MoneyError(`'${value}' is not a decimal number.`)
+  }
+}
+
+const minorDigitsByCurrency = new Map<string, number>()
+
+/** Minor digits of a currency by ISO 4217: 2 for EUR, 0 for JPY, 3 for BHD. */
+export function minorDigits(currency: CurrencyCode): number {
+  let digits = minorDigitsByCurrency.get(currency)
+  if (digits === undefined) {
+    digits =
+      new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ??
+      2
+    minorDigitsByCurrency.set(currency, digits)
+  }
+  return digits
+}
+
+const knownCurrencies = new Set(Intl.supportedValuesOf('currency'))
+
+/** The code if it is one of ISO 4217, else undefined. */
+export function currencyCode(text: string): CurrencyCode | undefined {
+  return knownCurrencies.has(text) ? (text as CurrencyCode) : undefined
+}
+
+/** `value` rounded half-up (away from zero at .5) to the currency's minor units. */
+export function money(value: Decimal | string | number, currency: CurrencyCode): Money {
+  const digits = minorDigits(currency)
+  const scaled = decimal(value).round(digits, Big.roundHalfUp).times(new Big(10).pow(digits))
+  return fromMinor(Number(scaled.toFixed(0)), currency)
+}
+
+/** An amount from a whole number of minor units, as the store keeps it. */
+export function fromMinor(minor: number, currency: CurrencyCode): Money {
+  if (!Number.isSafeInteger(minor) || Math.abs(minor) > LARGEST_MINOR)
+    throw new MoneyError(`The amount ${minor} is beyond ${LARGEST_MINOR} minor units of ${currency}.`)
+  return { minor: minor === 0 ? 0 : minor, currency }
+}
+
+export const zero = (currency: CurrencyCode): Money => ({ minor: 0, currency })
+
+function sameCurrency(a: Money, b: Money): void {
+  if (a.currency !== b.currency)
+    throw new MoneyError(`Amounts of ${a.currency} and ${b.currency} do not combine.`)
+}
+
+export function plus(a: Money, b: Money): Money {
+  sameCurrency(a, b)
+  return fromMinor(a.minor + b.minor, a.currency)
+}
+
+export function minus(a: Money, b: Money): Money {
+  sameCurrency(a, b)
+  return fromMinor(a.minor - b.minor, a.currency)
+}
+
+export const negated = (a: Money): Money => fromMinor(-a.minor, a.currency)
+
+/** The sum of the amounts; zero of `currency` when there are none. */
+export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
+  let total = zero(currency)
+  for (const amount of amounts) total = plus(total, amount)
+  return total
+}
+
+/** The amount as an exact decimal in major units. */
+export function toDecimal(amount: Money): Decimal {
+  return new Big(amount.minor).div(new Big(10).pow(minorDigits(amount.currency)))
+}
+
+/** Decimal text in major units with all minor digits: `379.15`. */
+export function toText(amount: Money): string {
+  return toDecimal(amount).toFixed(minorDigits(amount.currency))
+}
+
+/** The amount as the JSON number of API responses (brief 0.2). */
+export const toNumber = (amount: Money): number => Number(toText(amount))

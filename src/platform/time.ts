@@ -1,0 +1,94 @@
+import Big from 'big.js'
+import { Temporal } from 'temporal-polyfill'
+import { type Decimal, RATE_PLACES } from './money.ts'
+
+/** Milliseconds since the Unix epoch. */
+export type Instant = number & { readonly __brand: 'Instant' }
+
+/** IANA time zone name, e.g. `Europe/Berlin`. */
+export type TimeZone = string & { readonly __brand: 'TimeZone' }
+
+/** Instants run from the year 0001 to the end of 9999. */
+export const EARLIEST = -62_135_596_800_000 as Instant
+export const LATEST = 253_402_300_799_999 as Instant
+
+/** The only reader of the clock. In production it stands still between I/O, so it never measures durations. */
+export const now = (): Instant => Date.now() as Instant
+
+/** `ms` as an instant, or undefined when it is no whole number within the calendar's range. */
+export function instant(ms: number): Instant | undefined {
+  return Number.isInteger(ms) && ms >= EARLIEST && ms <= LATEST ? (ms as Instant) : undefined
+}
+
+/** The zone if the runtime knows it, else undefined. */
+export function timeZone(name: string): TimeZone | undefined {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return name as TimeZone
+  } catch {
+    return undefined
+  }
+}
+
+export const earlier = (a: Instant, b: Instant): Instant => Math.min(a, b) as Instant
+export const later = (a: Instant, b: Instant): Instant => Math.max(a, b) as Instant
+
+const zoned = (at: Instant, zone: TimeZone): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
+
+export type CalendarUnit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second'
+
+/** Calendar arithmetic in the zone; a day that the month lacks is clamped to its last day. `count` may be negative. */
+export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant {
+  return zoned(at, zone).add({ [`${unit}s`]: count }).epochMilliseconds as Instant
+}
+
+export function startOfDay(at: Instant, zone: TimeZone): Instant {
+  return zoned(at, zone).startOfDay().epochMilliseconds as Instant
+}
+
+/**
+ * The last millisecond of the day that `at` falls on: 23:59:59.999 where the day has it. Found from the next
+ * date, not by adding to a time of day: where clocks go forward at midnight, days start at 01:00.
+ */
+export function endOfDay(at: Instant, zone: TimeZone): Instant {
+  const next = zoned(at, zone).toPlainDate().add({ days: 1 }).toZonedDateTime({ timeZone: zone })
+  return (next.epochMilliseconds - 1) as Instant
+}
+
+/** Start of the day named `YYYY-MM-DD` in the zone; undefined when there is no such day. */
+export function dayStart(isoDate: string, zone: TimeZone): Instant | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate)) return undefined
+  try {
+    const at = Temporal.PlainDate.from(isoDate, { overflow: 'reject' }).toZonedDateTime({ timeZone: zone })
+    return instant(at.epochMilliseconds)
+  } catch {
+    return undefined
+  }
+}
+
+/** Parts of the local time, for printing. */
+export function localParts(at: Instant, zone: TimeZone) {
+  const { year, month, day, hour, minute, second, millisecond, dayOfWeek, dayOfYear, offset } = zoned(
+    at,
+    zone,
+  )
+  return { year, month, day, hour, minute, second, millisecond, dayOfWeek, dayOfYear, offset }
+}
+
+/**
+ * Months from `from` to `to`, 7 places: whole calendar months walked from `from` in the zone, then the elapsed
+ * milliseconds over those of the next month. A day of month that is too late for a month is clamped to its
+ * end and comes back later (brief 3.1). `to` must not lie before `from`.
+ */
+export function months(from: Instant, to: Instant, zone: TimeZone): Decimal {
+  if (to < from) throw new RangeError('months() counts forward only.')
+  const start = zoned(from, zone)
+  const at = (count: number): number => start.add({ months: count }).epochMilliseconds
+  let whole = Math.max(0, Math.floor((to - from) / 2_678_400_000) - 1)
+  while (at(whole + 1) <= to) whole += 1
+  const rest = to - at(whole)
+  if (rest === 0) return new Big(whole)
+  const length = at(whole + 1) - at(whole)
+  return new Big(rest).div(length).plus(whole).round(RATE_PLACES, Big.roundHalfUp)
+}

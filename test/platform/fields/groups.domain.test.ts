@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { changeFields, type FieldData, NO_FIELD_DATA } from '../../../src/platform/fields/groups.ts'
+
+/** Gives g1, g2, … */
+const locators = () => {
+  let last = 0
+  return () => `g${++last}`
+}
+
+const unasked = () => {
+  throw new Error('No locator is needed here.')
+}
+
+const DRIVERS: FieldData = {
+  values: { use: ['private'], drivers: ['d1', 'd2'] },
+  groups: [
+    { locator: 'd1', fieldName: 'drivers', values: { name: ['Ada'], age: ['41'] } },
+    { locator: 'd2', fieldName: 'drivers', values: { name: ['Bob'] } },
+  ],
+}
+
+describe('field groups', () => {
+  it('are listed by locator in their field when added, after those that are there', () => {
+    const { data, reported } = changeFields(
+      DRIVERS,
+      { addFieldGroups: [{ fieldName: 'drivers', fieldValues: { name: 'Cy', age: 30, note: null } }] },
+      locators(),
+    )
+    expect(reported.hasErrors).toBe(false)
+    expect(data.values.drivers).toEqual(['d1', 'd2', 'g1'])
+    expect(data.groups.at(-1)).toEqual({
+      locator: 'g1',
+      fieldName: 'drivers',
+      values: { name: ['Cy'], age: ['30'] },
+    })
+  })
+
+  it('come with the values on creation', () => {
+    const { data } = changeFields(
+      NO_FIELD_DATA,
+      {
+        fieldValues: { use: 'private', drivers: null },
+        addFieldGroups: [{ fieldName: 'drivers' }, { fieldName: 'trailers', fieldValues: { weight: 750 } }],
+      },
+      locators(),
+    )
+    expect(data).toEqual({
+      values: { use: ['private'], drivers: ['g1'], trailers: ['g2'] },
+      groups: [
+        { locator: 'g1', fieldName: 'drivers', values: {} },
+        { locator: 'g2', fieldName: 'trailers', values: { weight: ['750'] } },
+      ],
+    })
+  })
+
+  it('keep their locator when updated, and the values that the update does not name', () => {
+    const { data, reported } = changeFields(
+      DRIVERS,
+      { updateFieldGroups: [{ fieldGroupLocator: 'd1', fieldName: 'drivers', fieldValues: { age: 42 } }] },
+      unasked,
+    )
+    expect(reported.hasErrors).toBe(false)
+    expect(data.values).toEqual(DRIVERS.values)
+    expect(data.groups[0]).toEqual({
+      locator: 'd1',
+      fieldName: 'drivers',
+      values: { name: ['Ada'], age: ['42'] },
+    })
+  })
+
+  it('leave no trace when removed, and an update of a removed one changes nothing', () => {
+    const { data, reported } = changeFields(
+      DRIVERS,
+      {
+        updateFieldGroups: [{ fieldGroupLocator: 'd1', fieldName: 'drivers', fieldValues: { age: 42 } }],
+        removeFieldGroups: ['d1'],
+      },
+      unasked,
+    )
+    expect(reported.hasErrors).toBe(false)
+    expect(data.values.drivers).toEqual(['d2'])
+    expect(data.groups.map(group => group.locator)).toEqual(['d2'])
+  })
+
+  it('lose their field entry with the last of them', () => {
+    const { data } = changeFields(DRIVERS, { removeFieldGroups: ['d1', 'd2'] }, unasked)
+    expect(data).toEqual({ values: { use: ['private'] }, groups: [] })
+  })
+
+  it('are removed when the field is sent without them, all by null', () => {
+    expect(changeFields(DRIVERS, { fieldValues: { drivers: ['d2'] } }, unasked).data.groups).toEqual([
+      DRIVERS.groups[1],
+    ])
+    expect(changeFields(DRIVERS, { fieldValues: { drivers: null } }, unasked).data).toEqual({
+      values: { use: ['private'] },
+      groups: [],
+    })
+  })
+
+  it('stay as they are when a client sends the whole answer back', () => {
+    expect(changeFields(DRIVERS, { fieldValues: DRIVERS.values }, unasked).data).toEqual(DRIVERS)
+  })
+
+  it('that are unknown are reported by name, each', () => {
+    const { data, reported } = changeFields(
+      DRIVERS,
+      {
+        updateFieldGroups: [
+          { fieldGroupLocator: 'd9', fieldName: 'drivers' },
+          { fieldGroupLocator: 'd1', fieldName: 'trailers' },
+        ],
+        removeFieldGroups: ['d8'],
+      },
+      unasked,
+    )
+    expect(data).toEqual(DRIVERS)
+    expect(reported.errors.map(error => [error.fieldName, error.code])).toEqual([
+      ['drivers', 'INVALID_VALUE'],
+      ['trailers', 'INVALID_VALUE'],
+      ['removeFieldGroups', 'INVALID_VALUE'],
+    ])
+    expect(reported.errors[0]?.message).toContain("'d9'")
+    expect(reported.errors[2]?.message).toContain("'d8'")
+  })
+
+  it('report what could not be read under their locator and place', () => {
+    const { reported } = changeFields(
+      DRIVERS,
+      { addFieldGroups: [{ fieldName: 'drivers', fieldValues: { name: { first: 'Cy' } } }] },
+      locators(),
+    )
+    expect(reported).toMatchObject({
+      hasErrors: true,
+      errors: [],
+      fieldGroupErrors: [
+        {
+          fieldName: 'drivers',
+          locator: 'g1',
+          index: 2,
+          errors: [{ fieldName: 'name', code: 'INVALID_TYPE' }],
+        },
+      ],
+    })
+  })
+
+  it('stop at 1,000 a field', () => {
+    const addFieldGroups = Array.from({ length: 1_001 }, () => ({ fieldName: 'drivers' }))
+    const { data, reported } = changeFields(NO_FIELD_DATA, { addFieldGroups }, locators())
+    expect(data.groups).toHaveLength(1_000)
+    expect(reported.errors.map(error => error.code)).toEqual(['INVALID_VALUE'])
+  })
+
+  it('cannot be added under a name that would change the prototype', () => {
+    const { data, reported } = changeFields(
+      NO_FIELD_DATA,
+      { addFieldGroups: [{ fieldName: '__proto__', fieldValues: { a: 'x' } }] },
+      locators(),
+    )
+    expect(data).toEqual(NO_FIELD_DATA)
+    expect(reported.errors.map(error => error.code)).toEqual(['INVALID_FIELD'])
+  })
+})
