@@ -1,0 +1,119 @@
+// Bills new business: the plan of its modification and the invoices that are made at once (brief 4.2). An
+// invoice's total is the sum of its items; nothing writes a total.
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
+import type { Money } from '../platform/money.ts'
+import type { Instant } from '../platform/time.ts'
+import {
+  type Modification,
+  type PlannedInstallment,
+  type PolicyAggregate,
+  type Quote,
+  withRecords,
+} from '../policies/aggregate.ts'
+import { quoteParts } from '../policies/quote-parts.ts'
+import { type Charge, feeCharges, perilCharges } from './charge.ts'
+import { planInstallments } from './installments.ts'
+import { type Invoice, invoiceOf } from './invoice.ts'
+import { totalsDue } from './items.ts'
+
+/** All that the modification charges. */
+export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
+  const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === modification.locator)
+  const fees = [...aggregate.fees.values()].filter(
+    fee => fee.madeBy === modification.locator && !fee.reversed,
+  )
+  return [
+    ...runs.flatMap(run => perilCharges(run, aggregate.perils.get(run.perilLocator)?.name ?? '')),
+    ...feeCharges(fees),
+  ]
+}
+
+/** The modification's plan, in its order. */
+export const planOf = (aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] =>
+  [...aggregate.installments.values()]
+    .filter(installment => installment.modificationLocator === modification.locator)
+    .sort((a, b) => a.number - b.number)
+
+/** What each installment of the modification's plan bills; nothing while there is no plan. */
+export function amountsDue(aggregate: PolicyAggregate, modification: Modification): Money[] {
+  const plan = planOf(aggregate, modification)
+  if (plan.length === 0) return []
+  return totalsDue(plan, chargesOf(aggregate, modification), aggregate.policy.currency)
+}
+
+export type BillingContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
+
+/** The aggregate with the plan of the quote's modification. */
+export function planNewBusiness(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  { product, now, supply }: BillingContext,
+): PolicyAggregate {
+  const { modification } = quoteParts(aggregate, quote)
+  const schedule = product.paymentSchedules.find(one => one.name === quote.paymentScheduleName)
+  if (!schedule) throw new Error(`Quote ${quote.locator} names an unknown payment schedule.`)
+  const plan = planInstallments({
+    charges: chargesOf(aggregate, modification),
+    schedule: schedule.type,
+    terms: product.defaultPaymentTerms,
+    coverage: { start: quote.contractStart, end: quote.contractEnd },
+    now,
+    timeZone: aggregate.policy.timeZone,
+  }).map(
+    (installment): PlannedInstallment => ({
+      ...installment,
+      locator: supply.uuid(),
+      modificationLocator: modification.locator,
+    }),
+  )
+  return { ...aggregate, installments: withRecords(aggregate.installments, plan) }
+}
+
+export type Invoicing = { aggregate: PolicyAggregate; made: { invoice: Invoice; totalDue: Money }[] }
+
+/** The aggregate with an invoice for every installment that is to be invoiced by now and is not yet. */
+export function invoiceWhatIsDue(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
+): Invoicing {
+  const due = installmentsToInvoice(aggregate, modification, now)
+  if (due.length === 0) return { aggregate, made: [] }
+  const totals = amountsDue(aggregate, modification)
+  const made = due.map(installment => {
+    const totalDue = totals[installment.number - 1]!
+    const invoice = invoiceOf(
+      installment,
+      totalDue,
+      'newBusiness',
+      {
+        locator: supply.uuid(),
+        displayId: supply.digits() as DisplayId,
+        policyLocator: aggregate.policy.locator,
+        policyModificationLocator: modification.locator,
+      },
+      now,
+    )
+    return { invoice, totalDue }
+  })
+  const invoices = withRecords(
+    aggregate.invoices,
+    made.map(one => one.invoice),
+  )
+  return { aggregate: { ...aggregate, invoices }, made }
+}
+
+/** Installments of the plan whose time to be invoiced has come. */
+export function installmentsToInvoice(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  now: Instant,
+): PlannedInstallment[] {
+  const invoiced = new Set(
+    [...aggregate.invoices.values()]
+      .filter(invoice => invoice.policyModificationLocator === modification.locator)
+      .map(invoice => invoice.installmentNumber),
+  )
+  return planOf(aggregate, modification).filter(one => one.issueAt <= now && !invoiced.has(one.number))
+}

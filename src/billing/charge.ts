@@ -1,0 +1,84 @@
+// What a transaction charges, before it is known when it is paid. Charges follow from the priced perils and
+// the fees that the transaction made; neither changes later, so charges need no rows of their own.
+import type { Uuid } from '../platform/locators.ts'
+import type { Money } from '../platform/money.ts'
+import type { Fee, PerilRun, Span } from '../policies/aggregate.ts'
+
+type PerilSource = {
+  readonly perilRunLocator: Uuid
+  readonly perilLocator: Uuid
+  readonly perilName: string
+}
+
+/** One amount that a transaction charges over a span: of one peril run its premium, a tax or a commission, or a fee. */
+export type Charge = Span & {
+  /** Unique in the policy; the same charge has the same id whenever it is derived. */
+  readonly id: string
+  /** Never zero. */
+  readonly amount: Money
+  /** The transaction that made it. */
+  readonly policyModificationLocator: Uuid
+} & (
+    | (PerilSource & { readonly type: 'premium' })
+    | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
+    | (PerilSource & { readonly type: 'commission'; readonly commissionRecipient: string })
+    | { readonly type: 'fee'; readonly feeLocator: Uuid; readonly feeName: string }
+  )
+
+const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
+
+/** The charges of a peril run: premium, then taxes, then commissions. None while the run is not priced. */
+export function perilCharges(run: PerilRun, perilName: string): Charge[] {
+  if (run.price === undefined) return []
+  const source = {
+    start: run.start,
+    end: run.end,
+    policyModificationLocator: run.madeBy,
+    perilRunLocator: run.locator,
+    perilLocator: run.perilLocator,
+    perilName,
+  }
+  const charges: Charge[] = [
+    { ...source, id: `${run.locator}/premium`, type: 'premium', amount: run.price.premium.amount },
+    ...run.price.taxes.map(
+      (tax): Charge => ({
+        ...source,
+        id: `${run.locator}/tax/${tax.name}`,
+        type: 'tax',
+        amount: tax.amount,
+        taxName: tax.name,
+      }),
+    ),
+    // A recipient may have several commissions on one peril, so the position tells them apart.
+    ...run.price.commissions.map(
+      (commission, position): Charge => ({
+        ...source,
+        id: `${run.locator}/commission/${position}`,
+        type: 'commission',
+        amount: commission.amount,
+        commissionRecipient: commission.recipient,
+      }),
+    ),
+  ]
+  return charges.filter(isCharged)
+}
+
+/** The charges of fees, in their order. */
+export function feeCharges(fees: Iterable<Fee>): Charge[] {
+  return Array.from(
+    fees,
+    (fee): Charge => ({
+      id: `${fee.locator}/fee`,
+      type: 'fee',
+      amount: fee.amount,
+      start: fee.start,
+      end: fee.end,
+      policyModificationLocator: fee.madeBy,
+      feeLocator: fee.locator,
+      feeName: fee.name,
+    }),
+  ).filter(isCharged)
+}
+
+/** Whether the policyholder pays it: commissions are itemised but belong to no total (brief 3.1). */
+export const isPayable = (charge: Charge): boolean => charge.type !== 'commission'

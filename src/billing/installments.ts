@@ -1,0 +1,69 @@
+// The plan of a transaction: which billing periods are paid together, when the invoice of each is made and
+// when it is due. A plan says nothing about amounts: every charge is split over it by the same formula when it
+// is read (items.ts), so what is stored grows with the installments and with the charges, not with both.
+import type { PaymentScheduleType, ProductDefinition } from '../configuration/configuration.ts'
+import { add, endOfDay, type Instant, later, type TimeZone } from '../platform/time.ts'
+import type { Span } from '../policies/aggregate.ts'
+import { type Charge, isPayable } from './charge.ts'
+import { type BillingPeriod, billingPeriods } from './schedule.ts'
+
+/** One planned invoice. `start` and `end` are those of its periods, which follow one another without a gap. */
+export type Installment = Span & {
+  /** From 1, in order of time. */
+  readonly number: number
+  /** When the invoice is made; the plan's first is made at once. */
+  readonly issueAt: Instant
+  readonly dueAt: Instant
+  /** One, but for an installment that takes in periods already past. */
+  readonly periods: readonly BillingPeriod[]
+}
+
+export type PlanInput = {
+  /** What the plan is for; without anything to pay, it is a single installment. */
+  readonly charges: Iterable<Charge>
+  readonly schedule: PaymentScheduleType
+  /** How long before its due time an invoice is made. */
+  readonly terms: ProductDefinition['defaultPaymentTerms']
+  /** The term's whole span. */
+  readonly coverage: Span
+  readonly now: Instant
+  readonly timeZone: TimeZone
+}
+
+/**
+ * The installments of a transaction by a built-in schedule, in order of time; never empty (brief 4.2). An
+ * installment is due at the end of the day on which its first period starts, in the tenant's zone. All periods
+ * that would be due by the end of today are one installment, due then. Invoices are made the payment terms
+ * before their due time, but not in the past: those with `issueAt` = `now` are made with the transaction.
+ */
+export function planInstallments(input: PlanInput): Installment[] {
+  const { terms, now, timeZone } = input
+  const schedule = hasPayable(input.charges) ? input.schedule : 'total'
+  const endOfToday = endOfDay(now, timeZone)
+  return paidTogether(billingPeriods(input.coverage, schedule, timeZone), endOfToday).map(
+    (periods, index) => {
+      const { start } = periods[0]!
+      const dueAt = later(endOfDay(start, timeZone), endOfToday)
+      return {
+        number: index + 1,
+        start,
+        end: periods.at(-1)!.end,
+        issueAt: index === 0 ? now : later(add(dueAt, -terms.amount, terms.unit, timeZone), now),
+        dueAt,
+        periods,
+      }
+    },
+  )
+}
+
+function hasPayable(charges: Iterable<Charge>): boolean {
+  for (const charge of charges) if (isPayable(charge)) return true
+  return false
+}
+
+/** Every period by itself, but those that start by the end of today together. */
+function paidTogether(periods: BillingPeriod[], endOfToday: Instant): BillingPeriod[][] {
+  const past = periods.filter(period => period.start <= endOfToday)
+  const single = periods.slice(past.length).map(period => [period])
+  return past.length === 0 ? single : [past, ...single]
+}

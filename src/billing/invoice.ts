@@ -1,0 +1,114 @@
+// An invoice is an installment that has been asked for. It has no amount of its own: what it bills are the
+// items of its installment (items.ts), and its total is their sum.
+import { Refusal } from '../platform/errors.ts'
+import type { DisplayId, PolicyLocator, Uuid } from '../platform/locators.ts'
+import { type CurrencyCode, type Money, sum } from '../platform/money.ts'
+import type { Instant } from '../platform/time.ts'
+import type { Span } from '../policies/aggregate.ts'
+import { isPayable } from './charge.ts'
+import type { Installment } from './installments.ts'
+import type { InstallmentItem } from './items.ts'
+
+/** How an invoice is settled (brief 4.1). */
+export type InvoiceSettlement = 'paid' | 'writtenOff' | 'zeroDue' | 'invalidated' | 'carriedForward'
+
+export type InvoiceStatus = 'unfulfilled' | InvoiceSettlement
+
+/** Transactions that give their name to the first invoice of their plan. */
+export type InvoicedTransaction = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+
+export type InvoiceType = InvoicedTransaction | 'installment' | 'premiumReporting' | 'other'
+
+export type InvoiceStatusEntry = { readonly at: Instant; readonly status: InvoiceStatus }
+
+export type Invoice = Span & {
+  readonly locator: Uuid
+  readonly displayId: DisplayId
+  readonly policyLocator: PolicyLocator
+  /** The transaction whose plan it belongs to, and the installment of that plan that it bills. */
+  readonly policyModificationLocator: Uuid
+  readonly installmentNumber: number
+  readonly type: InvoiceType
+  readonly dueAt: Instant
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  /** In order of time, from `unfulfilled`; the last one holds. */
+  readonly statuses: readonly InvoiceStatusEntry[]
+}
+
+/** What a new invoice is called and belongs to. */
+export type InvoiceIdentity = Pick<
+  Invoice,
+  'locator' | 'displayId' | 'policyLocator' | 'policyModificationLocator'
+>
+
+/**
+ * The invoice of an installment, made `at`. The first of a plan is named after the transaction, later ones are
+ * installments. With nothing due it is settled at once (brief 4.4).
+ */
+export function invoiceOf(
+  installment: Installment,
+  totalDue: Money,
+  transaction: InvoicedTransaction,
+  identity: InvoiceIdentity,
+  at: Instant,
+): Invoice {
+  const statuses: InvoiceStatusEntry[] = [{ at, status: 'unfulfilled' }]
+  if (totalDue.minor === 0) statuses.push({ at, status: 'zeroDue' })
+  return {
+    ...identity,
+    installmentNumber: installment.number,
+    type: installment.number === 1 ? transaction : 'installment',
+    start: installment.start,
+    end: installment.end,
+    dueAt: installment.dueAt,
+    createdAt: at,
+    updatedAt: at,
+    statuses,
+  }
+}
+
+/** What the items ask for: premium, taxes and fees, without commissions (brief 3.1). */
+export const totalDue = (items: Iterable<InstallmentItem>, currency: CurrencyCode): Money =>
+  sum(
+    Array.from(items)
+      .filter(item => isPayable(item.charge))
+      .map(item => item.amount),
+    currency,
+  )
+
+export const invoiceStatus = (invoice: Invoice): InvoiceStatus => invoice.statuses.at(-1)!.status
+
+export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoice) === 'unfulfilled'
+
+export type InvoiceAction = 'invalidate'
+
+/** What may be done to an invoice: in which status, what it becomes, and the event that tells of it. */
+export const INVOICE_TRANSITIONS: Record<
+  InvoiceAction,
+  { from: readonly InvoiceStatus[]; to: InvoiceStatus; event: string; past: string }
+> = {
+  invalidate: { from: ['unfulfilled'], to: 'invalidated', event: 'invoice.invalidate', past: 'invalidated' },
+}
+
+/** Actions that the table allows from a status. */
+export const allowedInvoiceActions = (status: InvoiceStatus): InvoiceAction[] =>
+  (Object.keys(INVOICE_TRANSITIONS) as InvoiceAction[]).filter(action =>
+    INVOICE_TRANSITIONS[action].from.includes(status),
+  )
+
+/** The invoice after the action. Refuses with `wrongState` what the table does not list. */
+export function afterAction(invoice: Invoice, action: InvoiceAction, at: Instant): Invoice {
+  const status = invoiceStatus(invoice)
+  const allowed = allowedInvoiceActions(status)
+  const { to, past } = INVOICE_TRANSITIONS[action]
+  if (!allowed.includes(action))
+    throw new Refusal(
+      'wrongState',
+      `Invoice ${invoice.displayId} is ${status} and cannot be ${past}; it allows ${allowed.join(', ') || 'no action'}.`,
+    )
+  return { ...invoice, updatedAt: at, statuses: [...invoice.statuses, { at, status: to }] }
+}
+
+/** File name of an invoice's document (brief 4.1). */
+export const invoiceFileName = (displayId: DisplayId): string => `invoice_${displayId}.pdf`

@@ -1,0 +1,197 @@
+// A policy as the domain sees it: the line of its modifications and what they made. Values are immutable;
+// a change makes a new aggregate that shares every untouched record with the old one, so that `record` writes
+// what differs by identity and nothing else.
+
+import type { Installment } from '../billing/installments.ts'
+import type { Invoice } from '../billing/invoice.ts'
+import type { FieldData } from '../platform/fields/groups.ts'
+import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../platform/locators.ts'
+import type { CurrencyCode, Money } from '../platform/money.ts'
+import type { Instant, TimeZone } from '../platform/time.ts'
+import type { PerilAmounts } from './peril-amounts.ts'
+
+/** Most that one policy may hold (docs/design.md, section 5). */
+export const POLICY_LIMITS = { exposures: 2_000, perils: 10_000, modifications: 200 } as const
+
+export type Policy = {
+  readonly locator: PolicyLocator
+  readonly policyholderLocator: Uuid
+  readonly productName: string
+  readonly configVersion: number
+  /** Rises by one with every commit; the guard of the policy's batches. */
+  readonly version: number
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly finalizedAt?: Instant
+  readonly issuedAt?: Instant
+  readonly discardedAt?: Instant
+  readonly originalStart: Instant
+  readonly originalEnd: Instant
+  readonly effectiveEnd: Instant
+  readonly currency: CurrencyCode
+  readonly timeZone: TimeZone
+  readonly paymentScheduleName: string
+  readonly premiumReportName?: string
+}
+
+export type UnderwritingDecision = 'accept' | 'reject' | 'none'
+
+/** What underwriting said, and when. */
+export type UnderwritingResult = {
+  readonly decision: UnderwritingDecision
+  readonly notes: readonly string[]
+  readonly at: Instant
+}
+
+export type QuoteState = 'draft' | 'quoted' | 'accepted' | 'declined' | 'discarded'
+
+export type Quote = {
+  readonly locator: QuoteLocator
+  readonly name: string
+  readonly state: QuoteState
+  /** The selected quote is the one that the policy shows and that is bound. */
+  readonly selected: boolean
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  readonly contractStart: Instant
+  readonly contractEnd: Instant
+  readonly paymentScheduleName: string
+  readonly underwriting?: UnderwritingResult
+}
+
+/** One transaction. What it made refers to it; when it is issued, all of that is. */
+export type Modification = {
+  readonly locator: Uuid
+  readonly displayId: DisplayId
+  /** The quote that a new-business modification stands for. */
+  readonly quoteLocator?: QuoteLocator
+  /** Counts from 0 in creation order. */
+  readonly number: number
+  /** `modification.policy.create`, or an endorsement's type, … (brief 2.1.3). */
+  readonly name: string
+  readonly effectiveAt: Instant
+  readonly policyEnd: Instant
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  readonly underwriting?: UnderwritingResult
+  /** Sum of the peril modifications' changes; absent until priced. */
+  readonly premiumChange?: Money
+}
+
+/** A span in which one set of data holds: half-open, `start` included, `end` not. */
+export type Span = { readonly start: Instant; readonly end: Instant }
+
+type Made = {
+  readonly locator: Uuid
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly madeBy: Uuid
+  /** The modification that replaced it. */
+  readonly replacedBy?: Uuid
+}
+
+/** The policy's own data over a span: the characteristics that the contract calls PolicyCharacteristics. */
+export type PolicySegment = Made & Span & { readonly quoteLocator: QuoteLocator; readonly data: FieldData }
+
+export type Exposure = {
+  readonly locator: Uuid
+  readonly displayId: DisplayId
+  readonly quoteLocator: QuoteLocator
+  readonly name: string
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/** An exposure's data over a span in which it does not change. */
+export type ExposureRun = Made & Span & { readonly exposureLocator: Uuid; readonly data: FieldData }
+
+export type Peril = {
+  readonly locator: Uuid
+  readonly displayId: DisplayId
+  readonly exposureLocator: Uuid
+  readonly name: string
+  /** The same for the perils of all terms that renew one another: the first one's locator. */
+  readonly renewalGroup: Uuid
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/** A rate a month as decimal text of 7 places, with the amount that it gives over the run. */
+export type RatedAmount = { readonly month: string; readonly amount: Money }
+
+export type Commission = RatedAmount & { readonly recipient: string }
+
+export type Tax = { readonly name: string; readonly amount: Money; readonly description?: string }
+
+export type PerilPrice = {
+  readonly premium: RatedAmount
+  readonly technicalPremium?: RatedAmount
+  readonly commissions: readonly Commission[]
+  readonly taxes: readonly Tax[]
+}
+
+/** A peril's data and rate over a span in which neither changes, however often the policy is split around it. */
+export type PerilRun = Made &
+  Span & {
+    readonly perilLocator: Uuid
+    readonly data: FieldData
+    readonly amounts: PerilAmounts
+    readonly price?: PerilPrice
+  }
+
+export type Fee = Span & {
+  readonly locator: Uuid
+  readonly quoteLocator: QuoteLocator
+  readonly name: string
+  readonly description: string
+  readonly amount: Money
+  readonly reversed: boolean
+  readonly madeBy: Uuid
+}
+
+/** An installment of the plan that a modification is billed by. */
+export type PlannedInstallment = Installment & { readonly locator: Uuid; readonly modificationLocator: Uuid }
+
+export type PolicyAggregate = {
+  readonly policy: Policy
+  readonly quotes: ReadonlyMap<QuoteLocator, Quote>
+  readonly modifications: ReadonlyMap<Uuid, Modification>
+  readonly segments: ReadonlyMap<Uuid, PolicySegment>
+  readonly exposures: ReadonlyMap<Uuid, Exposure>
+  readonly exposureRuns: ReadonlyMap<Uuid, ExposureRun>
+  readonly perils: ReadonlyMap<Uuid, Peril>
+  readonly perilRuns: ReadonlyMap<Uuid, PerilRun>
+  readonly fees: ReadonlyMap<Uuid, Fee>
+  readonly installments: ReadonlyMap<Uuid, PlannedInstallment>
+  readonly invoices: ReadonlyMap<Uuid, Invoice>
+}
+
+/** The quote that the policy shows. Exactly one is selected at all times. */
+export function selectedQuote(aggregate: PolicyAggregate): Quote {
+  for (const quote of aggregate.quotes.values()) if (quote.selected) return quote
+  throw new Error(`Policy ${aggregate.policy.locator} has no selected quote.`)
+}
+
+/** The records of a map that satisfy `test`, in insertion order. */
+export function those<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {
+  return [...records.values()].filter(test)
+}
+
+/** A copy of the map with the records put in under their locators. */
+export function withRecords<K, V extends { locator: K }>(
+  records: ReadonlyMap<K, V>,
+  changed: Iterable<V>,
+): ReadonlyMap<K, V> {
+  const copy = new Map(records)
+  for (const record of changed) copy.set(record.locator, record)
+  return copy
+}
+
+/** A copy of the map without the locators. */
+export function withoutRecords<K, V>(records: ReadonlyMap<K, V>, gone: Iterable<K>): ReadonlyMap<K, V> {
+  const copy = new Map(records)
+  for (const locator of gone) copy.delete(locator)
+  return copy
+}

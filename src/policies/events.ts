@@ -1,0 +1,59 @@
+// Events of new business: flat maps of text (brief 9).
+
+import type { Invoice } from '../billing/invoice.ts'
+import type { NewEvent } from '../events/outbox.ts'
+import type { EventType } from '../events/types.ts'
+import { type Money, toText } from '../platform/money.ts'
+import type { PolicyAggregate, Quote } from './aggregate.ts'
+
+/** An event of the policy; `data` goes beside what every event of a policy says. */
+export function policyEvent(
+  { policy }: PolicyAggregate,
+  type: EventType,
+  data: Record<string, string> = {},
+): NewEvent {
+  return {
+    type,
+    policyholderLocator: policy.policyholderLocator,
+    policyLocator: policy.locator,
+    data: {
+      policyLocator: String(policy.locator),
+      policyholderLocator: policy.policyholderLocator,
+      productName: policy.productName,
+      ...data,
+    },
+  }
+}
+
+export const versioned = ({ policy }: PolicyAggregate): Record<string, string> => ({
+  configVersion: String(policy.configVersion),
+})
+
+export const quoteEvent = (
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  type: EventType,
+  data: Record<string, string> = {},
+): NewEvent =>
+  policyEvent(aggregate, type, { quoteLocator: String(quote.locator), quoteName: quote.name, ...data })
+
+/** An event of one of the policy's invoices. */
+export const invoiceEvent = (
+  aggregate: PolicyAggregate,
+  type: EventType,
+  invoice: Invoice,
+  totalDue: Money,
+): NewEvent =>
+  policyEvent(aggregate, type, {
+    invoiceLocator: invoice.locator,
+    totalDue: toText(totalDue),
+    currency: totalDue.currency,
+    dueTimestamp: String(invoice.dueAt),
+    invoiceType: invoice.type,
+  })
+
+/** An invoice was made: the event and its legacy alias (brief 9). */
+export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, totalDue: Money): NewEvent[] => [
+  invoiceEvent(aggregate, 'invoice.issue', invoice, totalDue),
+  policyEvent(aggregate, 'policy.invoice', { invoiceLocator: invoice.locator }),
+]

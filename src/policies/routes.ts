@@ -1,0 +1,140 @@
+import { z } from '@hono/zod-openapi'
+import { jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
+import {
+  AutomatedUnderwritingResultResponse,
+  GetPolicyPriceResponse,
+  PolicyPriceResponse,
+} from '../rating/contract.ts'
+import {
+  PolicyCreateRequest,
+  PolicyLocatorQuery,
+  PolicyLocatorResponse,
+  PolicyQuery,
+  PolicyUpdateRequest,
+} from './contract.ts'
+import { PolicyResponse } from './contract-response.ts'
+import { createPolicy, findByDisplayId, operate, policiesOf, policyLocator, readPolicy } from './service.ts'
+
+const tags = ['Policies']
+const policy = { schema: PolicyResponse, description: 'The policy.' }
+
+export const policyRoutes: Route[] = [
+  tenantRoute({
+    method: 'post',
+    path: '/policy',
+    summary: 'Create a policy',
+    description: 'Finalizes it too, unless `finalize` is false.',
+    tags,
+    permission: 'policies.write',
+    query: PolicyQuery,
+    body: { schema: PolicyCreateRequest, required: true },
+    answer: policy,
+    handle: async ({ body, query }, context) => jsonText(await createPolicy(context, body, query)),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/locator',
+    summary: 'Find a policy by displayId',
+    tags,
+    permission: 'policies.read',
+    query: PolicyLocatorQuery,
+    answer: { schema: PolicyLocatorResponse, description: 'The locator.' },
+    handle: ({ query }, context) => findByDisplayId(context, query.displayId),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}',
+    summary: 'Get a policy',
+    tags,
+    permission: 'policies.read',
+    query: PolicyQuery,
+    answer: policy,
+    handle: ({ params, query }, context) => readPolicy(context, policyLocator(params.policyLocator), query),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/update',
+    summary: 'Update a draft policy',
+    description: 'Finalizes it too, unless `finalize` is false.',
+    tags,
+    permission: 'policies.write',
+    body: { schema: PolicyUpdateRequest, required: true },
+    answer: policy,
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), { kind: 'update', request: body }),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/finalize',
+    summary: 'Finalize a draft policy: lock, price and underwrite it',
+    tags,
+    permission: 'policies.write',
+    answer: policy,
+    handle: async ({ params }, context) =>
+      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'finalize' })),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/issue',
+    summary: 'Issue a finalized policy',
+    tags,
+    permission: 'policies.issue',
+    answer: policy,
+    handle: async ({ params }, context) =>
+      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'issue' })),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/discard',
+    summary: 'Discard a policy that is not issued',
+    tags,
+    permission: 'policies.write',
+    answer: { description: 'Discarded.' },
+    handle: async ({ params }, context) =>
+      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'discard' })),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}/price',
+    summary: 'Price of a policy for its whole term',
+    description: 'Of a draft: as it would be now; nothing is stored.',
+    tags,
+    permission: 'policies.read',
+    answer: { schema: GetPolicyPriceResponse, description: 'The price.' },
+    handle: async ({ params }, context) =>
+      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'price', due: true })),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/price',
+    summary: 'Price of a policy for its whole term',
+    description: 'Of a draft: as it would be now; nothing is stored.',
+    tags,
+    permission: 'policies.read',
+    answer: { schema: PolicyPriceResponse, description: 'The price.' },
+    handle: async ({ params }, context) =>
+      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'price', due: false })),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}/automatedUnderwritingResult',
+    summary: 'Underwriting decision on a policy',
+    description: 'Of a draft: as it would be now; nothing is stored.',
+    tags,
+    permission: 'policies.read',
+    answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
+    handle: async ({ params }, context) =>
+      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'underwriting' })),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policyholder/{policyholderLocator}/policies',
+    summary: 'Policies of a policyholder',
+    tags: ['Policyholders'],
+    permission: 'policies.read',
+    answer: { schema: z.array(PolicyResponse), description: 'Its policies, oldest first.' },
+    handle: ({ params }, context) => policiesOf(context, params.policyholderLocator),
+  }),
+]

@@ -1,0 +1,114 @@
+// Policies, as the Worker serves them: reads in one round trip; everything else in the policy's own object.
+import { loadConfiguration } from '../configuration/cache.ts'
+import { configurationVersions } from '../configuration/tables.ts'
+import { addCalls } from '../platform/calls.ts'
+import { isBySubject, type JsonAnswer } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
+import { notFound, refusalFrom } from '../platform/errors.ts'
+import { type PolicyLocator, readDigits, readUuid } from '../platform/locators.ts'
+import { takeLocators } from '../platform/sequence.ts'
+import { policyObject, shardDatabase, shardOfPolicy, shardOfRecord } from '../platform/tenancy.ts'
+import { policyholderQuery } from '../policyholders/store.ts'
+import type { PolicyCreateRequest } from './contract.ts'
+import type { PolicyResponse } from './contract-response.ts'
+import { digitsForNewDraft } from './draft-request.ts'
+import { loadPolicy } from './loading.ts'
+import type { PolicyMessage, PolicyOperation, PolicyReply } from './message.ts'
+import { type ProjectionOptions, policyResponse } from './projection.ts'
+import { AGGREGATE_QUERIES, aggregateQueries, displayIdQuery, readAggregates } from './store.ts'
+
+/** The locator in a path; 404 for text that no policy's can be. */
+export function policyLocator(text: string): PolicyLocator {
+  const digits = readDigits(text)
+  if (digits === undefined) throw notFound('policy', text)
+  return digits as PolicyLocator
+}
+
+/** The policy as it is stored: one round trip. */
+export async function readPolicy(
+  context: RequestContext,
+  locator: PolicyLocator,
+  options: ProjectionOptions,
+): Promise<PolicyResponse> {
+  const database = shardDatabase(
+    context.env,
+    context.tenant,
+    shardOfPolicy(context.tenant, locator),
+    context.calls,
+  )
+  const { aggregate, product } = await loadPolicy(context, database, locator)
+  return policyResponse(aggregate, product, options)
+}
+
+/** Creates a policy, finalized unless told otherwise, in the shard of its policyholder. */
+export async function createPolicy(
+  context: RequestContext,
+  request: PolicyCreateRequest,
+  options: ProjectionOptions,
+): Promise<JsonAnswer> {
+  const holder = readUuid(request.policyholderLocator)
+  if (!holder) throw notFound('policyholder', request.policyholderLocator)
+  const shard = shardOfRecord(context.tenant, holder, 'policyholder')
+  const digits = await takeLocators(context, shard, digitsForNewDraft(request.exposures))
+  const locator = digits[0] as PolicyLocator
+  return await operate(context, locator, { kind: 'create', request, digits, ...options })
+}
+
+/** Hands the operation to the policy's object; throws its Refusal. */
+export async function operate(
+  context: RequestContext,
+  locator: PolicyLocator,
+  operation: PolicyOperation,
+): Promise<JsonAnswer> {
+  const { env, tenant, caller, requestId, idempotency, calls } = context
+  shardOfPolicy(tenant, locator)
+  const message: PolicyMessage = { tenant, caller, requestId, idempotency, locator, operation }
+  calls.object += 1
+  const reply = (await policyObject(env, tenant, locator).execute(message)) as PolicyReply
+  addCalls(calls, reply.calls)
+  if ('refusal' in reply) throw refusalFrom(reply.refusal)
+  const { answer } = reply
+  if (!isBySubject(answer)) return answer
+  const policy = await readPolicy(context, policyLocator(answer.subject), { summarizeQuotes: false })
+  return { status: answer.status, text: JSON.stringify(policy) }
+}
+
+/** All policies of a policyholder: one round trip. */
+export async function policiesOf(context: RequestContext, holderText: string): Promise<PolicyResponse[]> {
+  const holder = readUuid(holderText)
+  if (!holder) throw notFound('policyholder', holderText)
+  const shard = shardOfRecord(context.tenant, holder, 'policyholder')
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const results = (await database.batch([
+    ...aggregateQueries(database, { policyholderLocator: holder }),
+    policyholderQuery(database, holder),
+    database.build.select().from(configurationVersions),
+  ])) as unknown[]
+  const [holders, versions] = results.slice(AGGREGATE_QUERIES) as [
+    unknown[],
+    (typeof configurationVersions.$inferSelect)[],
+  ]
+  if (holders.length === 0) throw notFound('policyholder', holderText)
+  const hashOf = new Map(versions.map(one => [one.version, one.hash]))
+  const answers: PolicyResponse[] = []
+  for (const aggregate of readAggregates(results.slice(0, AGGREGATE_QUERIES))) {
+    const hash = hashOf.get(aggregate.policy.configVersion)!
+    const { configuration } = await loadConfiguration(context.env, context.tenant, hash, context.calls)
+    const product = configuration.products[aggregate.policy.productName]!
+    answers.push(policyResponse(aggregate, product, { summarizeQuotes: false }))
+  }
+  return answers
+}
+
+/** The policy that bears a displayId. */
+export async function findByDisplayId(
+  context: RequestContext,
+  displayId: string,
+): Promise<{ locator: string }> {
+  const digits = policyLocator(displayId)
+  const shard = shardOfPolicy(context.tenant, digits)
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const [rows] = await database.batch([displayIdQuery(database, digits)])
+  if (!rows[0]) throw notFound('policy', displayId)
+  return { locator: String(rows[0].locator) }
+}

@@ -1,0 +1,167 @@
+// A policy's rows. Amounts are whole minor units of the policy's currency; rates are decimal text. What was
+// made by a modification is issued when the modification is, so issuing writes one row, not all of them.
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { FieldData } from '../platform/fields/groups.ts'
+import type { UnderwritingResult } from './aggregate.ts'
+import type { PerilAmounts } from './peril-amounts.ts'
+
+export const policies = sqliteTable(
+  'policy',
+  {
+    locator: integer().primaryKey(),
+    policyholderLocator: text().notNull(),
+    productName: text().notNull(),
+    configVersion: integer().notNull(),
+    version: integer().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+    finalizedAt: integer(),
+    issuedAt: integer(),
+    discardedAt: integer(),
+    originalStart: integer().notNull(),
+    originalEnd: integer().notNull(),
+    effectiveEnd: integer().notNull(),
+    currency: text().notNull(),
+    timeZone: text().notNull(),
+    paymentScheduleName: text().notNull(),
+    premiumReportName: text(),
+  },
+  table => [index('policy_policyholder').on(table.policyholderLocator)],
+)
+
+export const quotes = sqliteTable(
+  'quote',
+  {
+    locator: integer().primaryKey(),
+    policyLocator: integer().notNull(),
+    name: text().notNull(),
+    state: text({ enum: ['draft', 'quoted', 'accepted', 'declined', 'discarded'] }).notNull(),
+    selected: integer({ mode: 'boolean' }).notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+    issuedAt: integer(),
+    contractStart: integer().notNull(),
+    contractEnd: integer().notNull(),
+    paymentScheduleName: text().notNull(),
+    underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
+  },
+  table => [index('quote_policy').on(table.policyLocator)],
+)
+
+export const modifications = sqliteTable(
+  'modification',
+  {
+    locator: text().primaryKey(),
+    displayId: integer().notNull(),
+    policyLocator: integer().notNull(),
+    quoteLocator: integer(),
+    number: integer().notNull(),
+    name: text().notNull(),
+    effectiveAt: integer().notNull(),
+    policyEnd: integer().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+    issuedAt: integer(),
+    underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
+    premiumChange: integer(),
+  },
+  table => [index('modification_policy').on(table.policyLocator)],
+)
+
+const made = {
+  locator: text().primaryKey(),
+  policyLocator: integer().notNull(),
+  createdAt: integer().notNull(),
+  updatedAt: integer().notNull(),
+  madeBy: text().notNull(),
+  replacedBy: text(),
+  start: integer().notNull(),
+  end: integer().notNull(),
+}
+
+export const policySegments = sqliteTable(
+  'policy_segment',
+  {
+    ...made,
+    quoteLocator: integer().notNull(),
+    data: text({ mode: 'json' }).$type<FieldData>().notNull(),
+  },
+  table => [index('policy_segment_policy').on(table.policyLocator)],
+)
+
+export const exposures = sqliteTable(
+  'exposure',
+  {
+    locator: text().primaryKey(),
+    displayId: integer().notNull(),
+    policyLocator: integer().notNull(),
+    quoteLocator: integer().notNull(),
+    name: text().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  table => [index('exposure_policy').on(table.policyLocator)],
+)
+
+export const exposureRuns = sqliteTable(
+  'exposure_run',
+  {
+    ...made,
+    exposureLocator: text().notNull(),
+    data: text({ mode: 'json' }).$type<FieldData>().notNull(),
+  },
+  table => [index('exposure_run_policy').on(table.policyLocator)],
+)
+
+export const perils = sqliteTable(
+  'peril',
+  {
+    locator: text().primaryKey(),
+    displayId: integer().notNull(),
+    policyLocator: integer().notNull(),
+    exposureLocator: text().notNull(),
+    name: text().notNull(),
+    renewalGroup: text().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  table => [index('peril_policy').on(table.policyLocator)],
+)
+
+/** A peril's price as it is stored: amounts in minor units. */
+export type StoredPerilPrice = {
+  technicalPremium?: { month: string; amount: number }
+  commissions: { recipient: string; month: string; amount: number }[]
+  taxes: { name: string; amount: number; description?: string }[]
+}
+
+export const perilRuns = sqliteTable(
+  'peril_run',
+  {
+    ...made,
+    perilLocator: text().notNull(),
+    data: text({ mode: 'json' }).$type<FieldData>().notNull(),
+    amounts: text({ mode: 'json' }).$type<PerilAmounts>().notNull(),
+    monthPremium: text(),
+    premium: integer(),
+    price: text({ mode: 'json' }).$type<StoredPerilPrice>(),
+  },
+  table => [index('peril_run_policy').on(table.policyLocator)],
+)
+
+export const fees = sqliteTable(
+  'fee',
+  {
+    locator: text().primaryKey(),
+    policyLocator: integer().notNull(),
+    quoteLocator: integer().notNull(),
+    name: text().notNull(),
+    description: text().notNull(),
+    amount: integer().notNull(),
+    reversed: integer({ mode: 'boolean' }).notNull(),
+    madeBy: text().notNull(),
+    start: integer().notNull(),
+    end: integer().notNull(),
+  },
+  table => [index('fee_policy').on(table.policyLocator)],
+)

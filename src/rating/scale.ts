@@ -1,0 +1,25 @@
+// From what a rate calculation recorded to the amount of a run (brief 3.1). A yearly or monthly figure is
+// scaled to the run's months and rounded once; the month rate that is kept has 7 places and is for display
+// and later splits, so that a whole year costs exactly what the year was said to cost.
+import Big from 'big.js'
+import { type CurrencyCode, type Decimal, money, RATE_PLACES } from '../platform/money.ts'
+import type { RatedAmount } from '../policies/aggregate.ts'
+
+/** A recorded figure in major units; `exact` is for the run as it is. With both, exact is charged. */
+export type RecordedRate = { yearly?: Decimal; monthly?: Decimal; exact?: Decimal }
+
+const rateText = (rate: Decimal): string => rate.round(RATE_PLACES, Big.roundHalfUp).toFixed()
+
+/** The amount over `months` (positive) and the month rate; undefined when nothing was recorded. */
+export function scaled(
+  { yearly, monthly, exact }: RecordedRate,
+  months: Decimal,
+  currency: CurrencyCode,
+): RatedAmount | undefined {
+  const month = monthly ?? (yearly && yearly.div(12))
+  if (exact) return { month: rateText(month ?? exact.div(months)), amount: money(exact, currency) }
+  if (monthly) return { month: rateText(monthly), amount: money(monthly.times(months), currency) }
+  if (yearly && month)
+    return { month: rateText(month), amount: money(yearly.times(months).div(12), currency) }
+  return undefined
+}

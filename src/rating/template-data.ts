@@ -1,0 +1,199 @@
+// The `data` that templates see: snake_case names, times as milliseconds, field values as a scalar where the
+// field holds one value and as an array where it is repeatable (brief 5.3).
+import type { FieldDefinition, ProductDefinition } from '../configuration/configuration.ts'
+import type { FieldData } from '../platform/fields/groups.ts'
+import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
+import { toNumber } from '../platform/money.ts'
+import type {
+  Exposure,
+  ExposureRun,
+  Peril,
+  PerilPrice,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+} from '../policies/aggregate.ts'
+import type { PolicyResponse } from '../policies/contract-response.ts'
+import type { Policyholder } from '../policyholders/policyholder.ts'
+
+export type Operation = 'new_business' | 'endorsement' | 'renewal'
+
+type TemplateValue = string | number | boolean | null | TemplateValue[] | { [name: string]: TemplateValue }
+
+type TemplateFields = Record<string, string | number | (string | number)[]>
+
+const templateScalar = (definition: FieldDefinition, value: string): string | number =>
+  definition.type === 'date' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+
+function templateFields(definitions: readonly FieldDefinition[], values: FieldValues): TemplateFields {
+  const fields: TemplateFields = {}
+  for (const definition of definitions) {
+    const present = valuesOf(values, definition.name)
+    if (present.length === 0) continue
+    const scalars = present.map(value => templateScalar(definition, value))
+    fields[definition.name] = definition.repeatable ? scalars : scalars[0]!
+  }
+  return fields
+}
+
+/** `field_values` and the content of groups by their locators. */
+function templateFieldData(definitions: readonly FieldDefinition[], data: FieldData) {
+  const groupFields = (name: string): readonly FieldDefinition[] =>
+    definitions.find(definition => definition.name === name)?.fields ?? []
+  return {
+    field_values: templateFields(definitions, data.values),
+    field_groups_by_locator: Object.fromEntries(
+      data.groups.map(group => [group.locator, templateFields(groupFields(group.fieldName), group.values)]),
+    ),
+  }
+}
+
+export const policySegmentData = (
+  aggregate: PolicyAggregate,
+  segment: PolicySegment,
+  product: ProductDefinition,
+) => ({
+  locator: segment.locator,
+  policy_locator: String(aggregate.policy.locator),
+  start_timestamp: segment.start,
+  end_timestamp: segment.end,
+  policy_start_timestamp: aggregate.policy.originalStart,
+  policy_end_timestamp: aggregate.policy.originalEnd,
+  ...templateFieldData(product.fields, segment.data),
+})
+
+export const exposureRunData = (
+  exposure: Exposure,
+  run: ExposureRun,
+  fields: readonly FieldDefinition[],
+) => ({
+  locator: run.locator,
+  exposure_locator: exposure.locator,
+  name: exposure.name,
+  start_timestamp: run.start,
+  end_timestamp: run.end,
+  ...templateFieldData(fields, run.data),
+})
+
+/** Amounts that are not set read as 0 (brief 5.3). With a price for taxes, which run on priced perils. */
+export function perilRunData(
+  peril: Peril,
+  run: PerilRun,
+  fields: readonly FieldDefinition[],
+  price?: PerilPrice,
+) {
+  const { amounts } = run
+  return {
+    locator: run.locator,
+    peril_locator: peril.locator,
+    name: peril.name,
+    coverage_start_timestamp: run.start,
+    coverage_end_timestamp: run.end,
+    start_timestamp: run.start,
+    end_timestamp: run.end,
+    deductible: amounts.deductible ?? '0',
+    lump_sum_payment: amounts.lumpSumPayment ?? '0',
+    indemnity_in_aggregate: amounts.indemnityInAggregate ?? '0',
+    indemnity_per_event: amounts.indemnityPerEvent ?? '0',
+    indemnity_per_item: amounts.indemnityPerItem ?? '0',
+    ...(price && {
+      premium: toNumber(price.premium.amount),
+      month_premium: price.premium.month,
+      technical_premium: price.technicalPremium && toNumber(price.technicalPremium.amount),
+    }),
+    ...templateFieldData(fields, run.data),
+  }
+}
+
+/** `data.policyholder`. */
+export const policyholderData = (policyholder: Policyholder, fields: readonly FieldDefinition[]) => ({
+  id: policyholder.locator,
+  locator: policyholder.locator,
+  entity: {
+    values: Object.fromEntries(
+      Object.entries(policyholder.entity.values).map(([name, values]) => {
+        const definition = fields.find(field => field.name === name)
+        const scalars = definition ? values.map(value => templateScalar(definition, value)) : values
+        return [name, definition?.repeatable ? scalars : (scalars[0] ?? '')]
+      }),
+    ),
+  },
+})
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+function templateValue(value: unknown, name: string): TemplateValue {
+  if (Array.isArray(value)) return value.map(one => templateValue(one, ''))
+  if (typeof value === 'object' && value !== null) return templateRecord(value)
+  if (typeof value === 'string' && name.endsWith('Timestamp')) return Number(value)
+  return value === undefined ? null : (value as string | number | boolean | null)
+}
+
+const templateRecord = (record: object): { [name: string]: TemplateValue } =>
+  Object.fromEntries(
+    Object.entries(record)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [snakeCase(name), templateValue(value, name)]),
+  )
+
+type ResponseFields = {
+  fieldValues: FieldValues
+  fieldGroupsByLocator: Record<string, FieldValues>
+}
+
+function templateCharacteristics<T extends ResponseFields>(
+  list: readonly T[],
+  fields: readonly FieldDefinition[],
+) {
+  return list.map(({ fieldValues, fieldGroupsByLocator, ...rest }) => {
+    const groups = fields
+      .filter(definition => definition.type === 'group')
+      .flatMap(definition =>
+        valuesOf(fieldValues, definition.name).map(locator => ({
+          locator,
+          fieldName: definition.name,
+          values: fieldGroupsByLocator[locator] ?? {},
+        })),
+      )
+    return { ...templateRecord(rest), ...templateFieldData(fields, { values: fieldValues, groups }) }
+  })
+}
+
+/** `data.policy`: the whole policy as its answer shows it. */
+export function policyData(response: PolicyResponse, product: ProductDefinition) {
+  const { characteristics, exposures, ...rest } = response
+  return {
+    ...templateRecord(rest),
+    characteristics: templateCharacteristics(characteristics, product.fields),
+    exposures: exposures.map(({ characteristics: own, perils, ...exposure }) => {
+      const definition = product.exposures.find(one => one.name === exposure.name)
+      return {
+        ...templateRecord(exposure),
+        characteristics: templateCharacteristics(own, definition?.fields ?? []),
+        perils: perils.map(({ characteristics: segments, ...peril }) => ({
+          ...templateRecord(peril),
+          characteristics: templateCharacteristics(
+            segments,
+            definition?.perils.find(one => one.name === peril.name)?.fields ?? [],
+          ),
+        })),
+      }
+    }),
+  }
+}
+
+/** `record` with a property that is made when a template first asks for it, and once. */
+export function withLazy<T extends object, K extends string, V>(
+  record: T,
+  name: K,
+  make: () => V,
+): T & Record<K, V> {
+  let made: { value: V } | undefined
+  return Object.defineProperty(record, name, {
+    enumerable: true,
+    get: () => {
+      made ??= { value: make() }
+      return made.value
+    },
+  }) as T & Record<K, V>
+}

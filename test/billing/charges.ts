@@ -1,0 +1,37 @@
+import type { Charge } from '../../src/billing/charge.ts'
+import type { Uuid } from '../../src/platform/locators.ts'
+import { type CurrencyCode, fromMinor } from '../../src/platform/money.ts'
+import type { Span } from '../../src/policies/aggregate.ts'
+
+export const EUR = 'EUR' as CurrencyCode
+
+const MODIFICATION = '0d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid
+const RUN = '1d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid
+const PERIL = '2d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid
+const FEE = '3d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid
+
+/** A charge over the span, of an amount in minor units. */
+export function chargeOf(
+  type: Charge['type'],
+  amountMinor: number,
+  span: Span,
+  { id = `${type}/${amountMinor}`, currency = EUR } = {},
+): Charge {
+  const charge = {
+    id,
+    amount: fromMinor(amountMinor, currency),
+    policyModificationLocator: MODIFICATION,
+    ...span,
+  }
+  const peril = { perilRunLocator: RUN, perilLocator: PERIL, perilName: 'collision' }
+  switch (type) {
+    case 'premium':
+      return { ...charge, ...peril, type }
+    case 'tax':
+      return { ...charge, ...peril, type, taxName: 'premium_tax' }
+    case 'commission':
+      return { ...charge, ...peril, type, commissionRecipient: 'agency' }
+    case 'fee':
+      return { ...charge, type, feeLocator: FEE, feeName: 'policy_fee' }
+  }
+}

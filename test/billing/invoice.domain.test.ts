@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest'
+import { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
+import { type Installment, planInstallments } from '../../src/billing/installments.ts'
+import {
+  afterAction,
+  allowedInvoiceActions,
+  type Invoice,
+  invoiceFileName,
+  invoiceOf,
+  invoiceStatus,
+  isOutstanding,
+} from '../../src/billing/invoice.ts'
+import { policyInvoiceResponse } from '../../src/billing/invoice-response.ts'
+import { totalsDue } from '../../src/billing/items.ts'
+import type { DisplayId, PolicyLocator, Uuid } from '../../src/platform/locators.ts'
+import { money, zero } from '../../src/platform/money.ts'
+import type { Instant, TimeZone } from '../../src/platform/time.ts'
+import { chargeOf, EUR } from './charges.ts'
+import { local } from './spans.ts'
+
+const identity = {
+  locator: '7d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid,
+  displayId: 100_000_128 as DisplayId,
+  policyLocator: 100_000_064 as PolicyLocator,
+  policyModificationLocator: '0d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000' as Uuid,
+}
+const coverage = { start: local('2024-05-15', 'UTC'), end: local('2025-05-15', 'UTC') }
+const now = local('2024-05-01T10:00', 'UTC')
+
+function invoices(premium: number): Invoice[] {
+  const charges = [chargeOf('commission', 900, coverage)]
+  if (premium > 0) charges.push(chargeOf('premium', premium, coverage))
+  const plan: Installment[] = planInstallments({
+    charges,
+    schedule: 'semiannually',
+    terms: { amount: 10, unit: 'day' },
+    coverage,
+    now,
+    timeZone: 'UTC' as TimeZone,
+  })
+  const totals = totalsDue(plan, charges, EUR)
+  return plan.map((installment, index) =>
+    invoiceOf(installment, totals[index]!, 'newBusiness', identity, installment.issueAt),
+  )
+}
+
+describe('an invoice', () => {
+  test('is new as unfulfilled and outstanding, over the span and due time of its installment', () => {
+    const [first] = invoices(120_000)
+    expect(first).toMatchObject({
+      ...identity,
+      installmentNumber: 1,
+      start: coverage.start,
+      end: local('2024-11-15', 'UTC'),
+      dueAt: local('2024-05-15T23:59:59.999', 'UTC'),
+      createdAt: now,
+      updatedAt: now,
+      statuses: [{ at: now, status: 'unfulfilled' }],
+    })
+    expect(isOutstanding(first!)).toBe(true)
+    expect(invoiceFileName(first!.displayId)).toBe('invoice_100000128.pdf')
+  })
+
+  test('is named after the transaction when it is the first, and an installment later', () => {
+    expect(invoices(120_000).map(invoice => invoice.type)).toEqual(['newBusiness', 'installment'])
+  })
+
+  test('with nothing due is settled as it is made', () => {
+    const [only, ...more] = invoices(0)
+    expect(more).toEqual([])
+    expect(only!.statuses.map(entry => entry.status)).toEqual(['unfulfilled', 'zeroDue'])
+    expect(isOutstanding(only!)).toBe(false)
+  })
+
+  test('that is outstanding can be invalidated, once', () => {
+    const [first] = invoices(120_000)
+    expect(allowedInvoiceActions(invoiceStatus(first!))).toEqual(['invalidate'])
+    const later = (now + 1_000) as Instant
+    const gone = afterAction(first!, 'invalidate', later)
+    expect(invoiceStatus(gone)).toBe('invalidated')
+    expect(gone.updatedAt).toBe(later)
+    expect(gone.statuses.at(-1)).toEqual({ at: later, status: 'invalidated' })
+    expect(first!.statuses).toHaveLength(1)
+    expect(() => afterAction(gone, 'invalidate', later)).toThrow(
+      'Invoice 100000128 is invalidated and cannot be invalidated; it allows no action.',
+    )
+  })
+
+  test('is answered with its total in major units and, when settled, how', () => {
+    const surroundings = {
+      totalDue: money('600.00', EUR),
+      transactionIssued: false,
+      payments: [],
+      documents: [],
+    }
+    const [first] = invoices(120_000)
+    const outstanding = policyInvoiceResponse(first!, surroundings)
+    expect(outstanding).toEqual({
+      locator: identity.locator,
+      displayId: '100000128',
+      policyLocator: '100000064',
+      policyModificationLocator: identity.policyModificationLocator,
+      createdTimestamp: String(now),
+      updatedTimestamp: String(now),
+      startTimestamp: String(coverage.start),
+      endTimestamp: String(first!.end),
+      dueTimestamp: String(first!.dueAt),
+      invoiceType: 'newBusiness',
+      totalDue: 600,
+      totalDueCurrency: 'EUR',
+      settlementStatus: 'outstanding',
+      statuses: [{ timestamp: String(now), status: 'unfulfilled' }],
+      transactionIssued: false,
+      payments: [],
+      documents: [],
+    })
+    expect(PolicyInvoiceResponse.safeParse(outstanding).success).toBe(true)
+    expect(policyInvoiceResponse(invoices(0)[0]!, { ...surroundings, totalDue: zero(EUR) })).toMatchObject({
+      totalDue: 0,
+      settlementStatus: 'settled',
+      settlementType: 'zeroDue',
+    })
+  })
+})

@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import { Temporal } from 'temporal-polyfill'
+import { describe, expect, test } from 'vitest'
+import { billingPeriods, LARGEST_PLAN_PERIODS } from '../../src/billing/schedule.ts'
+import type { PaymentScheduleType } from '../../src/configuration/configuration.ts'
+import type { TimeZone } from '../../src/platform/time.ts'
+import { anyCoverage, local, localText, SCHEDULES, ZONES } from './spans.ts'
+
+const starts = (from: string, to: string, type: PaymentScheduleType, zone = 'Europe/Berlin'): string[] =>
+  billingPeriods({ start: local(from, zone), end: local(to, zone) }, type, zone as TimeZone).map(period =>
+    localText(period.start, zone),
+  )
+
+describe('billing periods', () => {
+  test('a monthly policy from the 31st is billed at the month ends and on the 31st again', () => {
+    expect(starts('2024-01-31', '2024-07-31', 'monthly')).toEqual([
+      '2024-01-31T00:00:00',
+      '2024-02-29T00:00:00',
+      '2024-03-31T00:00:00',
+      '2024-04-30T00:00:00',
+      '2024-05-31T00:00:00',
+      '2024-06-30T00:00:00',
+    ])
+  })
+
+  test('an annual policy from February 29 comes back to it', () => {
+    expect(starts('2024-02-29', '2029-02-28', 'annually').map(start => start.slice(0, 10))).toEqual([
+      '2024-02-29',
+      '2025-02-28',
+      '2026-02-28',
+      '2027-02-28',
+      '2028-02-29',
+    ])
+  })
+
+  test('periods keep their local time when the clocks change', () => {
+    expect(starts('2024-03-15T10:30', '2024-05-15T10:30', 'every_two_weeks')).toEqual([
+      '2024-03-15T10:30:00',
+      '2024-03-29T10:30:00',
+      '2024-04-12T10:30:00',
+      '2024-04-26T10:30:00',
+      '2024-05-10T10:30:00',
+    ])
+  })
+
+  test.each([
+    ['total', 1],
+    ['annually', 1],
+    ['semiannually', 2],
+    ['quarterly', 4],
+    ['monthly', 12],
+    ['every_two_weeks', 27],
+    ['every_week', 53],
+  ] as const)('a year has, %s, %i periods', (type, count) => {
+    expect(starts('2023-05-15', '2024-05-15', type)).toHaveLength(count)
+  })
+
+  test('a last period that coverage cuts keeps the length of the whole one', () => {
+    const day = 86_400_000
+    const periods = billingPeriods(
+      { start: local('2023-01-10', 'UTC'), end: local('2023-02-20', 'UTC') },
+      'monthly',
+      'UTC' as TimeZone,
+    )
+    expect(periods.map(({ start, end, wholeMs }) => [(end - start) / day, wholeMs / day])).toEqual([
+      [31, 31],
+      [10, 28],
+    ])
+  })
+
+  test('a plan of more periods than the limit is refused by name', () => {
+    expect(starts('2000-01-01', '2100-01-01', 'monthly')).toHaveLength(LARGEST_PLAN_PERIODS)
+    expect(() => starts('2000-01-01', '2100-01-02', 'monthly')).toThrow(/more than 1200 billing periods/)
+    expect(starts('2000-01-01', '9999-01-01', 'total')).toHaveLength(1)
+  })
+
+  test('coverage without a length is refused', () => {
+    expect(() => starts('2024-01-01', '2024-01-01', 'monthly')).toThrow(RangeError)
+  })
+
+  test('periods tile the coverage in every zone, only the last is cut, and whole ones are as many as the calendar has', () => {
+    const scenario = fc
+      .constantFrom(...ZONES)
+      .chain(zone => fc.tuple(fc.constant(zone), anyCoverage(zone), fc.constantFrom(...SCHEDULES)))
+    fc.assert(
+      fc.property(scenario, ([zone, coverage, type]) => {
+        const periods = billingPeriods(coverage, type, zone)
+        expect(periods[0]!.start).toBe(coverage.start)
+        expect(periods.at(-1)!.end).toBe(coverage.end)
+        for (const [index, { start, end, wholeMs }] of periods.entries()) {
+          expect(start).toBeLessThan(end)
+          if (index > 0) expect(start).toBe(periods[index - 1]!.end)
+          if (index < periods.length - 1) expect(end - start).toBe(wholeMs)
+          else expect(end - start).toBeLessThanOrEqual(wholeMs)
+        }
+        const whole = periods.filter(({ start, end, wholeMs }) => end - start === wholeMs).length
+        expect(whole).toBe(wholePeriodsByCalendar(coverage, type, zone))
+      }),
+      { seed: 20_261_103, numRuns: 300 },
+    )
+  })
+})
+
+/** Counted another way: by the calendar's own difference, then mended where clamping makes it one short. */
+function wholePeriodsByCalendar(
+  coverage: { start: number; end: number },
+  type: PaymentScheduleType,
+  zone: string,
+): number {
+  if (type === 'total') return 1
+  const steps = { annually: 12, semiannually: 6, quarterly: 3, monthly: 1, every_two_weeks: 2, every_week: 1 }
+  const unit = type.startsWith('every') ? 'weeks' : 'months'
+  const start = Temporal.Instant.fromEpochMilliseconds(coverage.start).toZonedDateTimeISO(zone)
+  const end = Temporal.Instant.fromEpochMilliseconds(coverage.end).toZonedDateTimeISO(zone)
+  const length = start.until(end, { largestUnit: unit })[unit]
+  let count = Math.max(0, Math.floor((length - 1) / steps[type]))
+  while (start.add({ [unit]: (count + 1) * steps[type] }).epochMilliseconds <= coverage.end) count += 1
+  return count
+}

@@ -1,0 +1,94 @@
+// Configurations for domain tests: compiled from the examples on disk, without a service.
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { compileConfiguration } from '../../src/configuration/compile.ts'
+import type { Configuration, TemplateSource } from '../../src/configuration/configuration.ts'
+import { locatorSupply, newUuid } from '../../src/platform/locators.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import type { Ground } from '../../src/policies/loading.ts'
+import type { Policyholder } from '../../src/policyholders/policyholder.ts'
+import { changePolicyholderValues } from '../../src/policyholders/values.ts'
+import { type CompiledTemplate, compileTemplate } from '../../src/rating/liquid/compile.ts'
+import type { WorkedPolicy } from './worked.ts'
+
+const walk = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap(entry =>
+    entry.isDirectory() ? walk(join(folder, entry.name)) : [join(folder, entry.name)],
+  )
+
+export type Example = 'motor' | 'home'
+
+const compiled = new Map<Example, Configuration>()
+
+/** The compiled configuration of an example. */
+export function exampleConfiguration(example: Example): Configuration {
+  const known = compiled.get(example)
+  if (known) return known
+  const root = join(import.meta.dirname, '../../examples', example, 'configuration')
+  const files = walk(root).map(file => ({
+    path: relative(root, file),
+    sizeBytes: statSync(file).size,
+    bytes: () => new Uint8Array(readFileSync(file)),
+    text: () => readFileSync(file, 'utf8'),
+  }))
+  const { configuration, findings } = compileConfiguration(files, { compileLiquid: compileTemplate })
+  if (!configuration) throw new Error(`Example ${example}: ${JSON.stringify(findings, null, 2)}`)
+  compiled.set(example, configuration)
+  return configuration
+}
+
+export const workedPolicies = (example: Example): WorkedPolicy[] =>
+  JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../examples', example, 'worked.json'), 'utf8'),
+  ) as WorkedPolicy[]
+
+/** What a policy of the product stands on, as `loadGround` reads it in the service. */
+export function groundOf(example: Example, productName: string, values: unknown, now: Instant): Ground {
+  const configuration = exampleConfiguration(example)
+  const product = configuration.products[productName]
+  if (!product) throw new Error(`Example ${example} has no product ${productName}.`)
+  const templates = new Map<string, CompiledTemplate>()
+  const { timeZone, currency, policyholderFields } = configuration
+  const holder = changePolicyholderValues(policyholderFields, {}, values, { completed: true, timeZone, now })
+  const policyholder: Policyholder = {
+    locator: newUuid(0),
+    version: 1,
+    completed: true,
+    accountLocator: newUuid(0),
+    entity: { locator: newUuid(0), values: holder.values, subEntities: [] },
+    createdAt: now,
+    updatedAt: now,
+  }
+  return {
+    policyholder,
+    configuration: {
+      configuration,
+      hash: example,
+      template(source: TemplateSource) {
+        const known = templates.get(source.path) ?? compileTemplate(source).template
+        if (!known) throw new Error(`${source.path} does not compile.`)
+        templates.set(source.path, known)
+        return known
+      },
+      lookup: () => (table, key) => {
+        const found = product.tables[table] ?? configuration.tables[table]
+        if (!found) return 'noSuchTable'
+        const row = found.rows.find(cells => cells[found.columns.indexOf('key')] === key)
+        return row ? { value: row[found.columns.indexOf('value')]! } : 'noSuchKey'
+      },
+    },
+    configVersion: 1,
+    timeZone,
+    currency,
+    product,
+  }
+}
+
+let sequence = 2_000_000
+
+/** A supply of digits that never run out within a test. */
+export const plentyOfLocators = () =>
+  locatorSupply(
+    0,
+    Array.from({ length: 500 }, () => sequence++ * 64),
+  )
