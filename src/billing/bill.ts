@@ -17,6 +17,9 @@ import { planInstallments } from './installments.ts'
 import { type Invoice, invoiceOf } from './invoice.ts'
 import { totalsDue } from './items.ts'
 
+/** Kind of the timers that go off when an installment is to be invoiced. */
+export const INVOICE_TIMER = 'policy.invoice'
+
 /** All that the modification charges. */
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === modification.locator)

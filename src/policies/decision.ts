@@ -1,5 +1,5 @@
 // What each operation decides: pure plans over what was loaded, in the order validate, price, underwrite, bill.
-import { installmentsToInvoice } from '../billing/bill.ts'
+import { INVOICE_TIMER, installmentsToInvoice } from '../billing/bill.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
@@ -134,7 +134,7 @@ function invoiceTimers({ policy, installments }: PolicyAggregate, now: Instant):
   const times = new Set([...installments.values()].map(one => one.issueAt).filter(at => at > now))
   return [...times].map(dueAt => ({
     dueAt,
-    kind: 'policy.invoice',
+    kind: INVOICE_TIMER,
     subject: String(policy.locator),
     payload: {},
   }))

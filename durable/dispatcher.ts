@@ -1,0 +1,59 @@
+import { DurableObject } from 'cloudflare:workers'
+import { workOff } from '../src/events/dispatch.ts'
+import { FIRST_SEQUENCE } from '../src/platform/locators.ts'
+import type { Block } from '../src/platform/sequence.ts'
+import type { ShardName } from '../src/platform/tenancy.ts'
+import { now } from '../src/platform/time.ts'
+
+/** While it works, and after it failed, the next alarm is this far away. */
+const REARM_MS = 60_000
+
+/** Time between two alarms at least. */
+const PAUSE_MS = 1_000
+
+/**
+ * One for each shard of a tenant. It leases blocks of the number sequence, and holds the alarm for the
+ * earliest timer or delivery that is due. Kept in its own storage: `sequence` (the next number to lease),
+ * `shard` (whom it works for) and `lookAt` (the latest time at which it was asked to look).
+ */
+export class DispatcherObject extends DurableObject<Env> {
+  /** Leases `count` numbers; they are never leased again. */
+  async lease(count: number): Promise<Block> {
+    const next = (await this.ctx.storage.get<number>('sequence')) ?? FIRST_SEQUENCE
+    await this.ctx.storage.put('sequence', next + count)
+    return { next, end: next + count }
+  }
+
+  /**
+   * Sees to it that the shard is looked at when `at` (epoch milliseconds) has come. An earlier look does not do
+   * instead: what the caller is about to commit may not be there yet.
+   */
+  async arm(shard: ShardName, at: number): Promise<void> {
+    const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
+    if (lookAt < at) await this.ctx.storage.put({ shard, lookAt: at })
+    const armed = await this.ctx.storage.getAlarm()
+    if (armed === null || armed > at) await this.ctx.storage.setAlarm(at)
+  }
+
+  /**
+   * Re-arms before it works, so that a crash in between costs a minute and loses nothing. When it is done,
+   * `lookAt` tells whether it was armed meanwhile: the alarm must not be taken away then.
+   */
+  override async alarm(): Promise<void> {
+    const shard = await this.ctx.storage.get<ShardName>('shard')
+    if (!shard) return
+    const begun = now()
+    await this.ctx.storage.setAlarm(begun + REARM_MS)
+    let due: number | undefined
+    try {
+      due = await workOff(this.env, shard)
+    } catch (problem) {
+      console.error(JSON.stringify({ at: 'dispatcher', ...shard, problem: String(problem) }))
+      return
+    }
+    const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
+    const next = Math.min(due ?? Number.POSITIVE_INFINITY, lookAt > begun ? lookAt : Number.POSITIVE_INFINITY)
+    if (next === Number.POSITIVE_INFINITY) await this.ctx.storage.deleteAlarm()
+    else await this.ctx.storage.setAlarm(Math.max(next, now() + PAUSE_MS))
+  }
+}

@@ -1,0 +1,38 @@
+CREATE TABLE `administrator` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`username` text NOT NULL,
+	`name` text NOT NULL,
+	`password_hash` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `administrator_username` ON `administrator` (`username`);--> statement-breakpoint
+CREATE TABLE `pool_database` (
+	`binding` text PRIMARY KEY NOT NULL,
+	`state` text NOT NULL,
+	`migration` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `pool_database_state` ON `pool_database` (`state`);--> statement-breakpoint
+CREATE TABLE `shard` (
+	`tenant_locator` text NOT NULL,
+	`number` integer NOT NULL,
+	`binding` text NOT NULL,
+	PRIMARY KEY(`tenant_locator`, `number`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `shard_binding` ON `shard` (`binding`);--> statement-breakpoint
+CREATE TABLE `tenant` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`host_name` text NOT NULL,
+	`type` text NOT NULL,
+	`status` text NOT NULL,
+	`generation` integer NOT NULL,
+	`token_epoch` integer NOT NULL,
+	`versioned` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `tenant_name` ON `tenant` (`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `tenant_host_name` ON `tenant` (`host_name`);

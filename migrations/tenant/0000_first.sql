@@ -1,0 +1,294 @@
+CREATE TABLE `guard` (
+	`name` text NOT NULL,
+	CONSTRAINT "guard_policy_version" CHECK("guard"."name" <> 'guard_policy_version'),
+	CONSTRAINT "guard_policyholder_version" CHECK("guard"."name" <> 'guard_policyholder_version'),
+	CONSTRAINT "guard_policyholder_completed" CHECK("guard"."name" <> 'guard_policyholder_completed'),
+	CONSTRAINT "guard_configuration_hash" CHECK("guard"."name" <> 'guard_configuration_hash'),
+	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version')
+);
+--> statement-breakpoint
+CREATE TABLE `timer` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`due_at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`subject` text NOT NULL,
+	`payload` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `timer_due` ON `timer` (`due_at`);--> statement-breakpoint
+CREATE INDEX `timer_subject` ON `timer` (`subject`);--> statement-breakpoint
+CREATE TABLE `write` (
+	`key` text PRIMARY KEY NOT NULL,
+	`body_hash` text NOT NULL,
+	`status` integer NOT NULL,
+	`answer` text,
+	`subject` text NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `write_at` ON `write` (`at`);--> statement-breakpoint
+CREATE INDEX `write_subject` ON `write` (`subject`);--> statement-breakpoint
+CREATE TABLE `account` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`username` text NOT NULL,
+	`name` text NOT NULL,
+	`email` text,
+	`type` text NOT NULL,
+	`password_hash` text NOT NULL,
+	`source` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `account_username` ON `account` (`username`);--> statement-breakpoint
+CREATE TABLE `installment` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`modification_locator` text NOT NULL,
+	`number` integer NOT NULL,
+	`start` integer NOT NULL,
+	`end` integer NOT NULL,
+	`issue_at` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`periods` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `invoice` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`display_id` integer NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`policy_modification_locator` text NOT NULL,
+	`installment_number` integer NOT NULL,
+	`type` text NOT NULL,
+	`start` integer NOT NULL,
+	`end` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`statuses` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `invoice_policy` ON `invoice` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `configuration_version` (
+	`version` integer PRIMARY KEY NOT NULL,
+	`hash` text NOT NULL,
+	`time_zone` text NOT NULL,
+	`currency` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `deployment` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`version` integer NOT NULL,
+	`hash` text NOT NULL,
+	`kind` text NOT NULL,
+	`deployed_at` integer NOT NULL,
+	`deployed_by` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `deployment_at` ON `deployment` (`deployed_at`);--> statement-breakpoint
+CREATE TABLE `delivery` (
+	`webhook_locator` text NOT NULL,
+	`event_sequence` integer NOT NULL,
+	`state` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`outcome` text,
+	`finished_at` integer,
+	PRIMARY KEY(`webhook_locator`, `event_sequence`)
+);
+--> statement-breakpoint
+CREATE INDEX `delivery_due` ON `delivery` (`state`,`due_at`);--> statement-breakpoint
+CREATE TABLE `event` (
+	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`locator` text NOT NULL,
+	`request_id` text NOT NULL,
+	`type` text NOT NULL,
+	`at` integer NOT NULL,
+	`data` text NOT NULL,
+	`account_locator` text NOT NULL,
+	`username` text NOT NULL,
+	`policyholder_locator` text,
+	`policy_locator` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `event_locator` ON `event` (`locator`);--> statement-breakpoint
+CREATE INDEX `event_request` ON `event` (`request_id`);--> statement-breakpoint
+CREATE INDEX `event_type` ON `event` (`type`,`sequence`);--> statement-breakpoint
+CREATE INDEX `event_at` ON `event` (`at`);--> statement-breakpoint
+CREATE INDEX `event_policyholder` ON `event` (`policyholder_locator`);--> statement-breakpoint
+CREATE TABLE `webhook` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`enabled` integer NOT NULL,
+	`suspended_at` integer,
+	`endpoint` text NOT NULL,
+	`failure_handling` text NOT NULL,
+	`event_types` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint
+CREATE TABLE `exposure_run` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`made_by` text NOT NULL,
+	`replaced_by` text,
+	`start` integer NOT NULL,
+	`end` integer NOT NULL,
+	`exposure_locator` text NOT NULL,
+	`data` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `exposure_run_policy` ON `exposure_run` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `exposure` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`display_id` integer NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`quote_locator` integer NOT NULL,
+	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `exposure_policy` ON `exposure` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `fee` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`quote_locator` integer NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`amount` integer NOT NULL,
+	`reversed` integer NOT NULL,
+	`made_by` text NOT NULL,
+	`start` integer NOT NULL,
+	`end` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `fee_policy` ON `fee` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `modification` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`display_id` integer NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`quote_locator` integer,
+	`number` integer NOT NULL,
+	`name` text NOT NULL,
+	`effective_at` integer NOT NULL,
+	`policy_end` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`issued_at` integer,
+	`underwriting` text,
+	`premium_change` integer
+);
+--> statement-breakpoint
+CREATE INDEX `modification_policy` ON `modification` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `peril_run` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`made_by` text NOT NULL,
+	`replaced_by` text,
+	`start` integer NOT NULL,
+	`end` integer NOT NULL,
+	`peril_locator` text NOT NULL,
+	`data` text NOT NULL,
+	`amounts` text NOT NULL,
+	`month_premium` text,
+	`premium` integer,
+	`price` text
+);
+--> statement-breakpoint
+CREATE INDEX `peril_run_policy` ON `peril_run` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `peril` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`display_id` integer NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`exposure_locator` text NOT NULL,
+	`name` text NOT NULL,
+	`renewal_group` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `peril_policy` ON `peril` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `policy` (
+	`locator` integer PRIMARY KEY NOT NULL,
+	`policyholder_locator` text NOT NULL,
+	`product_name` text NOT NULL,
+	`config_version` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`finalized_at` integer,
+	`issued_at` integer,
+	`discarded_at` integer,
+	`original_start` integer NOT NULL,
+	`original_end` integer NOT NULL,
+	`effective_end` integer NOT NULL,
+	`currency` text NOT NULL,
+	`time_zone` text NOT NULL,
+	`payment_schedule_name` text NOT NULL,
+	`premium_report_name` text
+);
+--> statement-breakpoint
+CREATE INDEX `policy_policyholder` ON `policy` (`policyholder_locator`);--> statement-breakpoint
+CREATE TABLE `policy_segment` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`made_by` text NOT NULL,
+	`replaced_by` text,
+	`start` integer NOT NULL,
+	`end` integer NOT NULL,
+	`quote_locator` integer NOT NULL,
+	`data` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `policy_segment_policy` ON `policy_segment` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `quote` (
+	`locator` integer PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`name` text NOT NULL,
+	`state` text NOT NULL,
+	`selected` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`issued_at` integer,
+	`contract_start` integer NOT NULL,
+	`contract_end` integer NOT NULL,
+	`payment_schedule_name` text NOT NULL,
+	`underwriting` text
+);
+--> statement-breakpoint
+CREATE INDEX `quote_policy` ON `quote` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `policyholder_term` (
+	`field` text NOT NULL,
+	`term` text NOT NULL,
+	`policyholder_locator` text NOT NULL,
+	PRIMARY KEY(`field`, `term`, `policyholder_locator`)
+);
+--> statement-breakpoint
+CREATE INDEX `policyholder_term_policyholder` ON `policyholder_term` (`policyholder_locator`);--> statement-breakpoint
+CREATE TABLE `policyholder_version` (
+	`policyholder_locator` text NOT NULL,
+	`version` integer NOT NULL,
+	`entity` text NOT NULL,
+	`replaced_at` integer NOT NULL,
+	PRIMARY KEY(`policyholder_locator`, `version`)
+);
+--> statement-breakpoint
+CREATE TABLE `policyholder` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`version` integer NOT NULL,
+	`completed` integer NOT NULL,
+	`account_locator` text NOT NULL,
+	`entity` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `policyholder_created` ON `policyholder` (`created_at`,`locator`);

@@ -1,0 +1,36 @@
+// Lines to paste into a shell: each stands alone, and gets for itself the token and the records it needs.
+
+const quoted = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`
+
+/** Takes the first text of that name out of a JSON answer, with what every shell has. */
+const property = (name: string): string => `grep -o '"${name}":"[^"]*"' | head -1 | cut -d'"' -f4`
+
+const post = (url: string, body: string, token?: string): string =>
+  [
+    `curl -s ${url}`,
+    ...(token === undefined ? [] : [`-H "Authorization: Bearer ${token}"`]),
+    `-H 'Content-Type: application/json'`,
+    `-d ${body}`,
+  ].join(' ')
+
+export type CurlSubject = {
+  origin: string
+  credentials: { username: string; password: string; hostName: string }
+  policyholder: Record<string, unknown>
+  policy: Record<string, unknown>
+}
+
+/** Three lines: sign in; make a policyholder; make a policyholder with a policy, which is priced at once. */
+export function curlLines({ origin, credentials, policyholder, policy }: CurlSubject): string[] {
+  const signIn = post(`${origin}/account/authenticate`, quoted(credentials))
+  const token = `TOKEN=$(${signIn} | ${property('authorizationToken')})`
+  const createHolder = post(`${origin}/policyholder/create`, quoted(policyholder), '$TOKEN')
+  const holder = `HOLDER=$(${createHolder} | ${property('locator')})`
+  // The locator of the policyholder goes between two quoted halves of the body.
+  const body = quoted({ policyholderLocator: '@', ...policy }).replace('"@"', `"'$HOLDER'"`)
+  return [
+    signIn,
+    `${token}; ${createHolder}`,
+    `${token}; ${holder}; ${post(`${origin}/policy`, body, '$TOKEN')}`,
+  ]
+}

@@ -1,0 +1,36 @@
+// The stores of the service, reached from outside it: the local ones are the files that `wrangler dev` serves.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bindingTarget, type MigrationTarget } from '../src/platform/migrations.ts'
+import { joinedConfig, storesConfig } from './write-config.ts'
+
+export type Stores = {
+  env: Env
+  /** A bound database, to migrate. */
+  target(binding: string): MigrationTarget
+  close(): Promise<void>
+}
+
+/** Opens the stores: those in the data folder, or with `remote` those that the provider has made. */
+export async function openStores(dataFolder: string, { remote = false } = {}): Promise<Stores> {
+  mkdirSync(dataFolder, { recursive: true })
+  const configPath = join(dataFolder, remote ? 'stores.remote.toml' : 'stores.toml')
+  writeFileSync(configPath, storesConfig(joinedConfig({ onlyMade: remote }), { remote }))
+  // Takes a second to load: not before something is to be seen.
+  const { getPlatformProxy } = await import('wrangler')
+  const { env, dispose } = await getPlatformProxy<Env>({
+    configPath,
+    persist: { path: join(dataFolder, 'v3') },
+    remoteBindings: remote,
+  })
+  const bound = env as unknown as Record<string, D1Database | undefined>
+  return {
+    env,
+    target(binding) {
+      const client = bound[binding]
+      if (!client) throw new Error(`${binding} is not bound.`)
+      return bindingTarget(binding, client)
+    },
+    close: dispose,
+  }
+}

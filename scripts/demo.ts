@@ -1,0 +1,159 @@
+// `npm run demo`: one motor policy from policyholder to issue against the running service, every figure held
+// against examples/motor/worked.json. Environment: BASE_URL; TENANT_HOST (default: the tenant of the first start).
+import { type ApiClient, ApiFailure, signIn } from './api-client.ts'
+import { type Policy, type Price, tellPremiums, tellPrice } from './demo/prices.ts'
+import { type Receiver, startReceiver } from './demo/receiver.ts'
+import { newStory, type Story } from './demo/story.ts'
+import { deployedExample, testUsers, type WorkedPolicy, workedPolicies } from './example.ts'
+import { readSecrets, readSettings } from './settings.ts'
+
+const ACCEPTED = 'Several exposures'
+const REJECTED = 'A driver too young'
+const EVENTS = ['policyholder.create', 'policy.create', 'policy.finalize', 'policy.issue']
+
+type Underwriting = { decision: string; notes: string[] }
+
+const worked = (name: string): WorkedPolicy => {
+  const found = workedPolicies().find(policy => policy.name === name)
+  if (!found) throw new Error(`examples/motor/worked.json has no policy '${name}'.`)
+  return found
+}
+
+/** Where the service is, and the host name of the tenant that has examples/motor. */
+function whereTo(): { origin: string; hostName: string } {
+  const { port, dataFolder } = readSettings(process.env, readSecrets())
+  const origin = (process.env.BASE_URL ?? `http://localhost:${port}`).replace(/\/$/, '')
+  const hostName = process.env.TENANT_HOST ?? deployedExample(dataFolder)?.hostname
+  if (!hostName)
+    throw new Error(
+      `${dataFolder} knows no example tenant: run \`npm start\` first, or set BASE_URL and TENANT_HOST.`,
+    )
+  return { origin, hostName }
+}
+
+async function signInAs(role: string, origin: string, hostName: string): Promise<ApiClient> {
+  const user = testUsers().find(({ roles }) => roles.includes(role))!
+  const { username, password } = user
+  return signIn(origin, { username, password, hostName })
+}
+
+async function subscribe(
+  administration: ApiClient,
+  tenantLocator: string,
+  receiver: Receiver,
+): Promise<void> {
+  await administration.call('POST', `/event/${tenantLocator}/webhooks`, {
+    name: `demo ${new Date().toISOString()}`,
+    enabled: true,
+    endpoint: { url: receiver.url, headers: {}, hmacEnabled: true, secret: receiver.secret },
+    eventTypes: ['policyholder.*', 'policy.*'],
+    // Once this demonstration has ended nobody listens: the first failure suspends the webhook.
+    failureHandling: { triggers: ['4xx', '5xx', 'timeout'], divert: false, suspend: true },
+  })
+}
+
+/** `tenant.uuid` of a token's claims. */
+function tenantOf(token: string): string {
+  const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8'))
+  return (claims as Record<string, string>)['tenant.uuid']!
+}
+
+async function applyFor(agent: ApiClient, story: Story, { request }: WorkedPolicy): Promise<string> {
+  const holder = await agent.call<{ locator: string }>('POST', '/policyholder/create', {
+    completed: true,
+    ...request.policyholder,
+  })
+  const { first_name, last_name } = request.policyholder.values as Record<string, string>
+  story.step(`Policyholder ${first_name} ${last_name} is made: ${holder.locator}`)
+  const policy = await agent.call<Policy>('POST', '/policy', {
+    ...request.policy,
+    policyholderLocator: holder.locator,
+    finalize: false,
+  })
+  const exposures = policy.exposures.map(({ name }) => name).join(', ')
+  story.step(`Policy ${policy.locator} is applied for: ${exposures}`)
+  await agent.call('POST', `/policy/${policy.locator}/finalize`)
+  return policy.locator
+}
+
+async function tellUnderwriting(
+  agent: ApiClient,
+  story: Story,
+  locator: string,
+  expected: Underwriting,
+): Promise<void> {
+  const result = await agent.call<Underwriting>('GET', `/policy/${locator}/automatedUnderwritingResult`)
+  story.step('Underwriting decides')
+  story.text('decision', result.decision, expected.decision)
+  for (const note of result.notes) story.detail(`note: ${note}`)
+  if (result.notes.length === 0) story.detail('no notes')
+  if (JSON.stringify(result.notes) !== JSON.stringify(expected.notes))
+    story.text('notes', JSON.stringify(result.notes), JSON.stringify(expected.notes))
+}
+
+async function issue(agent: ApiClient, story: Story, { expected, ...policy }: WorkedPolicy): Promise<string> {
+  const locator = await applyFor(agent, story, { expected, ...policy })
+  await tellUnderwriting(agent, story, locator, expected)
+  story.step('The price')
+  tellPremiums(story, await agent.call<Policy>('GET', `/policy/${locator}`), expected)
+  tellPrice(story, await agent.call<Price>('GET', `/policy/${locator}/price`), expected)
+  const issued = await agent.call<Policy>('POST', `/policy/${locator}/issue`)
+  story.step(`Policy ${locator} is issued`)
+  story.text('issued', issued.issuedTimestamp === undefined ? 'no' : 'yes', 'yes')
+  return locator
+}
+
+async function reject(agent: ApiClient, story: Story, policy: WorkedPolicy): Promise<void> {
+  const locator = await applyFor(agent, story, policy)
+  await tellUnderwriting(agent, story, locator, policy.expected)
+  const refusal = await agent.call('POST', `/policy/${locator}/issue`).then(
+    () => 'issued',
+    (error: unknown) => (error instanceof ApiFailure ? String(error.status) : String(error)),
+  )
+  story.step(`Policy ${locator} cannot be issued, and is discarded`)
+  story.text('answer to issue', refusal, '409')
+  await agent.call('POST', `/policy/${locator}/discard`)
+}
+
+async function tellEvents(story: Story, receiver: Receiver, locator: string): Promise<void> {
+  const aboutIt = () =>
+    receiver.events.filter(
+      ({ type, data }) => type === 'policyholder.create' || JSON.stringify(data).includes(locator),
+    )
+  const missing = () => EVENTS.filter(type => !aboutIt().some(event => event.type === type))
+  await receiver.waitUntil(() => missing().length === 0, 30_000)
+  story.step('Events delivered to the webhook, signed')
+  for (const type of new Set(aboutIt().map(event => event.type))) story.detail(type)
+  story.text('events that did not come', missing().join(', ') || 'none', 'none')
+  story.text('wrong signatures', String(receiver.refused), '0')
+}
+
+async function demonstrate(): Promise<boolean> {
+  const { origin, hostName } = whereTo()
+  const story = newStory(line => console.log(line))
+  const receiver = await startReceiver()
+  try {
+    const agent = await signInAs('agent', origin, hostName)
+    const administration = await signInAs('admin', origin, hostName)
+    story.step(`Signed in to ${hostName} on ${origin}`)
+    await subscribe(administration, tenantOf(administration.token), receiver)
+    story.step(`A webhook sends events to ${receiver.url}`)
+    const locator = await issue(agent, story, worked(ACCEPTED))
+    await reject(agent, story, worked(REJECTED))
+    await tellEvents(story, receiver, locator)
+  } finally {
+    receiver.close()
+  }
+  console.log(
+    story.wrong === 0
+      ? `\nAll ${story.compared} figures are right.`
+      : `\n${story.wrong} of ${story.compared} figures are WRONG.`,
+  )
+  return story.wrong === 0
+}
+
+const right = await demonstrate().catch((error: unknown) => {
+  console.error(`demo: ${error instanceof Error ? error.message : String(error)}`)
+  return false
+})
+process.exitCode = right ? 0 : 1

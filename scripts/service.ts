@@ -1,0 +1,163 @@
+// The service as a process: `wrangler dev` and its children in a process group of their own, noted in the data
+// folder, so that a start after a crash of this program can end what the crash left behind.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { writeNote } from './notes.ts'
+import { CONFIG_FILE } from './write-config.ts'
+
+const WRANGLER = resolve('node_modules/wrangler/bin/wrangler.js')
+
+/** What `service.json` in the data folder says while the service runs. */
+export type RunningService = {
+  /** Process that started the service and looks after it. */
+  launcher: number
+  /** Process group of the service itself. */
+  group: number
+  port: number
+}
+
+const noteFile = (dataFolder: string): string => join(dataFolder, 'service.json')
+
+/** The service of this data folder, as the last start noted it. */
+export function notedService(dataFolder: string): RunningService | undefined {
+  const file = noteFile(dataFolder)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RunningService) : undefined
+}
+
+/** Command line of a process; empty when there is none of that id. */
+function commandOf(pid: number): string {
+  try {
+    if (existsSync('/proc/self/cmdline')) return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })
+  } catch {
+    return ''
+  }
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(-group, signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Makes sure that no service runs on the data folder: ends one whose launcher is gone (after a crash), and
+ * refuses when its launcher is alive. True when it ended one.
+ */
+export async function endStaleService(dataFolder: string): Promise<boolean> {
+  const noted = notedService(dataFolder)
+  if (!noted) return false
+  if (commandOf(noted.launcher).includes('start.ts'))
+    throw new Error(
+      `Bindery runs on ${dataFolder} already: process ${noted.launcher}, http://localhost:${noted.port}. Stop it first, or set BINDERY_DATA to another folder.`,
+    )
+  // Ids of processes are used again: only what is ours by its command line is ended.
+  const ours = commandOf(noted.group).includes(resolve(dataFolder))
+  if (ours && signalGroup(noted.group, 'SIGKILL')) while (signalGroup(noted.group, 'SIGKILL')) await sleep(50)
+  rmSync(noteFile(dataFolder), { force: true })
+  return ours
+}
+
+/** Refuses a port that another program listens on. */
+export function checkPort(port: number): Promise<void> {
+  return new Promise((done, fail) => {
+    const probe = createServer()
+    probe.once('error', () =>
+      fail(
+        new Error(
+          `Port ${port} is in use by another program. Stop that, or choose another port: PORT=${port + 1} npm start`,
+        ),
+      ),
+    )
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done()))
+  })
+}
+
+export type Service = {
+  origin: string
+  /** Resolves with the exit code when the service has ended, by itself or stopped. */
+  ended: Promise<number>
+  /** Ends the service in good order; after 10 s by force. */
+  stop(): Promise<void>
+}
+
+/** Starts the service on the port; it answers some seconds later (`waitForHealth`). */
+export function startService(port: number, dataFolder: string): Service {
+  const child = spawn(process.execPath, [WRANGLER, ...wranglerArguments(port, dataFolder)], {
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      // Nothing of a local run leaves the machine or the data folder.
+      WRANGLER_SEND_METRICS: 'false',
+      WRANGLER_LOG_PATH: resolve(dataFolder, 'logs'),
+      WRANGLER_REGISTRY_PATH: resolve(dataFolder, 'registry'),
+      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+      X_LOCAL_EXPLORER: 'false',
+      X_LOCAL_OBSERVABILITY: 'false',
+    },
+  })
+  const group = child.pid
+  if (group === undefined) throw new Error('The service could not be started.')
+  const note: RunningService = { launcher: process.pid, group, port }
+  writeNote(noteFile(dataFolder), note)
+  const ended = exitOf(child).then(code => {
+    signalGroup(group, 'SIGKILL')
+    rmSync(noteFile(dataFolder), { force: true })
+    return code
+  })
+  return {
+    origin: `http://localhost:${port}`,
+    ended,
+    async stop() {
+      signalGroup(group, 'SIGTERM')
+      const forced = setTimeout(() => signalGroup(group, 'SIGKILL'), 10_000)
+      await ended
+      clearTimeout(forced)
+    },
+  }
+}
+
+const wranglerArguments = (port: number, dataFolder: string): string[] => [
+  'dev',
+  ...['--config', CONFIG_FILE],
+  ...['--ip', '127.0.0.1'],
+  ...['--port', String(port)],
+  ...['--inspector-port', '0'],
+  ...['--persist-to', resolve(dataFolder)],
+  ...['--log-level', 'error'],
+  '--show-interactive-dev-session=false',
+]
+
+const exitOf = (child: ChildProcess): Promise<number> =>
+  new Promise(done => {
+    child.once('error', () => done(1))
+    child.once('exit', (code, signal) => done(code ?? (signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : 1)))
+  })
+
+/** Waits until /health answers 200: an Error when the service ends before, or after a minute without. */
+export async function waitForHealth(service: Service): Promise<void> {
+  let endedWith: number | undefined
+  service.ended.then(code => {
+    endedWith = code
+  })
+  for (const start = performance.now(); performance.now() - start < 60_000; await sleep(100)) {
+    if (endedWith !== undefined)
+      throw new Error(`The service ended (exit code ${endedWith}) before it answered.`)
+    const response = await fetch(`${service.origin}/health`).catch(() => undefined)
+    if (response?.ok) return
+  }
+  throw new Error(`${service.origin}/health did not answer 200 within a minute.`)
+}
+
+/** Calls the scheduled handler, as cron does in production every minute; false when it failed. */
+export async function callScheduled(service: Service): Promise<boolean> {
+  const response = await fetch(`${service.origin}/cdn-cgi/local/scheduled`).catch(() => undefined)
+  return response?.ok ?? false
+}

@@ -1,0 +1,61 @@
+// What `npm start` and the commands beside it take from the environment and from .dev.vars.
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+
+/** Secrets of the local service, KEY=value a line; read by wrangler too. Not in git. */
+export const SECRETS_FILE = '.dev.vars'
+
+/** Secrets that the Worker cannot do without. Lost, all tokens end (the first) and no password fits (the second). */
+const SECRETS = ['TOKEN_SECRET', 'PASSWORD_PEPPER']
+
+export type Settings = {
+  /** Port of the service on this machine. */
+  port: number
+  /** Folder of everything that the local service keeps. */
+  dataFolder: string
+  administrator: {
+    username: string
+    /** Undefined: one is made up and printed once. */
+    password: string | undefined
+  }
+}
+
+type Variables = Record<string, string | undefined>
+
+/** Settings from the environment, else from .dev.vars, else the defaults; an Error says which one is wrong. */
+export function readSettings(environment: Variables, secrets: Variables): Settings {
+  const value = (name: string): string | undefined => environment[name] || secrets[name] || undefined
+  const portText = value('PORT') ?? '8787'
+  const port = Number(portText)
+  if (!/^\d+$/.test(portText) || port < 1 || port > 65_535)
+    throw new Error(`PORT is a number from 1 to 65535, not '${portText}'.`)
+  return {
+    port,
+    dataFolder: value('BINDERY_DATA') ?? './data',
+    administrator: {
+      username: value('ADMIN_USERNAME') ?? 'administrator',
+      password: value('ADMIN_PASSWORD'),
+    },
+  }
+}
+
+/** .dev.vars as it is, empty when there is none. */
+export const readSecrets = (folder = '.'): Variables => {
+  const file = join(folder, SECRETS_FILE)
+  return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
+}
+
+/** Adds to .dev.vars the secrets that it lacks, each 32 random bytes; names of those added. */
+export function completeSecrets(folder = '.'): string[] {
+  const present = readSecrets(folder)
+  const missing = SECRETS.filter(name => !present[name])
+  if (missing.length === 0) return []
+  const file = join(folder, SECRETS_FILE)
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const gap = before === '' || before.endsWith('\n') ? '' : '\n'
+  const lines = missing.map(name => `${name}=${randomBytes(32).toString('base64url')}\n`)
+  writeFileSync(file, `${before}${gap}${lines.join('')}`, { mode: 0o600 })
+  return missing
+}

@@ -1,0 +1,131 @@
+// `npm start`: the whole service on this machine, from nothing or from what the data folder holds.
+import { mkdirSync } from 'node:fs'
+import { type Administrator, prepareAdministrator } from './administrator.ts'
+import { signIn } from './api-client.ts'
+import { curlLines } from './curl-lines.ts'
+import { openStores } from './databases.ts'
+import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
+import { readPool } from './pool-file.ts'
+import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
+import {
+  callScheduled,
+  checkPort,
+  endStaleService,
+  type Service,
+  startService,
+  waitForHealth,
+} from './service.ts'
+import { completeSecrets, readSecrets, readSettings, SECRETS_FILE, type Settings } from './settings.ts'
+import { CONFIG_FILE, writeConfig } from './write-config.ts'
+
+const say = (line: string): void => console.log(`bindery: ${line}`)
+
+/** Writes what the service reads when it starts, and makes sure that it can have the port and the data. */
+async function prepareFiles(): Promise<Settings> {
+  const added = completeSecrets()
+  if (added.length > 0) say(`${SECRETS_FILE} has a new random ${added.join(' and ')}`)
+  const settings = readSettings(process.env, readSecrets())
+  mkdirSync(settings.dataFolder, { recursive: true })
+  if (await endStaleService(settings.dataFolder)) say('ended a service that a crash had left running')
+  await checkPort(settings.port)
+  writeConfig()
+  say(`${CONFIG_FILE} is written; data is kept in ${settings.dataFolder}`)
+  return settings
+}
+
+/** Makes and migrates all databases, and the administration account. */
+async function prepareStores(settings: Settings, firstStart: boolean): Promise<Administrator> {
+  say(firstStart ? 'making the databases (some seconds, on the first start only)' : 'checking the databases')
+  const stores = await openStores(settings.dataFolder)
+  try {
+    const control = stores.target('CONTROL')
+    const applied = await prepareControl(control)
+    say(
+      applied.length === 0 ? 'the control database is up to date' : `control database: ${applied.join(', ')}`,
+    )
+    const targets = readPool().map(({ binding }) => stores.target(binding))
+    await prepareTenantDatabases(control, targets, say)
+    const pepper = readSecrets().PASSWORD_PEPPER!
+    return await prepareAdministrator(stores.env.CONTROL, pepper, settings.administrator, firstStart)
+  } finally {
+    await stores.close()
+  }
+}
+
+async function deployOnFirstStart(
+  service: Service,
+  settings: Settings,
+  administrator: Administrator,
+): Promise<DeployedExample> {
+  const present = deployedExample(settings.dataFolder)
+  if (present) return present
+  say('deploying examples/motor')
+  const { username, password } = administrator
+  const administration = await signIn(service.origin, { username, password: password! })
+  return deployExample(administration, settings.dataFolder)
+}
+
+function printWhatToDo(service: Service, administrator: Administrator, example: DeployedExample): void {
+  const { username, password } = testUsers()[0]!
+  const { policyholder, policy } = workedPolicies()[0]!.request
+  const lines = curlLines({
+    origin: service.origin,
+    credentials: { username, password, hostName: example.hostname },
+    policyholder: { completed: true, ...policyholder },
+    policy,
+  })
+  const account = administrator.madeUp
+    ? `${administrator.username}, password ${administrator.password} (shown this once)`
+    : administrator.username
+  console.log(`
+Bindery answers on ${service.origin}
+
+  API reference            ${service.origin}/docs
+  Administration account   ${account}
+  Example tenant           ${example.hostname} (${example.tenantName}), from examples/motor
+  Tenant user              ${username}, password ${password}
+
+Lines to paste (sign in; make a policyholder; make a policy):
+
+${lines.join('\n\n')}
+
+\`npm run demo\` walks a policy from policyholder to issue. Ctrl+C stops the service; the data stays.
+`)
+}
+
+async function start(): Promise<number> {
+  const settings = await prepareFiles()
+  const administrator = await prepareStores(settings, !deployedExample(settings.dataFolder))
+  say(`starting the service on port ${settings.port}`)
+  const service = startService(settings.port, settings.dataFolder)
+  let stopping = false
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      if (stopping) return
+      stopping = true
+      say('stopping')
+      void service.stop()
+    })
+  try {
+    await waitForHealth(service)
+    const example = await deployOnFirstStart(service, settings, administrator)
+    printWhatToDo(service, administrator, example)
+  } catch (error) {
+    if (stopping) return await service.ended
+    await service.stop()
+    throw error
+  }
+  // Cron does not fire by itself here.
+  const everyMinute = setInterval(async () => {
+    if (!(await callScheduled(service)) && !stopping) say('the scheduled handler failed; see the log above')
+  }, 60_000)
+  const code = await service.ended
+  clearInterval(everyMinute)
+  if (!stopping) say(`the service ended by itself (exit code ${code})`)
+  return stopping ? 0 : code
+}
+
+process.exitCode = await start().catch((error: unknown) => {
+  console.error(`bindery: ${error instanceof Error ? error.message : String(error)}`)
+  return 1
+})

@@ -1,0 +1,68 @@
+// The provider's command line tool, and databases reached through it.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { MigrationTarget } from '../src/platform/migrations.ts'
+import { CONFIG_FILE } from './write-config.ts'
+
+const run = promisify(execFile)
+
+/** Runs a command of the tool; what it prints. Throws with all that it said. */
+export async function wrangler(...command: string[]): Promise<string> {
+  try {
+    const { stdout } = await run(
+      process.execPath,
+      [resolve('node_modules/wrangler/bin/wrangler.js'), ...command, '--config', CONFIG_FILE],
+      { maxBuffer: 64 * 1024 * 1024, env: { ...process.env, WRANGLER_SEND_METRICS: 'false' } },
+    )
+    return stdout
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    throw new Error(`wrangler ${command.slice(0, 3).join(' ')}: ${stderr.trim()}\n${stdout.trim()}`, {
+      cause: error,
+    })
+  }
+}
+
+type Outcome = { results?: Record<string, unknown>[]; success?: boolean }
+
+/** What a command with --json answered; lines before the JSON are notices. */
+export function jsonOf<Value>(output: string): Value {
+  const start = output.search(/^[[{]/m)
+  if (start < 0) throw new Error(`wrangler answered no JSON:\n${output}`)
+  return JSON.parse(output.slice(start)) as Value
+}
+
+/** Databases at the provider by name, with their ids. */
+export async function databasesMade(): Promise<Map<string, string>> {
+  const list = jsonOf<{ name: string; uuid: string }[]>(await wrangler('d1', 'list', '--json'))
+  return new Map(list.map(({ name, uuid }) => [name, uuid]))
+}
+
+/**
+ * A database as a migration target, by `wrangler d1 execute`. Statements travel as one file, which takes effect
+ * as a whole or not at all. `where` is `--remote`, or `--local --persist-to <folder>`.
+ */
+export function wranglerTarget(binding: string, where: readonly string[]): MigrationTarget {
+  const execute = async (...what: string[]): Promise<Outcome[]> =>
+    jsonOf<Outcome[]>(await wrangler('d1', 'execute', binding, ...where, '--yes', '--json', ...what))
+  return {
+    name: binding,
+    async execute(statements) {
+      const folder = mkdtempSync(join(tmpdir(), 'bindery-'))
+      const file = join(folder, 'statements.sql')
+      try {
+        writeFileSync(file, statements.map(statement => `${statement};\n`).join(''))
+        await execute('--file', file)
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    },
+    async query(statement) {
+      const [outcome] = await execute('--command', statement)
+      return outcome?.results ?? []
+    },
+  }
+}

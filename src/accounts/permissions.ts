@@ -1,0 +1,116 @@
+// Who may what. A permission is `group.action`; a route names those of which any one is enough (resources
+// brief 0.5), and the type of the caller's account says which it holds (brief 7).
+import type { Caller } from '../platform/context.ts'
+import { Refusal } from '../platform/errors.ts'
+
+/** Every permission that a route can ask for, by group; the area decides which account types hold it. */
+export const PERMISSION_GROUPS = {
+  policies: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'issue', 'discard'] },
+  policyholders: { area: 'policyData', actions: ['read', 'list', 'write', 'overwrite'] },
+  quotes: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue', 'discard'] },
+  endorsements: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue'] },
+  renewals: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue'] },
+  cancellations: { area: 'policyData', actions: ['read', 'list', 'write', 'issue'] },
+  reinstatements: { area: 'policyData', actions: ['read', 'list', 'write', 'accept', 'issue'] },
+  lapses: { area: 'policyData', actions: ['read', 'write'] },
+  invoices: { area: 'policyData', actions: ['read', 'list', 'write', 'issue', 'pay'] },
+  payments: { area: 'policyData', actions: ['read', 'list', 'write', 'reverse'] },
+  transactions: { area: 'policyData', actions: ['read', 'list'] },
+  calculations: { area: 'policyData', actions: ['check'] },
+  auxdata: { area: 'policyData', actions: ['read', 'write', 'delete'] },
+  media: { area: 'policyData', actions: ['read', 'update'] },
+  reports: { area: 'policyData', actions: ['read', 'create'] },
+  claims: { area: 'policyData', actions: ['read', 'list', 'write'] },
+  events: { area: 'policyData', actions: ['read', 'list', 'write'] },
+  products: { area: 'resources', actions: ['read', 'list'] },
+  deployments: { area: 'resources', actions: ['read', 'deploy'] },
+  constraints: { area: 'resources', actions: ['read', 'upload'] },
+  documents: { area: 'resources', actions: ['read', 'upload', 'update'] },
+  fonts: { area: 'resources', actions: ['read', 'update', 'upload'] },
+  resources: { area: 'resources', actions: ['read', 'list'] },
+  'resource-groups': { area: 'resources', actions: ['read', 'list', 'write'] },
+  tables: { area: 'resources', actions: ['read', 'upload'] },
+  templates: { area: 'resources', actions: ['read', 'upload'] },
+  webhooks: { area: 'administration', actions: ['read', 'list', 'write'] },
+  secrets: { area: 'administration', actions: ['read', 'write'] },
+  users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
+  migration: { area: 'administration', actions: ['read', 'list', 'write'] },
+} as const satisfies Record<string, { area: Area; actions: readonly string[] }>
+
+type Area = 'policyData' | 'resources' | 'administration'
+type Group = keyof typeof PERMISSION_GROUPS
+
+/** `group.action`, e.g. `policies.write`. */
+export type Permission = { [G in Group]: `${G}.${(typeof PERMISSION_GROUPS)[G]['actions'][number]}` }[Group]
+
+export type AccountType =
+  | 'account.internal'
+  | 'account.tenant.admin'
+  | 'account.test.tenant.admin'
+  | 'account.tenant.employee'
+  | 'account.tenant.read.only.user'
+  | 'account.tenant.claims.only.user'
+
+/** Grants: permissions with `*` for every group of an area, or every action. */
+type Grant = { area: Area; actions: readonly string[] | '*' } | { group: Group }
+
+const READING: readonly Grant[] = [
+  { area: 'policyData', actions: ['read', 'list'] },
+  { area: 'resources', actions: ['read', 'list'] },
+]
+
+const EVERYTHING: readonly Grant[] = [
+  { area: 'policyData', actions: '*' },
+  { area: 'resources', actions: '*' },
+  { area: 'administration', actions: '*' },
+]
+
+/** Deploying is the administration account's alone (contract, Authentication 2). */
+const ONLY_ADMINISTRATION: readonly Permission[] = ['deployments.deploy']
+
+const GRANTS: Record<AccountType, readonly Grant[]> = {
+  'account.internal': EVERYTHING,
+  'account.tenant.admin': EVERYTHING,
+  'account.test.tenant.admin': EVERYTHING,
+  'account.tenant.employee': [...READING, { area: 'policyData', actions: '*' }],
+  'account.tenant.read.only.user': READING,
+  'account.tenant.claims.only.user': [
+    ...READING,
+    { group: 'claims' },
+    { group: 'media' },
+    { group: 'quotes' },
+    { group: 'calculations' },
+  ],
+}
+
+function permissionsOf(type: AccountType): ReadonlySet<string> {
+  const held = new Set<string>()
+  for (const [group, { area, actions }] of Object.entries(PERMISSION_GROUPS))
+    for (const action of actions)
+      for (const grant of GRANTS[type]) {
+        const granted =
+          'group' in grant
+            ? grant.group === group
+            : grant.area === area && (grant.actions === '*' || grant.actions.includes(action))
+        if (granted) held.add(`${group}.${action}`)
+      }
+  if (type !== 'account.internal') for (const permission of ONLY_ADMINISTRATION) held.delete(permission)
+  return held
+}
+
+const HELD = new Map<string, ReadonlySet<string>>(
+  (Object.keys(GRANTS) as AccountType[]).map(type => [type, permissionsOf(type)]),
+)
+
+/** Whether accounts of the type hold the permission; unknown types hold none. */
+export const holds = (accountType: string, permission: Permission): boolean =>
+  HELD.get(accountType)?.has(permission) ?? false
+
+/** Refuses (403) a caller who holds none of the permissions, naming them. */
+export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
+  if (anyOf.some(permission => holds(caller.accountType, permission))) return
+  throw new Refusal(
+    'forbidden',
+    `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,
+  )
+}

@@ -1,0 +1,47 @@
+import { publicRoute, type Route, signedInRoute } from '../platform/http/route.ts'
+import {
+  AuthenticateAdminQuery,
+  AuthenticateQuery,
+  AuthenticateRequest,
+  AuthenticateResponse,
+} from './contract.ts'
+import { authenticate, authenticateAdmin, renewAuthentication } from './service.ts'
+
+const answer = { schema: AuthenticateResponse, description: 'A token, valid for one hour.' }
+const tags = ['Accounts']
+
+export const accountRoutes: readonly Route[] = [
+  publicRoute({
+    method: 'post',
+    path: '/account/authenticate',
+    summary: 'Sign in as a user of a tenant, or as an administration account',
+    description:
+      'The tenant is named by `tenantName` or `hostName`, in the query or in the body. With neither, the administration account signs in, which deploys configurations.',
+    tags,
+    query: AuthenticateQuery,
+    body: { schema: AuthenticateRequest, required: false },
+    answer,
+    handle: ({ query, body }, context) => authenticate(query, body, context),
+  }),
+  publicRoute({
+    method: 'post',
+    path: '/account/authenticateAdmin',
+    summary: 'Sign in as an administrator of one tenant',
+    description:
+      'Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The token administers users, integrations and logs of the tenant; it cannot deploy.',
+    tags,
+    query: AuthenticateAdminQuery,
+    body: { schema: AuthenticateRequest, required: false },
+    answer,
+    handle: ({ query, body }, context) => authenticateAdmin(query, body, context),
+  }),
+  signedInRoute({
+    method: 'post',
+    path: '/account/renewAuthentication',
+    summary: 'Renew the token of the Authorization header',
+    description: 'Works with a valid token, until 12 hours after the sign-in.',
+    tags,
+    answer,
+    handle: (_, context) => renewAuthentication(context),
+  }),
+]

@@ -1,0 +1,47 @@
+// The Hono app: every route of every capability, the OpenAPI document and the reference page.
+import { accountRoutes } from './accounts/routes.ts'
+import { configurationRoutes } from './configuration/routes.ts'
+import { eventRoutes } from './events/routes.ts'
+import { signedFile } from './platform/http/files.ts'
+import { serviceRoutes } from './platform/http/health.ts'
+import { mount } from './platform/http/mount.ts'
+import { openApiDocument } from './platform/http/openapi.ts'
+import { referencePage } from './platform/http/reference/page.ts'
+import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
+import { FILES_PATH } from './platform/signed-links.ts'
+import { policyRoutes } from './policies/routes.ts'
+import { policyholderRoutes } from './policyholders/routes.ts'
+
+const documentRoute = publicRoute({
+  method: 'get',
+  path: '/openapi.json',
+  summary: 'This document, OpenAPI 3.1',
+  tags: ['Service'],
+  answer: { description: 'The contract of every path.' },
+  handle: async () => jsonText({ status: 200, text: document() }),
+})
+
+/** Every route of the service; a capability adds its array. */
+export const ROUTES: readonly Route[] = [
+  ...serviceRoutes,
+  documentRoute,
+  ...accountRoutes,
+  ...eventRoutes,
+  ...configurationRoutes,
+  ...policyRoutes,
+  ...policyholderRoutes,
+]
+
+let cachedDocument: string | undefined
+
+function document(): string {
+  cachedDocument ??= openApiDocument(ROUTES)
+  return cachedDocument
+}
+
+/** The app; one for an isolate. */
+export const createApp = () =>
+  mount(ROUTES, [
+    { path: '/docs', respond: referencePage },
+    { path: FILES_PATH, respond: signedFile },
+  ])

@@ -1,0 +1,23 @@
+// From the bytes of an upload, or of an archive kept in R2, to a compiled configuration and what was found.
+import { compileTemplate } from '../rating/liquid/compile.ts'
+import { readArchive } from './archive/read.ts'
+import { ArchiveRefused } from './archive/refusal.ts'
+import { type Compilation, compileConfiguration } from './compile.ts'
+import { refusalFinding } from './log.ts'
+
+/** Reads, checks and compiles a zip. Never throws for what it contains: every problem is a finding. */
+export function compileArchive(zip: Uint8Array): Compilation {
+  try {
+    const { files, findings } = readArchive(zip)
+    const compilation = compileConfiguration(files, { compileLiquid: compileTemplate })
+    return { ...compilation, findings: [...findings, ...compilation.findings] }
+  } catch (problem) {
+    if (problem instanceof ArchiveRefused) return { findings: [refusalFinding(problem)] }
+    throw problem
+  }
+}
+
+/** SHA-256 of the archive, hex: what it and its configuration are called from now on. */
+export async function archiveHash(zip: Uint8Array<ArrayBuffer>): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', zip)).toString('hex')
+}

@@ -1,0 +1,197 @@
+import type { Finding } from '../configuration.ts'
+import { type DirectoryEntry, readDirectory } from './directory.ts'
+import { beginsLikeZip, entryContent, entryRange } from './entry-content.ts'
+import { entryPath, isArchiveName, isJunk, isOfficeName } from './entry-path.ts'
+import { ArchiveRefused } from './refusal.ts'
+import { configurationRoot } from './root.ts'
+
+export const LARGEST_ARCHIVE_BYTES = 32 * 1024 * 1024
+export const LARGEST_UNPACKED_BYTES = 500_000_000
+export const LARGEST_RATIO = 100
+/** Of all files read as text together: what an isolate can hold beside its other work. */
+export const LARGEST_TEXT_BYTES = 24 * 1024 * 1024
+/** Below it a file may shrink a thousandfold: a table full of blanks is no bomb. */
+const RATIO_COUNTS_FROM_BYTES = 1_048_576
+
+/** A file of the archive. Unpacked each time it is asked for; both readers throw `ArchiveRefused`. */
+export type ArchiveFile = {
+  /** Relative to the root of the configuration, `/` between segments. */
+  path: string
+  sizeBytes: number
+  bytes: () => Uint8Array
+  /** UTF-8 without byte-order mark, every line ended by `\n`. */
+  text: () => string
+}
+
+/**
+ * The files of a zip held in memory, sorted by path. Everything is checked before anything is unpacked: names,
+ * sizes, ratio, links, duplicates, nested archives (issue 2, resources brief 10.3). Throws `ArchiveRefused`.
+ */
+export function readArchive(zip: Uint8Array): { files: ArchiveFile[]; findings: Finding[] } {
+  if (zip.byteLength > LARGEST_ARCHIVE_BYTES)
+    throw new ArchiveRefused(
+      'archiveTooLarge',
+      `The zip has ${zip.byteLength} bytes; at most ${LARGEST_ARCHIVE_BYTES} are read. Upload large tables as resources.`,
+    )
+  const directory = readDirectory(zip)
+  refuseBombs(zip, directory)
+  const findings: Finding[] = []
+  const entries = new Map<string, DirectoryEntry>()
+  const ranges: { start: number; end: number; path: string }[] = []
+  for (const entry of directory) {
+    const { path, isFolder, hadBackslashes } = entryPath(entry.name)
+    refuseEntry(entry, path, isFolder)
+    if (isFolder) continue
+    if (entries.has(path))
+      throw new ArchiveRefused(
+        'duplicateEntry',
+        `'${path}' is in the zip more than once. Keep one of the two.`,
+        path,
+      )
+    entries.set(path, entry)
+    ranges.push({ ...entryRange(zip, entry, path), path })
+    if (hadBackslashes && findings.length === 0)
+      findings.push({
+        severity: 'WARNING',
+        path,
+        code: 'backslashInPath',
+        message: "The zip separates folders by '\\' instead of '/'; they are read as folders all the same.",
+      })
+  }
+  refuseOverlaps(ranges)
+  const kept = [...entries.keys()].filter(path => !isJunk(path)).sort()
+  for (const [index, path] of kept.entries())
+    refuseNestedArchive(zip, entries.get(path)!, path, index < MOST_LOOKED_INTO)
+  const { prefix, outside } = configurationRoot(kept)
+  for (const path of outside)
+    findings.push({
+      severity: 'WARNING',
+      path,
+      code: 'outsideRoot',
+      message: `The configuration is in the folder '${prefix.slice(0, -1)}'; this file beside it is ignored.`,
+    })
+  const budget = textBudget()
+  const files = kept
+    .filter(path => path.startsWith(prefix))
+    .map(path => archiveFile(zip, entries.get(path)!, path.slice(prefix.length), budget))
+  return { files, findings }
+}
+
+function refuseBombs(zip: Uint8Array, directory: DirectoryEntry[]): void {
+  const unpacked = directory.reduce((total, entry) => total + entry.sizeBytes, 0)
+  if (unpacked > LARGEST_UNPACKED_BYTES)
+    throw new ArchiveRefused(
+      'unpackedTooLarge',
+      `The zip unpacks to ${unpacked} bytes; at most ${LARGEST_UNPACKED_BYTES} are read. Leave out what the configuration does not use.`,
+    )
+  if (unpacked > RATIO_COUNTS_FROM_BYTES && unpacked > LARGEST_RATIO * zip.byteLength)
+    throw new ArchiveRefused(
+      'suspiciousRatio',
+      `The zip unpacks to more than ${LARGEST_RATIO} times its size. Leave out files of repeated content.`,
+    )
+}
+
+/** Bits of the general-purpose flag: encrypted, strong encryption, encrypted directory. */
+const ENCRYPTED = 0x0001 | 0x0040 | 0x2000
+const FILE_TYPE = 0xf000
+/** No type given, regular file, folder. */
+const ORDINARY_TYPES = new Set([0x0000, 0x8000, 0x4000])
+
+function refuseEntry(entry: DirectoryEntry, path: string, isFolder: boolean): void {
+  if (entry.flags & ENCRYPTED)
+    throw new ArchiveRefused(
+      'encryptedEntry',
+      `'${path}' is encrypted. Pack the archive without a password.`,
+      path,
+    )
+  if (!ORDINARY_TYPES.has(entry.mode & FILE_TYPE))
+    throw new ArchiveRefused('link', `'${path}' is a link or device. Put the file itself in its place.`, path)
+  if (isFolder) return
+  if (entry.method !== 0 && entry.method !== 8)
+    throw new ArchiveRefused(
+      'unsupportedCompression',
+      `'${path}' is compressed by method ${entry.method}. Pack the archive with the usual method, deflate.`,
+      path,
+    )
+  if (
+    entry.sizeBytes > RATIO_COUNTS_FROM_BYTES &&
+    entry.sizeBytes > LARGEST_RATIO * Math.max(1, entry.compressedBytes)
+  )
+    throw new ArchiveRefused(
+      'suspiciousRatio',
+      `'${path}' unpacks to more than ${LARGEST_RATIO} times its size. Leave it out, or take out its repeated content.`,
+      path,
+    )
+}
+
+/** Entries that share bytes are how a small zip declares honest sizes and still unpacks to a huge whole. */
+function refuseOverlaps(ranges: { start: number; end: number; path: string }[]): void {
+  ranges.sort((a, b) => a.start - b.start)
+  for (let index = 1; index < ranges.length; index += 1)
+    if (ranges[index]!.start < ranges[index - 1]!.end)
+      throw new ArchiveRefused(
+        'damagedArchive',
+        `'${ranges[index]!.path}' overlaps '${ranges[index - 1]!.path}' in the zip. Make the archive again and upload that.`,
+        ranges[index]!.path,
+      )
+}
+
+/** Unpacking the beginning of a file has its cost too; beyond so many files only the name tells. */
+const MOST_LOOKED_INTO = 5_000
+
+function refuseNestedArchive(
+  zip: Uint8Array,
+  entry: DirectoryEntry,
+  path: string,
+  isLookedInto: boolean,
+): void {
+  if (isArchiveName(path) || (isLookedInto && !isOfficeName(path) && beginsLikeZip(zip, entry, path)))
+    throw new ArchiveRefused(
+      'nestedArchive',
+      `'${path}' is an archive inside the archive. Put its files in the folders where they belong, or leave it out.`,
+      path,
+    )
+}
+
+/** Counts a file's text once, however often it is read. */
+function textBudget(): (file: DirectoryEntry) => boolean {
+  const counted = new Set<DirectoryEntry>()
+  let bytes = 0
+  return entry => {
+    if (!counted.has(entry)) {
+      counted.add(entry)
+      bytes += entry.sizeBytes
+    }
+    return bytes <= LARGEST_TEXT_BYTES
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
+function archiveFile(
+  zip: Uint8Array,
+  entry: DirectoryEntry,
+  path: string,
+  withinBudget: (entry: DirectoryEntry) => boolean,
+): ArchiveFile {
+  const bytes = () => entryContent(zip, entry, path)
+  return {
+    path,
+    sizeBytes: entry.sizeBytes,
+    bytes,
+    text: () => {
+      if (!withinBudget(entry))
+        throw new ArchiveRefused(
+          'tooMuchText',
+          `With '${path}' the configuration holds more than ${LARGEST_TEXT_BYTES} bytes of text. Upload large tables as resources.`,
+          path,
+        )
+      try {
+        return utf8.decode(bytes()).replace(/\r\n?/g, '\n')
+      } catch (error) {
+        if (error instanceof ArchiveRefused) throw error
+        throw new ArchiveRefused('textNotUtf8', `'${path}' is not UTF-8 text. Save it as UTF-8.`, path)
+      }
+    },
+  }
+}

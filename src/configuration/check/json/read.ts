@@ -1,0 +1,213 @@
+/** Keys and indexes from the root of a JSON document. */
+export type JsonPath = readonly PropertyKey[]
+
+export type TextPosition = { line: number; column: number }
+
+export type JsonDocument = {
+  /** Objects have no prototype, so that a key `__proto__` is a key like any other. */
+  value: unknown
+  /** Paths of keys that an object has more than once; the last one counts. */
+  duplicates: JsonPath[]
+  /** Where the value at the path is, or the nearest value around it. Of a property: its key. */
+  positionOf: (path: JsonPath) => TextPosition
+}
+
+export type JsonProblem = TextPosition & { message: string }
+
+/** Deepest nesting and most values of one document; real files stay far below. */
+const DEEPEST = 64
+const MOST_VALUES = 200_000
+
+class Malformed extends Error {
+  readonly offset: number
+  constructor(offset: number, message: string) {
+    super(message)
+    this.offset = offset
+  }
+}
+
+/** Reads JSON (RFC 8259) and keeps the position of every value. */
+export function readJson(text: string): JsonDocument | JsonProblem {
+  const positions = new Map<object, Map<PropertyKey, number>>()
+  const duplicates: JsonPath[] = []
+  const textPosition = lineIndex(text)
+  try {
+    const value = parse(text, positions, duplicates)
+    return { value, duplicates, positionOf: path => textPosition(offsetOf(value, positions, path)) }
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    return { ...textPosition(error.offset), message: error.message }
+  }
+}
+
+function offsetOf(root: unknown, positions: Map<object, Map<PropertyKey, number>>, path: JsonPath): number {
+  let offset = 0
+  let value = root
+  for (const key of path) {
+    const known = typeof value === 'object' && value !== null ? positions.get(value)?.get(key) : undefined
+    if (known === undefined) break
+    offset = known
+    value = (value as Record<PropertyKey, unknown>)[key]
+  }
+  return offset
+}
+
+/** Line and column of an offset; the lines are counted once, when first asked for. */
+export function lineIndex(text: string): (offset: number) => TextPosition {
+  let starts: number[] | undefined
+  return offset => {
+    if (starts === undefined) {
+      starts = [0]
+      for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+    }
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (starts[middle]! <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - starts[low]! + 1 }
+  }
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const BLANKS = /[ \t\n\r]*/y
+const WORDS = { true: true, false: false, null: null } as const
+
+function parse(
+  text: string,
+  positions: Map<object, Map<PropertyKey, number>>,
+  duplicates: JsonPath[],
+): unknown {
+  let at = 0
+  let values = 0
+  const path: PropertyKey[] = []
+
+  const skipBlanks = (): void => {
+    BLANKS.lastIndex = at
+    BLANKS.test(text)
+    at = BLANKS.lastIndex
+  }
+  const shown = (): string => (at >= text.length ? 'the end of the file' : `'${text[at]}'`)
+
+  function readValue(): unknown {
+    values += 1
+    if (values > MOST_VALUES) throw new Malformed(at, `The file has more than ${MOST_VALUES} values.`)
+    if (path.length > DEEPEST) throw new Malformed(at, `The file nests deeper than ${DEEPEST} levels.`)
+    const char = text[at]
+    if (char === '{') return readObject()
+    if (char === '[') return readArray()
+    if (char === '"') return readText()
+    for (const word of ['true', 'false', 'null'] as const)
+      if (text.startsWith(word, at)) {
+        at += word.length
+        return WORDS[word]
+      }
+    NUMBER.lastIndex = at
+    if (NUMBER.test(text)) {
+      const number = Number(text.slice(at, NUMBER.lastIndex))
+      if (!Number.isFinite(number)) throw new Malformed(at, 'The number is too large.')
+      at = NUMBER.lastIndex
+      return number
+    }
+    if (char === "'") throw new Malformed(at, 'Text stands between double quotes, not single ones.')
+    throw new Malformed(at, `A value is expected here, not ${shown()}.`)
+  }
+
+  function readText(): string {
+    const start = at
+    for (at += 1; text[at] !== '"'; at += 1) {
+      if (at >= text.length) throw new Malformed(start, 'The text that begins here has no closing quote.')
+      if (text.charCodeAt(at) < 0x20)
+        throw new Malformed(start, 'The text that begins here has a line break or control character in it.')
+      if (text[at] === '\\') at += 1
+    }
+    at += 1
+    const literal = text.slice(start, at)
+    try {
+      return JSON.parse(literal) as string
+    } catch {
+      throw new Malformed(
+        start,
+        "The text that begins here has a '\\' that JSON does not know; write '\\\\'.",
+      )
+    }
+  }
+
+  /** After a member: true if another follows. */
+  function another(close: string): boolean {
+    skipBlanks()
+    if (text[at] === close) {
+      at += 1
+      return false
+    }
+    if (text[at] !== ',') throw new Malformed(at, `',' or '${close}' is expected here, not ${shown()}.`)
+    at += 1
+    skipBlanks()
+    if (text[at] === close) throw new Malformed(at, `The comma before this '${close}' must go.`)
+    return true
+  }
+
+  function readArray(): unknown[] {
+    const array: unknown[] = []
+    const places = new Map<PropertyKey, number>()
+    positions.set(array, places)
+    at += 1
+    skipBlanks()
+    if (text[at] === ']') {
+      at += 1
+      return array
+    }
+    do {
+      places.set(array.length, at)
+      path.push(array.length)
+      array.push(readValue())
+      path.pop()
+    } while (another(']'))
+    return array
+  }
+
+  function readObject(): Record<string, unknown> {
+    const object: Record<string, unknown> = Object.create(null)
+    const places = new Map<PropertyKey, number>()
+    positions.set(object, places)
+    at += 1
+    skipBlanks()
+    if (text[at] === '}') {
+      at += 1
+      return object
+    }
+    do {
+      if (text[at] !== '"')
+        throw new Malformed(at, `A name in double quotes is expected here, not ${shown()}.`)
+      const keyAt = at
+      const key = readText()
+      skipBlanks()
+      if (text[at] !== ':') throw new Malformed(at, `':' is expected here, not ${shown()}.`)
+      at += 1
+      skipBlanks()
+      path.push(key)
+      if (places.has(key)) duplicates.push([...path])
+      places.set(key, keyAt)
+      object[key] = readValue()
+      path.pop()
+    } while (another('}'))
+    return object
+  }
+
+  skipBlanks()
+  const value = readValue()
+  skipBlanks()
+  if (at < text.length) throw new Malformed(at, `Nothing may follow the value, but here is ${shown()}.`)
+  return value
+}
+
+/** The path as a person writes it: `fields[3].condition.colour`. */
+export function pathText(path: JsonPath): string {
+  let text = ''
+  for (const key of path)
+    if (typeof key === 'number') text += `[${key}]`
+    else text += /^[\w$]+$/.test(String(key)) ? `${text && '.'}${String(key)}` : `['${String(key)}']`
+  return text || 'the file'
+}

@@ -1,0 +1,141 @@
+import type { LookupTable, ProductDefinition, TemplateSource } from '../../configuration.ts'
+import { productLocator } from '../../product-locator.ts'
+import { displayNameOf } from '../display-name.ts'
+import { compileFields } from '../fields/fields.ts'
+import type { FileIndex } from '../file-index.ts'
+import { type Decoded, decodeFile } from '../json/decode.ts'
+import { checkProductName } from '../names.ts'
+import type { Report } from '../report.ts'
+import { type PolicyFile, policyFile } from '../schemas/product.ts'
+import { checkUnusedTemplates, compileDocuments, type TemplateNames } from './documents.ts'
+import { compileExposures } from './exposures.ts'
+import { compileFees, compileTaxes } from './levies.ts'
+import { compilePlugins } from './plugins.ts'
+import { compileTerms } from './policy-terms.ts'
+import { checkReferences, isLiquid, isVelocity, type LiquidCheck, readTemplate } from './templates.ts'
+import { compileCancellations, compileEndorsements, compileRenewals } from './transactions.ts'
+
+export type ProductContext = {
+  files: FileIndex
+  report: Report
+  compileLiquid: LiquidCheck
+  hasScript: (path: string) => boolean
+  /** The product's own tables, and those of all products together. */
+  ownTables: ReadonlyMap<string, LookupTable>
+  tenantTables: ReadonlyMap<string, LookupTable>
+}
+
+const CALCULATIONS = 'policy.calculations.liquid'
+const GUIDELINES = 'underwriting.guidelines.liquid'
+
+/** One folder below `products/`, with everything that it refers to checked. */
+export function compileProduct(name: string, context: ProductContext): ProductDefinition {
+  const { files, report, ownTables, tenantTables } = context
+  const folder = `products/${name}/policy`
+  checkProductName(name, `products/${name}`, report)
+  const policy = readPolicy(`${folder}/policy.json`, context)
+  const { value, place } = policy ?? { value: policyFile.parse({}), place: () => ({ path: folder }) }
+  const table = (tableName: string) => ownTables.get(tableName) ?? tenantTables.get(tableName)
+  const hasTable = (tableName: string) => table(tableName) !== undefined
+
+  const sources: TemplateSource[] = []
+  const script = (path: string): TemplateSource | undefined => {
+    const file = files.take(path)
+    const source = file && readTemplate(file, context.compileLiquid, report)
+    if (source !== undefined) sources.push(source)
+    return source
+  }
+  const templates = readTemplates(folder, files, script)
+  const names: TemplateNames = { all: new Set(Object.keys(templates)), used: new Set() }
+  const staticDocuments = files.namesIn(`${folder}/static_documents`)
+  for (const document of staticDocuments) files.take(`${folder}/static_documents/${document}`)
+
+  const exposures = compileExposures(`${folder}/exposures`, {
+    files,
+    report,
+    hasTable,
+    script,
+    isPricedElsewhere:
+      policy === undefined ||
+      value.externalRater !== undefined ||
+      value.plugins.getPerilRates?.enabled === true,
+  })
+  if (files.foldersIn(`${folder}/exposures`).length === 0)
+    report.warning(
+      { path: `${folder}/exposures` },
+      'noExposures',
+      `The product '${name}' has no exposures, so nothing can be insured with it. Add exposures/<name>/exposure.json.`,
+    )
+  if (value.externalRater !== undefined)
+    report.warning(
+      place(['externalRater']),
+      'externalRater',
+      `The external rater '${value.externalRater}' is not connected to this tenant; the product is priced by its plugin or its scripts. Register the integration.`,
+    )
+  const cancellationTypes = compileCancellations(files.take(`${folder}/cancellations.json`), names, report)
+  const fees = compileFees(`${folder}/fees.json`, files, report)
+  const calculations = script(`${folder}/${CALCULATIONS}`)
+  const underwriting = script(`${folder}/${GUIDELINES}`)
+  const product: ProductDefinition = {
+    name,
+    displayName: value.displayName?.trim() || displayNameOf(name),
+    locator: productLocator(name),
+    fields: compileFields(value.fields, ['fields'], { owner: 'policy', place, report, hasTable }),
+    exposures,
+    documents: compileDocuments(value.documents, ['documents'], place, names, report),
+    ...compileTerms({ value, place }, report),
+    endorsements: compileEndorsements(files.take(`${folder}/endorsements.json`), names, report),
+    renewals: compileRenewals(files.take(`${folder}/renewals.json`), names, report),
+    ...(cancellationTypes !== undefined && { cancellationTypes }),
+    fees,
+    taxes: compileTaxes(`${folder}/taxes`, files, script, report),
+    ...(calculations !== undefined && { calculations }),
+    ...(underwriting !== undefined && { underwriting }),
+    templates,
+    staticDocuments,
+    plugins: compilePlugins(value.plugins, place, context.hasScript, report),
+    ...(value.externalRater !== undefined && { externalRater: value.externalRater }),
+    tables: Object.fromEntries(ownTables),
+  }
+  if (policy !== undefined) checkUnusedTemplates(folder, names, report)
+  const feeNames = new Set(fees.map(fee => fee.name))
+  for (const source of sources)
+    checkReferences(
+      source,
+      {
+        table,
+        hasFee: fee => feeNames.has(fee),
+        hasStaticDocument: document => staticDocuments.includes(document.normalize('NFC')),
+      },
+      report,
+    )
+  return product
+}
+
+function readPolicy(path: string, { files, report }: ProductContext): Decoded<PolicyFile> | undefined {
+  const file = files.take(path)
+  if (file === undefined) {
+    report.error(
+      { path },
+      'missingFile',
+      'The product has no policy.json. Add it, or remove the folder of the product.',
+    )
+    return undefined
+  }
+  return decodeFile(file, () => policyFile, report)
+}
+
+/** All templates beside policy.json, by file name. */
+function readTemplates(
+  folder: string,
+  files: FileIndex,
+  script: (path: string) => TemplateSource | undefined,
+): Record<string, TemplateSource> {
+  const templates: [string, TemplateSource][] = []
+  for (const name of files.namesIn(folder)) {
+    if (name === CALCULATIONS || name === GUIDELINES || !(isLiquid(name) || isVelocity(name))) continue
+    const source = script(`${folder}/${name}`)
+    if (source !== undefined) templates.push([name, source])
+  }
+  return Object.fromEntries(templates)
+}

@@ -1,0 +1,96 @@
+import type { ArchiveFile } from '../../archive/read.ts'
+import type { Finding, LookupTable, TemplateSource } from '../../configuration.ts'
+import { readText } from '../json/decode.ts'
+import { lineIndex } from '../json/read.ts'
+import type { Report } from '../report.ts'
+import { isLookupTable } from '../tables.ts'
+import { checkVelocity } from './velocity.ts'
+
+/** Compiles a Liquid source and says what is wrong with it; the rating capability's compiler. */
+export type LiquidCheck = (source: TemplateSource) => { findings: readonly Finding[] }
+
+export const isLiquid = (path: string): boolean => path.endsWith('.liquid')
+export const isVelocity = (path: string): boolean => /\.(vm|velocity)$/.test(path)
+
+/** A Liquid or Velocity file, checked to compile. Undefined only when it has no readable text. */
+export function readTemplate(
+  file: ArchiveFile,
+  compileLiquid: LiquidCheck,
+  report: Report,
+): TemplateSource | undefined {
+  const source = readText(file, report)
+  if (source === undefined) return undefined
+  const template = { path: file.path, source }
+  if (isVelocity(file.path)) checkVelocity(template, report)
+  else report.add(compileLiquid(template).findings)
+  return template
+}
+
+/** What a product's Liquid sources may name. */
+export type ReferenceTargets = {
+  table: (name: string) => LookupTable | undefined
+  hasFee: (name: string) => boolean
+  hasStaticDocument: (name: string) => boolean
+}
+
+const COMMENT_TAG = /\{%-?\s*(end)?comment\s*-?%\}/g
+/** A literal that begins an expression, so that `x | append: "y" | lookup: z` is not taken for a table `y`. */
+const LOOKUP = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*lookup(?:_effective)?\s*:/g
+const STATIC_DOCUMENT = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*render_static_document\b/g
+const FEE = /\|\s*add_fee\s*:\s*(["'])([^"'\n]*)\1/g
+
+/** Reports tables, fees and static documents that a source names by a literal and that do not exist. */
+export function checkReferences(
+  { path, source }: TemplateSource,
+  targets: ReferenceTargets,
+  report: Report,
+): void {
+  const code = withoutComments(source)
+  const positionAt = lineIndex(code)
+  for (const match of code.matchAll(LOOKUP)) {
+    const name = match[2]!
+    const table = targets.table(name)
+    const place = { path, ...positionAt(match.index) }
+    if (table === undefined)
+      report.error(
+        place,
+        'missingTable',
+        `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv or correct the name.`,
+      )
+    else if (!isLookupTable(table.columns))
+      report.error(
+        place,
+        'notALookupTable',
+        `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'.`,
+      )
+  }
+  for (const match of code.matchAll(FEE))
+    if (!targets.hasFee(match[2]!))
+      report.error(
+        { path, ...positionAt(match.index) },
+        'unknownFee',
+        `The script adds the fee '${match[2]}', which fees.json does not declare. Declare it or correct the name.`,
+      )
+  for (const match of code.matchAll(STATIC_DOCUMENT))
+    if (!targets.hasStaticDocument(match[2]!))
+      report.error(
+        { path, ...positionAt(match.index) },
+        'missingStaticDocument',
+        `The template uses the static document '${match[2]}', which is not in static_documents. Add the file or correct the name.`,
+      )
+}
+
+/** The source with comments blanked, every other character where it was. */
+function withoutComments(source: string): string {
+  let code = ''
+  let kept = 0
+  let start: number | undefined
+  for (const tag of source.matchAll(COMMENT_TAG))
+    if (tag[1] === undefined) start ??= tag.index
+    else if (start !== undefined) {
+      code += source.slice(kept, start) + source.slice(start, tag.index).replace(/[^\n]/g, ' ')
+      kept = tag.index
+      start = undefined
+    }
+  return code + source.slice(kept)
+}

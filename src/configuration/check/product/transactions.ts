@@ -1,0 +1,92 @@
+// What a product says about endorsements, renewals and cancellations.
+
+import type { ArchiveFile } from '../../archive/read.ts'
+import type { CancellationType, DocumentDefinition, EndorsementType } from '../../configuration.ts'
+import { displayNameOf } from '../display-name.ts'
+import { decodeFile } from '../json/decode.ts'
+import { checkUniqueNames } from '../names.ts'
+import type { Report } from '../report.ts'
+import { cancellationsFile, endorsementsFile, renewalsFile } from '../schemas/product.ts'
+import { present } from '../schemas/scalars.ts'
+import { compileDocuments, type TemplateNames } from './documents.ts'
+
+export function compileEndorsements(
+  file: ArchiveFile | undefined,
+  templates: TemplateNames,
+  report: Report,
+): EndorsementType[] {
+  const decoded = file && decodeFile(file, () => endorsementsFile, report)
+  if (decoded === undefined) return []
+  const { value, place } = decoded
+  const list = present(value.endorsements)
+  checkUniqueNames(
+    list.map(([index, { name }]) => ({ name, path: ['endorsements', index, 'name'] })),
+    'endorsement',
+    place,
+    report,
+  )
+  return list.map(([index, { name, displayName, reprice, documents }]) => ({
+    name,
+    displayName: displayName?.trim() || displayNameOf(name),
+    reprice,
+    documents: compileDocuments(documents, ['endorsements', index, 'documents'], place, templates, report),
+  }))
+}
+
+export function compileRenewals(
+  file: ArchiveFile | undefined,
+  templates: TemplateNames,
+  report: Report,
+): { documents: DocumentDefinition[] } {
+  const decoded = file && decodeFile(file, () => renewalsFile, report)
+  if (decoded === undefined) return { documents: [] }
+  const { value, place } = decoded
+  return { documents: compileDocuments(value.documents, ['documents'], place, templates, report) }
+}
+
+/** Undefined when the product has no cancellations.json: it then cancels the legacy way. */
+export function compileCancellations(
+  file: ArchiveFile | undefined,
+  templates: TemplateNames,
+  report: Report,
+): CancellationType[] | undefined {
+  const decoded = file && decodeFile(file, () => cancellationsFile, report)
+  if (decoded === undefined) return undefined
+  const { value, place } = decoded
+  const list = present(value.cancellationTypes)
+  checkUniqueNames(
+    list.map(([index, { name }]) => ({ name, path: ['cancellationTypes', index, 'name'] })),
+    'cancellation type',
+    place,
+    report,
+  )
+  const bare = list.filter(([, type]) => type.cancellationCategories.length === 0)
+  if (bare.length < list.length)
+    for (const [index, { name }] of bare)
+      report.error(
+        place(['cancellationTypes', index]),
+        'unevenCategories',
+        `The cancellation type '${name}' has no categories, others have. Give all of them categories, or none.`,
+      )
+  return list.map(([index, { name, title, documents, cancellationCategories, reinstatement }]) => {
+    const path = ['cancellationTypes', index]
+    return {
+      name,
+      title: title?.trim() || displayNameOf(name),
+      documents: compileDocuments(documents, [...path, 'documents'], place, templates, report),
+      cancellationCategories,
+      ...(reinstatement !== undefined && {
+        reinstatement: {
+          defaultDeadlineDays: reinstatement.defaultDeadlineDays,
+          documents: compileDocuments(
+            reinstatement.documents,
+            [...path, 'reinstatement', 'documents'],
+            place,
+            templates,
+            report,
+          ),
+        },
+      }),
+    }
+  })
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { fieldList } from './field.ts'
+import { amount, choice, count, flag, indemnity, list, name, text, textList } from './scalars.ts'
+
+const document = z.strictObject({
+  displayName: text.optional(),
+  fileName: name,
+  templateName: name,
+  type: choice(['pdf', 'html']).default('pdf'),
+  generatingEvent: choice(['quote', 'accept', 'issue']).default('issue'),
+  pageLayout: z
+    .strictObject({
+      marginLeft: text.optional(),
+      marginRight: text.optional(),
+      marginTop: text.optional(),
+      marginBottom: text.optional(),
+      orientation: choice(['portrait', 'landscape']).optional(),
+    })
+    .optional(),
+})
+
+const documents = list(document).default([])
+
+export type DocumentFile = z.infer<typeof document>
+export type DocumentFiles = z.infer<typeof documents>
+
+/** The form of the world; ours is `endReminders`, with the days as a number. */
+const reminder = z.strictObject({
+  name,
+  enabled: flag.default(true),
+  from: choice(['policy.end']).default('policy.end'),
+  /** `-7d` */
+  offset: text,
+})
+
+/** products/<product>/policy/policy.json */
+export const policyFile = z.strictObject({
+  displayName: text.optional(),
+  fields: fieldList.default([]),
+  documents,
+  paymentSchedules: list(
+    z.strictObject({
+      type: choice([
+        'total',
+        'annually',
+        'semiannually',
+        'quarterly',
+        'monthly',
+        'every_two_weeks',
+        'every_week',
+      ]),
+      name: name.optional(),
+      displayName: text.optional(),
+    }),
+  ).default([]),
+  defaultPaymentTerms: z
+    .strictObject({ amount: count.default(0), unit: choice(['day']).default('day') })
+    .default({ amount: 0, unit: 'day' }),
+  lapse: z
+    .strictObject({ gracePeriodDays: count.optional(), reinstatementPeriodDays: count.optional() })
+    .default({}),
+  invoicing: z
+    .strictObject({ generatingEvent: choice(['accept', 'issue']).default('issue') })
+    .default({ generatingEvent: 'issue' }),
+  cancellations: z
+    .strictObject({ proration: choice(['30E360', 'actual', 'actualMilliseconds']).default('30E360') })
+    .default({ proration: '30E360' }),
+  plugins: z.record(z.string(), z.strictObject({ path: name, enabled: flag.default(true) })).default({}),
+  externalRater: name.optional(),
+  reminders: z
+    .preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), list(reminder))
+    .default([]),
+  endReminders: list(z.strictObject({ name, daysBefore: count })).default([]),
+  /** What search results show; screens only. */
+  searchSummary: z.unknown().optional(),
+})
+
+export type PolicyFile = z.infer<typeof policyFile>
+
+/** …/policy/exposures/<exposure>/exposure.json */
+export const exposureFile = z.strictObject({
+  name: name.optional(),
+  displayName: text.optional(),
+  fields: fieldList.default([]),
+  /** Legacy look-ups made by screens. */
+  externalDataCalls: z.unknown().optional(),
+})
+
+/** …/exposures/<exposure>/perils/<peril>.json */
+export const perilFile = z.strictObject({
+  name: name.optional(),
+  displayName: text.optional(),
+  fields: fieldList.default([]),
+  indemnityPerItem: indemnity.optional(),
+  indemnityPerEvent: indemnity.optional(),
+  indemnityInAggregate: indemnity.optional(),
+  deductible: amount.optional(),
+  lumpSumPayment: amount.optional(),
+})
+
+export type PerilFile = z.infer<typeof perilFile>
+
+/** …/policy/endorsements.json */
+export const endorsementsFile = z.strictObject({
+  endorsements: list(
+    z.strictObject({
+      name,
+      displayName: text.optional(),
+      reprice: choice(['never', 'always', 'all', 'input']).default('never'),
+      documents,
+    }),
+  ).default([]),
+})
+
+/** …/policy/renewals.json */
+export const renewalsFile = z.strictObject({ documents })
+
+/** …/policy/cancellations.json */
+export const cancellationsFile = z.strictObject({
+  cancellationTypes: list(
+    z.strictObject({
+      name,
+      title: text.optional(),
+      documents,
+      cancellationCategories: textList.default([]),
+      reinstatement: z.strictObject({ defaultDeadlineDays: count, documents }).optional(),
+    }),
+  ).default([]),
+})
+
+/** …/policy/fees.json */
+export const feesFile = z.strictObject({
+  fees: list(
+    z.strictObject({
+      name,
+      displayName: text.optional(),
+      proration: choice(['proratable', 'flat']).default('proratable'),
+    }),
+  ).default([]),
+})
+
+/** …/policy/taxes/taxes.json */
+export const taxesFile = z.strictObject({
+  taxes: list(z.strictObject({ name, displayName: text.optional() })).default([]),
+})

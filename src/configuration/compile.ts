@@ -1,0 +1,113 @@
+import type { ArchiveFile } from './archive/read.ts'
+import { type FileIndex, indexFiles } from './check/file-index.ts'
+import { checkLeftOver } from './check/left-over.ts'
+import { checkRequires } from './check/product/plugins.ts'
+import { compileProduct } from './check/product/product.ts'
+import type { LiquidCheck } from './check/product/templates.ts'
+import { openReport, type Report } from './check/report.ts'
+import { checkScreens } from './check/screens.ts'
+import { readTable } from './check/tables.ts'
+import {
+  compilePaymentFields,
+  compilePolicyholderFields,
+  compileSettings,
+  compileTestUsers,
+  readScripts,
+} from './check/tenant.ts'
+import type { Configuration, Finding, LookupTable } from './configuration.ts'
+
+export type Compilation = {
+  /** Only when no finding is an error. */
+  configuration?: Configuration
+  /** All problems, by path and line. */
+  findings: Finding[]
+}
+
+const KNOWN_FOLDERS = new Set(['products', 'payment', 'policyholder', 'security', 'scripts'])
+
+/**
+ * Checks the files of an archive wholly and compiles them (brief 5, resources brief 10.4). Never throws for what
+ * files contain: every problem is a finding. `compileLiquid` is the compiler of the rating capability.
+ */
+export function compileConfiguration(
+  archive: readonly ArchiveFile[],
+  { compileLiquid }: { compileLiquid: LiquidCheck },
+): Compilation {
+  const files = indexFiles(archive)
+  const report = openReport()
+  const settings = compileSettings(files, report)
+  const paymentFields = compilePaymentFields(files, report)
+  const policyholderFields = compilePolicyholderFields(files, report)
+  checkScreens(files, policyholderFields, report)
+  const scripts = readScripts(files, report)
+  checkRequires(scripts, report)
+  const productNames = files.foldersIn('products')
+  if (productNames.length === 0)
+    report.error(
+      { path: 'products' },
+      'noProducts',
+      'The archive has no product. Put the contents of the configuration folder, with products/, into the zip.',
+    )
+  const tables = readTables(productNames, files, report)
+  const products = productNames.map(name =>
+    compileProduct(name, {
+      files,
+      report,
+      compileLiquid,
+      hasScript: path => Object.hasOwn(scripts, path),
+      ownTables: tables.byProduct.get(name) ?? new Map(),
+      tenantTables: tables.ofTenant,
+    }),
+  )
+  const configuration: Configuration = {
+    ...settings,
+    paymentFields,
+    policyholderFields,
+    ...compileTestUsers(files, report),
+    products: Object.fromEntries(products.map(product => [product.name, product])),
+    tables: Object.fromEntries(tables.ofTenant),
+    scripts,
+  }
+  checkLeftOver(files.leftOver(), KNOWN_FOLDERS, report)
+  const { findings, failed } = report.close()
+  return failed ? { findings } : { configuration, findings }
+}
+
+type Tables = {
+  byProduct: Map<string, Map<string, LookupTable>>
+  /** Of products with a table of the same name, the first in alphabetical order. */
+  ofTenant: Map<string, LookupTable>
+}
+
+function readTables(productNames: readonly string[], files: FileIndex, report: Report): Tables {
+  const tables: Tables = { byProduct: new Map(), ofTenant: new Map() }
+  for (const product of productNames) {
+    const folder = `products/${product}/policy/tables`
+    const own = new Map<string, LookupTable>()
+    for (const fileName of files.namesIn(folder)) {
+      if (!fileName.toLowerCase().endsWith('.csv')) continue
+      const name = fileName.slice(0, -'.csv'.length)
+      const path = `${folder}/${fileName}`
+      const table = readTable(files.take(path)!, report) ?? unreadable(path)
+      own.set(name, table)
+      const first = tables.ofTenant.get(name)
+      if (first === undefined) tables.ofTenant.set(name, table)
+      else if (table.rows.length > 0 && first.rows.length > 0 && !haveEqualContent(first, table))
+        report.warning(
+          { path: table.path },
+          'tablesDiffer',
+          `'${first.path}' has another content. Each product uses its own; products without one use the first. Rename one to keep them apart.`,
+        )
+    }
+    tables.byProduct.set(product, own)
+  }
+  return tables
+}
+
+/** In place of a table whose problem is reported: who refers to it shall not be told that it is missing. */
+const unreadable = (path: string): LookupTable => ({ path, columns: ['key', 'value'], rows: [] })
+
+const haveEqualContent = (a: LookupTable, b: LookupTable): boolean =>
+  a.rows.length === b.rows.length &&
+  a.columns.join() === b.columns.join() &&
+  a.rows.every((row, index) => row.every((cell, column) => cell === b.rows[index]![column]))

@@ -1,0 +1,136 @@
+// Deploying configurations, and what is deployed (contract 2; resources brief 10).
+import { z } from '@hono/zod-openapi'
+import {
+  Flag,
+  filePart,
+  filledIn,
+  Integer,
+  LongName,
+  Name,
+  OptionalBoolean,
+  OptionalLongName,
+  OptionalText,
+  optional,
+  RequestBoolean,
+  requestInteger,
+  Text,
+  Timestamp,
+  TimestampIfAny,
+} from '../platform/wire.ts'
+
+const zipFile = filePart('zipFile')
+
+/** A missing `recreate` is false (resources brief 10.2), though the contract lists it as required. */
+export const StudioDeployForm = filledIn(
+  { recreate: false },
+  z.object({
+    recreate: RequestBoolean.openapi({ description: "true wipes the test tenant's data first." }),
+    tenantName: LongName,
+    zipFile,
+  }),
+)
+export type StudioDeployForm = z.infer<typeof StudioDeployForm>
+
+/** `recreate` is for test tenants: true is refused here instead of ignored (resources brief 10.5). */
+export const DeployForm = z.object({
+  recreate: OptionalBoolean.openapi({ description: 'May only be false: production data is never wiped.' }),
+  tenantName: LongName,
+  zipFile,
+})
+export type DeployForm = z.infer<typeof DeployForm>
+
+export const RepairForm = z.object({
+  tenantName: LongName,
+  version: requestInteger(1).openapi({ description: 'The configVersion whose files are replaced.' }),
+  zipFile,
+})
+export type RepairForm = z.infer<typeof RepairForm>
+
+/** The suffix itself is checked with the tenant's name (resources brief 10.6). */
+export const DeployTestForm = z.object({ tenantNameSuffix: optional(Name), zipFile })
+export type DeployTestForm = z.infer<typeof DeployTestForm>
+
+/** A mistake in the configuration is HTTP 200 with `success` false and every finding in `logfile`. */
+const deployed = {
+  success: Flag,
+  hostname: Text,
+  tenantName: Text,
+  tenantLocator: OptionalText.openapi({
+    description: "The tenant's UUID; absent when a failed deploy would have created the tenant.",
+  }),
+  logfile: Text,
+}
+
+export const DeployTestAssetResponse = z.object(deployed).openapi('DeployTestAssetResponse')
+export type DeployTestAssetResponse = z.infer<typeof DeployTestAssetResponse>
+
+export const DeployProductionAssetResponse = z.object(deployed).openapi('DeployProductionAssetResponse')
+export type DeployProductionAssetResponse = z.infer<typeof DeployProductionAssetResponse>
+
+export const DeployTestConfigurationLegacyResponse = z
+  .object(deployed)
+  .openapi('DeployTestConfigurationLegacyResponse')
+export type DeployTestConfigurationLegacyResponse = z.infer<typeof DeployTestConfigurationLegacyResponse>
+
+/** `version` is text: a published client compares it strictly with text (resources brief 0.6). */
+const Version = z.string().openapi({ description: 'The configVersion, as text.', example: '3' })
+
+/** GET /deployments/versions: one for each deploy and each repair, oldest first. */
+export const DeploymentVersionResponse = z
+  .object({ version: Version, deployedTimestamp: Timestamp })
+  .openapi('DeploymentVersionResponse')
+export type DeploymentVersionResponse = z.infer<typeof DeploymentVersionResponse>
+
+/** An archive that is or was in force as a version: what a deploy or a repair of it brought. */
+export const TenantAssetResponse = z
+  .object({
+    hash: Text.openapi({ description: 'SHA-256 of the archive, hex.' }),
+    kind: z.enum(['deploy', 'repair']),
+    deployedTimestamp: Timestamp,
+  })
+  .openapi('TenantAssetResponse')
+export type TenantAssetResponse = z.infer<typeof TenantAssetResponse>
+
+/** GET /deployments/{configVersion}: the archive in force at a signed address, and the version's history. */
+export const DeploymentResponse = z
+  .object({
+    url: Text.openapi({ description: 'Signed address of the archive; holds until expiresTimestamp.' }),
+    expiresTimestamp: Timestamp,
+    tenantAssets: z.array(TenantAssetResponse).openapi({ description: 'Newest first; it is in force.' }),
+  })
+  .openapi('DeploymentResponse')
+export type DeploymentResponse = z.infer<typeof DeploymentResponse>
+
+/** Accounts of a tenant read their own and may leave the name out; an administration account names one. */
+export const DeploymentQuery = z.object({ tenantName: OptionalLongName })
+export type DeploymentQuery = z.infer<typeof DeploymentQuery>
+
+/** Without `version`: the latest. */
+export const DeploymentStatusQuery = DeploymentQuery.extend({ version: optional(requestInteger(1)) })
+export type DeploymentStatusQuery = z.infer<typeof DeploymentStatusQuery>
+
+/** GET /deployments/status. Time and version are there once it is deployed. */
+export const DeploymentStatusResponse = z
+  .object({
+    deploymentStatus: z.enum(['INPROGRESS', 'DEPLOYED']),
+    deploymentTimestamp: TimestampIfAny,
+    version: Version.optional(),
+  })
+  .openapi('DeploymentStatusResponse')
+export type DeploymentStatusResponse = z.infer<typeof DeploymentStatusResponse>
+
+const named = { name: Text, displayName: Text }
+
+/** GET /products answers a list: what the latest version offers, for a client to build its requests from. */
+export const ProductResponse = z
+  .object({
+    locator: Text,
+    ...named,
+    configVersion: Integer,
+    exposures: z.array(z.object({ ...named, perils: z.array(z.object(named)) })),
+    paymentSchedules: z.array(z.object({ ...named, type: Text })).openapi({
+      description: 'The first is the default.',
+    }),
+  })
+  .openapi('ProductResponse')
+export type ProductResponse = z.infer<typeof ProductResponse>

@@ -1,0 +1,39 @@
+import type { ArchiveRefused } from './archive/refusal.ts'
+import type { Finding } from './configuration.ts'
+
+/**
+ * The log of a deploy (resources brief 10.4): a summary, one finding a line, and what came of it. `outcome` is
+ * absent when nothing was deployed.
+ */
+export function formatLog(
+  findings: readonly Finding[],
+  outcome: { version: number; hostname: string } | undefined,
+): string {
+  const errors = findings.filter(finding => finding.severity === 'ERROR').length
+  const warnings = findings.length - errors
+  return [
+    `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
+    ...findings.map(findingLine),
+    outcome === undefined
+      ? `Deployment failed: ${counted(errors, 'error')}`
+      : `Deployed version ${outcome.version} to ${outcome.hostname}`,
+  ].join('\n')
+}
+
+/** The refusal of a whole archive as a line of the log. */
+export const refusalFinding = ({ code, message, path }: ArchiveRefused): Finding => ({
+  severity: 'ERROR',
+  path: path ?? '(archive)',
+  code,
+  message,
+})
+
+function findingLine({ severity, path, line, column, code, message }: Finding): string {
+  const position = line === undefined ? '' : `:${line}${column === undefined ? '' : `:${column}`}`
+  return onOneLine(`${severity} ${path}${position} ${code} ${message}`)
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Paths and messages quote the archive; a line break in them must not forge a line of the log. */
+const onOneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -1,0 +1,124 @@
+import { and, desc, eq, inArray, or, sql } from 'drizzle-orm'
+import { accounts } from '../accounts/tables.ts'
+import { type Database, deleteRows, putRows, type Query } from '../platform/database.ts'
+import { newUuid, type Uuid } from '../platform/locators.ts'
+import { HOME_SHARD } from '../platform/tenancy.ts'
+import type { Instant } from '../platform/time.ts'
+import { policies } from '../policies/tables.ts'
+import { configurationVersions, deployments } from './tables.ts'
+import type { WantedAccount } from './test-users.ts'
+
+export type VersionRow = typeof configurationVersions.$inferSelect
+export type DeploymentRow = typeof deployments.$inferSelect
+
+/** The version, or the latest for undefined; to be read in the batch of whoever needs it. */
+export const versionQuery = (database: Database, version: number | undefined) =>
+  database.build
+    .select()
+    .from(configurationVersions)
+    .where(version === undefined ? undefined : eq(configurationVersions.version, version))
+    .orderBy(desc(configurationVersions.version))
+    .limit(1)
+
+export const allVersionsQuery = (database: Database) => database.build.select().from(configurationVersions)
+
+/** Deploys and repairs in the order in which they were committed; of all versions, or of one. */
+export const deploymentsQuery = (database: Database, version?: number) =>
+  database.build
+    .select()
+    .from(deployments)
+    .where(version === undefined ? undefined : eq(deployments.version, version))
+    .orderBy(sql`rowid`)
+
+/** The accounts that archives made, and those that have a user name of this one. */
+export const archiveAccountsQuery = (database: Database, usernames: readonly string[]) =>
+  database.build
+    .select({
+      locator: sql<Uuid>`${accounts.locator}`,
+      username: accounts.username,
+      passwordHash: accounts.passwordHash,
+      source: accounts.source,
+      createdAt: sql<Instant>`${accounts.createdAt}`,
+    })
+    .from(accounts)
+    .where(
+      or(
+        eq(accounts.source, 'archive'),
+        sql`${accounts.username} in (select value from json_each(${JSON.stringify(usernames)}))`,
+      ),
+    )
+
+/** Whether a policy of one of the products was made with the version, or with any for undefined. */
+const policyOf = (products: readonly string[], version: number | undefined) => sql`exists (
+  select 1 from ${policies} where ${and(
+    inArray(policies.productName, sql`(select value from json_each(${JSON.stringify(products)}))`),
+    version === undefined ? undefined : eq(policies.configVersion, version),
+  )})`
+
+/** Names of those of the products that have policies; of the version, or of any for undefined. */
+export const usedProductsQuery = (
+  database: Database,
+  products: readonly string[],
+  version: number | undefined,
+) =>
+  database.build.all<{ name: string }>(sql`
+    select wanted.value as name from json_each(${JSON.stringify(products)}) as wanted
+    where exists (
+      select 1 from ${policies} where ${policies.productName} = wanted.value
+      ${version === undefined ? sql`` : sql`and ${policies.configVersion} = ${version}`}
+    )`)
+
+/** Holds while the latest version is this one; 0 for none. */
+export const latestVersionIs = (version: number) =>
+  sql`coalesce((select max(${configurationVersions.version}) from ${configurationVersions}), 0) = ${version}`
+
+/** Holds while the version stands for this archive. */
+export const versionHasHash = (version: number, hash: string) =>
+  sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
+
+/** Holds while none of the products has a policy of the version. */
+export const noPolicyOf = (products: readonly string[], version: number) =>
+  sql`not ${policyOf(products, version)}`
+
+/** What a deploy or repair leaves: what the version stands for now, and that and when it was done. */
+export const releaseQueries = (
+  database: Database,
+  row: VersionRow,
+  done: { kind: 'deploy' | 'repair'; at: Instant; by: string },
+): Query[] => [
+  ...putRows(database, configurationVersions, [row]),
+  database.build.insert(deployments).values({
+    locator: newUuid(HOME_SHARD),
+    version: row.version,
+    hash: row.hash,
+    kind: done.kind,
+    deployedAt: done.at,
+    deployedBy: done.by,
+  }),
+]
+
+export const putVersions = (database: Database, rows: readonly VersionRow[]): Query[] =>
+  putRows(database, configurationVersions, rows)
+
+/** Accounts with their passwords hashed. */
+export const accountQueries = (
+  database: Database,
+  write: readonly (WantedAccount & { passwordHash: string })[],
+  remove: readonly Uuid[],
+  at: Instant,
+): Query[] => [
+  ...deleteRows(database, accounts, remove),
+  ...putRows(
+    database,
+    accounts,
+    write.map(({ present, user, type, passwordHash }) => ({
+      locator: present?.locator ?? newUuid(HOME_SHARD),
+      username: user.username,
+      name: user.name,
+      type,
+      passwordHash,
+      source: 'archive' as const,
+      createdAt: present?.createdAt ?? at,
+    })),
+  ),
+]

@@ -1,0 +1,66 @@
+// The event stream (contract 2; brief 9).
+import { z } from '@hono/zod-openapi'
+import {
+  OptionalName,
+  OptionalText,
+  OptionalTimestamp,
+  optional,
+  PageSize,
+  PagingToken,
+  Text,
+  Timestamp,
+} from '../platform/wire.ts'
+import { EVENT_TYPES, eventTypes } from './types.ts'
+
+export const EventStreamQuery = z.object({
+  startTimestamp: OptionalTimestamp.openapi({ description: 'Events from this time on.' }),
+  endTimestamp: OptionalTimestamp.openapi({ description: 'Events before this time.' }),
+  eventType: OptionalName.openapi({ description: 'Events of this type only.' }),
+  pageSize: optional(PageSize).openapi({
+    description:
+      'Events of one page, at most 1,000: when left out 100, or as in the call that began the paging.',
+  }),
+  pagingToken: PagingToken,
+})
+export type EventStreamQuery = z.infer<typeof EventStreamQuery>
+
+const StreamedType = z
+  .enum(eventTypes)
+  .openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES) })
+
+/** Flat: policyholderLocator, policyLocator and productName where they exist, and what the type adds. */
+export const EventStreamData = z.record(Text, Text).openapi('EventStreamData')
+export type EventStreamData = z.infer<typeof EventStreamData>
+
+export const Event = z
+  .object({
+    id: Text,
+    timestamp: Timestamp.openapi({ description: 'When the causing call completed: milliseconds, as text.' }),
+    type: StreamedType,
+    data: EventStreamData,
+    username: OptionalText.openapi({ description: 'Who caused it; in attributedEvents only.' }),
+  })
+  .openapi('Event')
+export type Event = z.infer<typeof Event>
+
+/** Oldest first. `pagingToken` is optional in the contract, and always sent: the last page has it too. */
+export const EventPageResponse = z
+  .object({
+    events: z.array(Event),
+    pagingToken: OptionalText.openapi({ description: 'Always sent; it never expires.' }),
+  })
+  .openapi('EventPageResponse')
+export type EventPageResponse = z.infer<typeof EventPageResponse>
+
+/** What a webhook receives of a stream event; `transactionId` is the same for all events of one request. */
+export const WebhookEvent = z
+  .object({
+    id: Text,
+    transactionId: Text,
+    timestamp: Timestamp,
+    type: StreamedType,
+    username: Text,
+    data: EventStreamData,
+  })
+  .openapi('WebhookEvent')
+export type WebhookEvent = z.infer<typeof WebhookEvent>

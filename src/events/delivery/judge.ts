@@ -1,0 +1,70 @@
+// What becomes of a delivery after an attempt (resources brief 7.3).
+import type { RetryStrategy, WebhookFailureHandling } from '../webhook.ts'
+
+/**
+ * How an attempt ended: with an answer, with none in time, with no connection, or not begun because the address
+ * may not be called.
+ */
+export type Outcome =
+  | { kind: 'answered'; status: number; retryAfterMs?: number }
+  | { kind: 'timeout' }
+  | { kind: 'unreachable' }
+  | { kind: 'addressRefused' }
+
+export type Verdict =
+  | { state: 'sent' }
+  | { state: 'pending'; delayMs: number }
+  | { state: 'failed'; suspend: boolean }
+
+export const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000
+
+const GONE = 410
+
+/** The outcome in one word: the HTTP status or the kind. */
+export const outcomeText = (outcome: Outcome): string =>
+  outcome.kind === 'answered' ? String(outcome.status) : outcome.kind
+
+/**
+ * Whether the failure is one that the webhook's handling names. No connection counts as `timeout`: either way no
+ * answer came.
+ */
+function isTriggered(outcome: Outcome, triggers: readonly string[]): boolean {
+  if (outcome.kind === 'answered')
+    return (
+      triggers.includes(String(outcome.status)) || triggers.includes(`${Math.floor(outcome.status / 100)}xx`)
+    )
+  return outcome.kind !== 'addressRefused' && triggers.includes('timeout')
+}
+
+/** Milliseconds to the next attempt after the `attempts`-th; `chance` from 0 to 1 spreads it by ±10 %. */
+function delayMs({ type, interval }: RetryStrategy, attempts: number, chance: number): number {
+  const factor = type === 'linear' ? attempts : 2 ** (attempts - 1)
+  return Math.round(interval * 1000 * factor * (0.9 + 0.2 * chance))
+}
+
+/**
+ * Judges the `attempts`-th attempt, the first being 1. A failure that is not triggered is final. Without a retry
+ * strategy the first attempt is the last. 410 says that the endpoint is gone for good: it suspends at once.
+ */
+export function judge(
+  outcome: Outcome,
+  attempts: number,
+  { triggers, retryStrategy, suspend }: WebhookFailureHandling,
+  chance: number,
+): Verdict {
+  if (outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300) return { state: 'sent' }
+  if (outcome.kind === 'answered' && outcome.status === GONE) return { state: 'failed', suspend: true }
+  if (!isTriggered(outcome, triggers)) return { state: 'failed', suspend: false }
+  if (!retryStrategy || attempts >= retryStrategy.attempts) return { state: 'failed', suspend }
+  const asked = outcome.kind === 'answered' ? (outcome.retryAfterMs ?? 0) : 0
+  const wait = Math.max(asked, delayMs(retryStrategy, attempts, chance))
+  return { state: 'pending', delayMs: Math.min(wait, LONGEST_DELAY_MS) }
+}
+
+/** Milliseconds that a `Retry-After` header asks for: seconds or an HTTP date. Undefined when it is neither. */
+export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+  if (header === null) return undefined
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000
+  const at = /^[A-Za-z]{3}, /.test(header) ? Date.parse(header) : Number.NaN
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
+}

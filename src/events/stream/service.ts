@@ -1,0 +1,68 @@
+import type { RequestContext } from '../../platform/context.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { shardDatabase } from '../../platform/tenancy.ts'
+import type { Event, EventPageResponse, EventStreamQuery } from '../contract.ts'
+import type { EventType } from '../types.ts'
+import { mergeShards } from './merge.ts'
+import { eventsAfter } from './store.ts'
+import { type Reading, readToken, writeToken } from './token.ts'
+
+const DEFAULT_PAGE_SIZE = 100
+
+const FILTERS = ['startTimestamp', 'endTimestamp', 'eventType'] as const
+
+/** A page of the stream, oldest first; `attributed`: with who caused each event. One round trip for each shard. */
+export async function readStream(
+  query: EventStreamQuery,
+  context: RequestContext,
+  attributed: boolean,
+): Promise<EventPageResponse> {
+  const { env, tenant, calls } = context
+  const { filter, pageSize, positions } = readingOf(query, context)
+  const shards = await Promise.all(
+    tenant.shards.map((_, shard) =>
+      eventsAfter(shardDatabase(env, tenant, shard, calls), positions[shard] ?? 0, filter, pageSize),
+    ),
+  )
+  const page = mergeShards(shards, positions, pageSize)
+  return {
+    events: page.events.map(
+      ({ locator, at, type, data, username }): Event => ({
+        id: locator,
+        timestamp: String(at),
+        type: type as EventType,
+        data,
+        ...(attributed && { username }),
+      }),
+    ),
+    pagingToken: writeToken(env.TOKEN_SECRET, tenant, { filter, pageSize, positions: page.positions }),
+  }
+}
+
+/**
+ * From where to read, and what. A first call names a filter; a call with a token names none, since the token has
+ * them (brief 9). `pageSize` may stand beside a token: it says how much to read, not what.
+ */
+function readingOf(query: EventStreamQuery, { env, tenant }: RequestContext): Reading {
+  const named = FILTERS.filter(filter => query[filter] !== undefined)
+  if (query.pagingToken !== undefined) {
+    if (named.length > 0)
+      throw new Refusal(
+        'invalidParameter',
+        `With 'pagingToken' leave out ${named.map(name => `'${name}'`).join(' and ')}: the token has the filters of the first call.`,
+      )
+    const reading = readToken(env.TOKEN_SECRET, tenant, query.pagingToken)
+    return { ...reading, pageSize: query.pageSize ?? reading.pageSize }
+  }
+  if (named.length === 0)
+    throw new Refusal(
+      'invalidParameter',
+      "Name at least one of 'startTimestamp', 'endTimestamp' and 'eventType', or send the 'pagingToken' of the answer before; startTimestamp=0 begins with the first event.",
+    )
+  const { startTimestamp, endTimestamp, eventType } = query
+  return {
+    filter: { start: startTimestamp, end: endTimestamp, type: eventType },
+    pageSize: query.pageSize ?? DEFAULT_PAGE_SIZE,
+    positions: [],
+  }
+}

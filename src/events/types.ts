@@ -1,0 +1,91 @@
+// Every type of the event stream (contract 2, Event types). Claims and premium reports are none of the service's
+// operations: their types are accepted in subscriptions and filters, and never emitted.
+
+export const EVENT_TYPES = {
+  'cancellation.create': 'A draft of a cancellation was made.',
+  'cancellation.update': 'A draft of a cancellation was changed.',
+  'cancellation.rescind': 'A draft of a cancellation was withdrawn.',
+  'cancellation.issue': 'A cancellation was issued.',
+  'claim.close': 'A claim was closed.',
+  'claim.create': 'A claim was made.',
+  'claim.discard': 'A claim was discarded.',
+  'claim.open': 'A claim was opened.',
+  'claim.update': 'A claim was changed.',
+  'policy.gracePeriod': 'An unpaid invoice became past due and a grace period began.',
+  'policy.gracePeriod.update': 'The end of a grace period was moved.',
+  'invoice.issue': 'An invoice was generated.',
+  'invoice.invalidate': 'An invoice was invalidated.',
+  'payment.pay': 'An invoice was paid.',
+  'policy.cancel': 'A policy was cancelled or withdrawn.',
+  'policy.create': 'A draft of a policy was made.',
+  'policy.discard': 'A policy that was not issued was discarded.',
+  'policy.endorse': 'An endorsement was issued (legacy).',
+  'policy.finalize': 'A policy was locked, priced and underwritten.',
+  'policy.invoice': 'An invoice was generated (legacy, beside invoice.issue).',
+  'policy.issue': 'A policy was issued.',
+  'policy.lapse': 'A policy lapsed at the end of grace (legacy).',
+  'policy.reinstatement.close': 'A legacy reinstatement was closed unpaid.',
+  'policy.reinstatement.invoice': 'A legacy reinstatement was invoiced.',
+  'policy.reinstatement.issue': 'A legacy reinstatement was paid and issued.',
+  'policy.reinstatement.open': 'A legacy reinstatement was opened.',
+  'policy.renew': 'A renewal was issued (legacy).',
+  'policy.update': 'A draft of a policy was changed.',
+  'policy.upgrade': 'A policy moved to another configuration version.',
+  'subClaim.open': 'A sub-claim was opened.',
+  'subClaim.update': 'A sub-claim was changed.',
+  'subClaim.close': 'A sub-claim was closed.',
+  'subClaim.reopen': 'A sub-claim was reopened.',
+  'subClaim.updateReserve': 'A reserve of a sub-claim was changed.',
+  'policy.end.reminder': 'The end of a policy is as near as its product says.',
+  'subClaim.createPayable': 'A payable of a sub-claim was made.',
+  'subClaim.reversePayable': 'A payable of a sub-claim was reversed.',
+  'endorsement.create': 'An application for an endorsement was made.',
+  'endorsement.update': 'An application for an endorsement was changed.',
+  'endorsement.quote': 'An endorsement was priced and locked.',
+  'endorsement.accept': 'An endorsement was accepted.',
+  'endorsement.issue': 'An endorsement was issued.',
+  'endorsement.invalidate': 'A quoted or accepted endorsement was invalidated.',
+  'endorsement.discard': 'An application for an endorsement was discarded.',
+  'reinstatement.accept': 'A reinstatement was accepted.',
+  'reinstatement.create': 'A draft of a reinstatement was made.',
+  'reinstatement.issue': 'A reinstatement was issued.',
+  'reinstatement.invalidate': 'An accepted reinstatement was invalidated.',
+  'reinstatement.deadlineReached': 'A reinstatement expired at its deadline.',
+  'renewal.create': 'An application for a renewal was made.',
+  'renewal.update': 'An application for a renewal was changed.',
+  'renewal.quote': 'A renewal was priced and locked.',
+  'renewal.accept': 'A renewal was accepted.',
+  'renewal.issue': 'A renewal was issued.',
+  'renewal.invalidate': 'A quoted or accepted renewal was invalidated.',
+  'renewal.discard': 'An application for a renewal was discarded.',
+  'policy.end': 'A policy reached its end uncancelled.',
+  'policy.quote.create': 'A quote was made.',
+  'policy.quote.discard': 'A quote was discarded.',
+  'policy.quote.update': 'A quote was changed, or went from accepted back to quoted.',
+  'policy.quote.quoted': 'A quote was priced and locked.',
+  'policy.quote.accept': 'A quote was accepted.',
+  'policy.quote.declined': 'Underwriting did not accept a quote.',
+  'premiumReport.create': 'A premium report was made.',
+  'premiumReport.update': 'A premium report was changed.',
+  'premiumReport.issue': 'A premium report was issued.',
+  'premiumReport.discard': 'A premium report was discarded.',
+  'premiumReport.reverse': 'A premium report was reversed.',
+  'premiumReport.replace': 'A premium report was replaced.',
+  'login.success': 'An account signed in.',
+  'login.failure': 'An account failed to sign in.',
+  'policyholder.create': 'A policyholder was made.',
+  'policyholder.update': 'A policyholder was changed, or data of it overwritten.',
+  'payment.reverse': 'A payment was reversed.',
+} as const satisfies Record<string, string>
+
+export type EventType = keyof typeof EVENT_TYPES
+
+export const eventTypes = Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]
+
+/** Whether events of `type` go to a subscription of `pattern`: the type itself, or `policy.*` for all below. */
+export const matchesEventType = (pattern: string, type: string): boolean =>
+  pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
+
+/** Whether a subscription of `pattern` can ever receive an event. */
+export const isEventTypePattern = (pattern: string): boolean =>
+  eventTypes.some(type => matchesEventType(pattern, type))

@@ -1,0 +1,158 @@
+// The only way to write a tenant's database: one batch with the record of the write, the guards, the facts,
+// the events with their deliveries, and the timers; all of it or nothing (docs/design.md, section 5).
+import { eq, sql } from 'drizzle-orm'
+import { announce, armDispatcher } from '../events/announcement.ts'
+import { deliveriesOf, eventRows, type NewEvent } from '../events/outbox.ts'
+import type { RequestContext } from './context.ts'
+import { type Database, putRows, type Query } from './database.ts'
+import { Refusal } from './errors.ts'
+import { newUuid } from './locators.ts'
+import { guards, timers, writes } from './tables.ts'
+import type { Instant } from './time.ts'
+
+export type GuardName =
+  | 'guard_policy_version'
+  | 'guard_policyholder_version'
+  | 'guard_policyholder_completed'
+  | 'guard_configuration_hash'
+  | 'guard_configuration_version'
+
+/** Trips when `holds` is not true at the time of the batch. */
+export type Guard = { name: GuardName; holds: ReturnType<typeof sql> }
+
+export type NewTimer = { dueAt: Instant; kind: string; subject: string; payload: Record<string, string> }
+
+/** A JSON answer with its status, ready for the wire. Empty text: no body. */
+export type JsonAnswer = { status: number; text: string }
+
+/** The answer to a repeat whose text was too long to keep: the subject is to be read and shown again. */
+export type AnswerBySubject = { status: number; subject: string }
+
+export const isBySubject = (answer: JsonAnswer | AnswerBySubject): answer is AnswerBySubject =>
+  'subject' in answer
+
+export type Commit = {
+  shard: number
+  guards: readonly Guard[]
+  facts: readonly Query[]
+  events: readonly NewEvent[]
+  timers?: readonly NewTimer[]
+  /** What a repeat of the request is answered. */
+  answer: JsonAnswer
+  /** What the answer is about, e.g. a policyholder's locator: its stored answers can be found by it. */
+  subject: string
+}
+
+/** A guard tripped: what the writer had read is no longer so. */
+export class GuardTripped extends Error {
+  readonly guard: GuardName
+  constructor(guard: GuardName) {
+    super(`${guard} tripped`)
+    this.guard = guard
+  }
+}
+
+/** Longest answer kept for repeats; above it a repeat is answered from the subject as it is then. */
+export const LONGEST_KEPT_ANSWER = 65_536
+
+export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
+
+/**
+ * Commits. Answers the stored answer when the request was carried out before: the same key from the same
+ * caller, or this very request whose outcome the platform did not tell. Throws `GuardTripped`, or a Refusal
+ * `idempotencyConflict` for the same key with another body.
+ */
+export async function commit(
+  context: RequestContext,
+  database: Database,
+  write: Commit,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const { text, status } = write.answer
+  const keep = context.idempotency !== undefined && text.length <= LONGEST_KEPT_ANSWER
+  const batch: Query[] = [
+    database.build.insert(writes).values({
+      key: writeKey(context),
+      bodyHash: context.idempotency?.bodyHash ?? '',
+      status,
+      answer: keep ? text : null,
+      subject: write.subject,
+      at: context.now,
+    }),
+    ...write.guards.map(guard =>
+      database.build.run(
+        sql`insert into ${guards} (name) select ${guard.name} where not coalesce((${guard.holds}), 0)`,
+      ),
+    ),
+    ...write.facts,
+    ...eventRows(database, context, write.events),
+    ...timerRows(database, write),
+    deliveriesOf(database, context.requestId),
+  ]
+  if (write.events.length > 0 || write.timers?.length) await armDispatcher(context, write.shard)
+  try {
+    const results = await database.batch(batch as [Query, ...Query[]])
+    const { meta } = results.at(-1) as unknown as D1Result
+    if (meta.changes > 0) announce(context, write.shard)
+    return write.answer
+  } catch (problem) {
+    return await settle(database, context, write, problem)
+  }
+}
+
+const timerRows = (database: Database, { timers: due = [], shard }: Commit): Query[] =>
+  putRows(
+    database,
+    timers,
+    due.map(timer => ({ locator: newUuid(shard), ...timer })),
+  )
+
+/** The answer stored for this request's key, if it was carried out before; throws on another body. */
+export async function storedAnswer(
+  context: RequestContext,
+  database: Database,
+): Promise<JsonAnswer | AnswerBySubject | undefined> {
+  if (!context.idempotency) return undefined
+  const row = await findWrite(context, database)
+  return row && answerIn(row)
+}
+
+const writeKey = (context: RequestContext): string =>
+  context.idempotency?.key ?? `request:${context.requestId}`
+
+type WriteRow = typeof writes.$inferSelect
+
+async function findWrite(context: RequestContext, database: Database): Promise<WriteRow | undefined> {
+  const [rows] = await database.batch([
+    database.build
+      .select()
+      .from(writes)
+      .where(eq(writes.key, writeKey(context))),
+  ])
+  const row = rows[0]
+  if (row && context.idempotency && row.bodyHash !== context.idempotency.bodyHash)
+    throw new Refusal(
+      'idempotencyConflict',
+      'This Idempotency-Key was used with another request; use a new key for a new request.',
+    )
+  return row
+}
+
+const answerIn = ({ status, answer, subject }: WriteRow): JsonAnswer | AnswerBySubject =>
+  answer === null ? { status, subject } : { status, text: answer }
+
+/** What a failed batch means: a guard that tripped, a key that is taken, or an outcome that only the row knows. */
+async function settle(
+  database: Database,
+  context: RequestContext,
+  write: Commit,
+  problem: unknown,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const message =
+    problem instanceof Error ? `${problem.message} ${String(problem.cause ?? '')}` : String(problem)
+  const guard = /CHECK constraint failed: (guard_\w+)/.exec(message)?.[1] as GuardName | undefined
+  if (!guard && message.includes('constraint failed') && !message.includes('write.key')) throw problem
+  // Without a key of the caller's, a guard that trips tells that nothing was carried out.
+  const row = guard && !context.idempotency ? undefined : await findWrite(context, database)
+  if (row) return context.idempotency ? answerIn(row) : write.answer
+  throw guard ? new GuardTripped(guard) : problem
+}

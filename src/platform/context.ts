@@ -1,0 +1,42 @@
+import type { Calls } from './calls.ts'
+import type { Uuid } from './locators.ts'
+import type { Tenant } from './tenancy.ts'
+import type { Instant } from './time.ts'
+
+/** Who signed in. */
+export type Caller = {
+  readonly accountLocator: Uuid
+  readonly username: string
+  /** E.g. `account.tenant.employee`; see accounts/permissions. */
+  readonly accountType: string
+}
+
+/** What makes a repeat of a write recognisable: the caller's key and a hash of method, path and body. */
+export type IdempotencyKey = { readonly key: string; readonly bodyHash: string }
+
+/**
+ * Everything about a request that a service needs and data cannot tell. Plain but for `env`, `calls` and
+ * `later`; a Durable Object builds its own from the message that it gets.
+ */
+export type RequestContext = {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly caller: Caller
+  /** Also the answer's X-Request-Id and the requestId of the events that the request causes. */
+  readonly requestId: Uuid
+  readonly now: Instant
+  readonly idempotency: IdempotencyKey | undefined
+  readonly calls: Calls
+  /** Runs on after the answer. */
+  readonly later: (work: Promise<unknown>) => void
+}
+
+/** A request of an administration account: it belongs to no tenant. */
+export type AdministrationContext = Omit<RequestContext, 'tenant'>
+
+/** Scheduler work is attributed to this account. */
+export const SYSTEM_CALLER: Caller = {
+  accountLocator: '00000000-0000-4000-8000-000000000000' as Uuid,
+  username: 'system',
+  accountType: 'account.internal',
+}

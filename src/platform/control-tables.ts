@@ -1,0 +1,60 @@
+// The platform's own database. Tenant data never enters it (docs/design.md, section 6).
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+export const tenants = sqliteTable(
+  'tenant',
+  {
+    locator: text().primaryKey(),
+    name: text().notNull(),
+    hostName: text().notNull(),
+    type: text({ enum: ['test', 'production'] }).notNull(),
+    status: text({ enum: ['active', 'deleted'] }).notNull(),
+    /** Rises when a test tenant is recreated; part of every name derived from the tenant. */
+    generation: integer().notNull(),
+    /** Tokens issued under an earlier epoch are refused. */
+    tokenEpoch: integer().notNull(),
+    /** Whether deploys make new versions; a deployTest tenant starts without. */
+    versioned: integer({ mode: 'boolean' }).notNull(),
+    createdAt: integer().notNull(),
+  },
+  table => [uniqueIndex('tenant_name').on(table.name), uniqueIndex('tenant_host_name').on(table.hostName)],
+)
+
+/** Where a tenant lives: one row for each of its shards. */
+export const shards = sqliteTable(
+  'shard',
+  {
+    tenantLocator: text().notNull(),
+    number: integer().notNull(),
+    binding: text().notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.tenantLocator, table.number] }),
+    uniqueIndex('shard_binding').on(table.binding),
+  ],
+)
+
+/** The pool of tenant databases that are bound to the Worker. */
+export const pool = sqliteTable(
+  'pool_database',
+  {
+    binding: text().primaryKey(),
+    /** `returned`: held data of a tenant that is gone; wiped before it is free again. */
+    state: text({ enum: ['free', 'claimed', 'returned'] }).notNull(),
+    /** Name of the newest migration applied. */
+    migration: text().notNull(),
+  },
+  table => [index('pool_database_state').on(table.state)],
+)
+
+export const administrators = sqliteTable(
+  'administrator',
+  {
+    locator: text().primaryKey(),
+    username: text().notNull(),
+    name: text().notNull(),
+    passwordHash: text().notNull(),
+    createdAt: integer().notNull(),
+  },
+  table => [uniqueIndex('administrator_username').on(table.username)],
+)

@@ -1,0 +1,73 @@
+// Bytes of a body, counted while they come: Content-Length is a claim of the client, and chunked uploads have none.
+import { Refusal } from '../errors.ts'
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_048_576)} MiB`
+
+export const bodyTooLarge = (largestBytes: number): Refusal =>
+  new Refusal(
+    'tooLarge',
+    `The body is larger than ${megabytes(largestBytes)}, the most that this path takes.`,
+  )
+
+/** Joins small chunks up to this size, so that a body sent byte by byte costs no more memory than another. */
+const PIECE_BYTES = 65_536
+
+/** The body in pieces; throws `tooLarge` as soon as more than `largestBytes` have come. */
+export async function* pieces(
+  body: ReadableStream<Uint8Array>,
+  largestBytes: number,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  const reader = body.getReader()
+  let piece = new Uint8Array(PIECE_BYTES)
+  let filled = 0
+  let total = 0
+  try {
+    while (true) {
+      const { done, value } = await reader.read()
+      if (done) break
+      total += value.length
+      if (total > largestBytes) throw bodyTooLarge(largestBytes)
+      for (let from = 0; from < value.length; ) {
+        const taken = value.subarray(from, from + PIECE_BYTES - filled)
+        piece.set(taken, filled)
+        filled += taken.length
+        from += taken.length
+        if (filled < PIECE_BYTES) continue
+        yield piece
+        piece = new Uint8Array(PIECE_BYTES)
+        filled = 0
+      }
+    }
+    if (filled > 0) yield piece.subarray(0, filled)
+  } finally {
+    // Lets go of what the client still sends; it has its answer.
+    reader.cancel().catch(() => {})
+  }
+}
+
+/** The parts as one. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** The whole body, empty when there is none. */
+export async function readBytes(request: Request, largestBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  if (request.body) for await (const piece of pieces(request.body, largestBytes)) parts.push(piece)
+  return parts.length === 1 ? parts[0]! : joined(parts)
+}
+
+/** Text of UTF-8 bytes without its byte-order mark; undefined when they are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,68 @@
+import { type Calls, noCalls } from '../calls.ts'
+import { Refusal } from '../errors.ts'
+import { newUuid, type Uuid } from '../locators.ts'
+import { type Instant, now } from '../time.ts'
+
+/** One request and what belongs to it until it is answered. */
+export type Exchange = {
+  readonly request: Request
+  readonly url: URL
+  /** The answer's X-Request-Id, the referenceId of a refusal, the requestId of events. */
+  readonly requestId: Uuid
+  readonly calls: Calls
+  readonly now: Instant
+}
+
+export const beginExchange = (request: Request): Exchange => ({
+  request,
+  url: new URL(request.url),
+  requestId: newUuid(0),
+  calls: noCalls(),
+  now: now(),
+})
+
+/** Characters of a request's path and query. */
+export const LONGEST_TARGET = 8_192
+const MOST_QUERY_VALUES = 200
+
+/** Control characters: no locator, name or date has one, and databases and logs are the better without. */
+const CONTROL = /\p{Cc}/u
+
+/** Refuses a path or query that cannot be meant: too long, broken percent-encoding, control characters. */
+export function checkTarget({ url }: Exchange): void {
+  const wrong = (message: string): Refusal => new Refusal('invalidParameter', message)
+  if (url.pathname.length + url.search.length > LONGEST_TARGET)
+    throw wrong(`The path and query are longer than ${LONGEST_TARGET} characters.`)
+  for (const [part, text] of [
+    ['path', url.pathname],
+    ['query', url.search.replaceAll('+', ' ')],
+  ] as const) {
+    if (!text.includes('%')) continue
+    if (CONTROL.test(decoded(part, text))) throw wrong(`The ${part} has control characters; remove them.`)
+  }
+  if (url.searchParams.size > MOST_QUERY_VALUES)
+    throw wrong(`The query has more than ${MOST_QUERY_VALUES} values.`)
+}
+
+function decoded(part: string, text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Refusal(
+      'invalidParameter',
+      `The ${part} is not percent-encoded UTF-8; write a percent sign itself as %25.`,
+    )
+  }
+}
+
+/** Query parameters: text when given once, a list when given several times. */
+export function queryValues({ url }: Exchange): Record<string, string | string[]> {
+  const values = new Map<string, string | string[]>()
+  for (const [name, value] of url.searchParams) {
+    const earlier = values.get(name)
+    if (earlier === undefined) values.set(name, value)
+    else values.set(name, typeof earlier === 'string' ? [earlier, value] : [...earlier, value])
+  }
+  values.delete('__proto__')
+  return Object.fromEntries(values)
+}

@@ -1,0 +1,86 @@
+// Files at signed addresses, streamed from R2 as they are: conditional requests, and a part for who goes on with
+// a download.
+import { serverTiming } from '../calls.ts'
+import { Refusal } from '../errors.ts'
+import { linkedKey, readLinkToken } from '../signed-links.ts'
+import { findTenant } from '../tenancy.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Answers with the file of the token: 200, 206, 304, 412 or 416; throws a Refusal (404) for any other token. */
+export async function signedFile(
+  exchange: Exchange,
+  env: Env,
+  { token = '' }: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const { request, calls, now } = exchange
+  const link = readLinkToken(env.TOKEN_SECRET, token, now)
+  const tenant = link && (await findTenant(env, { locator: link.tenantLocator }, calls))
+  const key = link && linkedKey(link, tenant)
+  if (!key) throw noFile()
+  const range = wantedRange(request.headers)
+  calls.r2 += 1
+  let object: R2ObjectBody | R2Object | null
+  try {
+    object = await env.FILES.get(key, { onlyIf: request.headers, ...(range && { range }) })
+  } catch (problem) {
+    if (range) return unsatisfiable(exchange, env, key)
+    throw problem
+  }
+  if (!object) throw noFile()
+  const headers = headersOf(exchange, object)
+  headers.set('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(link.fileName)}`)
+  if (!('body' in object)) {
+    const isUnchanged = request.headers.has('if-none-match') || request.headers.has('if-modified-since')
+    return new Response(null, { status: isUnchanged ? 304 : 412, headers })
+  }
+  if (!range) {
+    headers.set('content-length', String(object.size))
+    return new Response(object.body, { headers })
+  }
+  const start = 'suffix' in range ? Math.max(0, object.size - range.suffix) : range.offset
+  const end = Math.min(object.size, 'length' in range ? start + range.length : object.size)
+  headers.set('content-range', `bytes ${start}-${end - 1}/${object.size}`)
+  headers.set('content-length', String(end - start))
+  return new Response(object.body, { status: 206, headers })
+}
+
+const noFile = (): Refusal =>
+  new Refusal('notFound', 'There is no file at this address, or it has expired; ask for a new address.')
+
+type Range = { offset: number } | { offset: number; length: number } | { suffix: number }
+
+/**
+ * The one part that is asked for. Undefined for the whole file: without the header, for several parts, and with
+ * `If-Range`, which leaves the choice to the server.
+ */
+function wantedRange(headers: Headers): Range | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get('range')?.trim() ?? '')
+  if (!match || headers.has('if-range')) return undefined
+  const [first, last] = [match[1]!, match[2]!]
+  if (first === '') return last === '' ? undefined : { suffix: Number(last) }
+  const offset = Number(first)
+  if (last === '') return { offset }
+  return Number(last) < offset ? undefined : { offset, length: Number(last) - offset + 1 }
+}
+
+/** R2 only says that it failed; the file is there, so its size tells. */
+async function unsatisfiable(exchange: Exchange, env: Env, key: string): Promise<Response> {
+  exchange.calls.r2 += 1
+  const object = await env.FILES.head(key)
+  if (!object) throw noFile()
+  const headers = headersOf(exchange, object)
+  headers.set('content-range', `bytes */${object.size}`)
+  return new Response(null, { status: 416, headers })
+}
+
+function headersOf({ requestId, calls }: Exchange, object: R2Object): Headers {
+  return new Headers({
+    'content-type': object.httpMetadata?.contentType ?? 'application/octet-stream',
+    etag: object.httpEtag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+    'server-timing': serverTiming(calls),
+  })
+}

@@ -1,0 +1,134 @@
+// Multipart forms, read as they come: parts in any order, with or without a Content-Type of their own, chunked
+// uploads without Content-Length (brief 0.12).
+import {
+  MaxFileSizeExceededError,
+  MaxHeaderSizeExceededError,
+  MaxPartsExceededError,
+  MaxTotalSizeExceededError,
+  MultipartParseError,
+  MultipartParser,
+  type MultipartPart,
+} from '@remix-run/multipart-parser'
+import { Refusal } from '../errors.ts'
+import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
+import { refuseCompression } from './json-body.ts'
+import type { FilePart } from './route.ts'
+
+const MOST_PARTS = 20
+const LARGEST_TEXT_BYTES = 65_536
+const LARGEST_HEADER_BYTES = 8_192
+
+/** Boundaries, headers and text parts may add this to the file. */
+const FORM_OVERHEAD_BYTES = MOST_PARTS * (LARGEST_TEXT_BYTES + LARGEST_HEADER_BYTES)
+
+export type Form = {
+  /** Text parts by name. */
+  readonly texts: Readonly<Record<string, string>>
+  readonly file: FilePart | undefined
+}
+
+const malformed = (message: string): Refusal => new Refusal('malformedMultipart', message)
+
+/** Reads the form; the part named `fileName` is the file, wherever it stands and however it is labelled. */
+export async function readForm(
+  request: Request,
+  { file: fileName, largestFileBytes }: { file: string; largestFileBytes: number },
+): Promise<Form> {
+  refuseCompression(request)
+  const parser = new MultipartParser(boundaryOf(request), {
+    maxHeaderSize: LARGEST_HEADER_BYTES,
+    maxFileSize: largestFileBytes,
+    maxParts: MOST_PARTS,
+    maxTotalSize: largestFileBytes + FORM_OVERHEAD_BYTES,
+  })
+  const texts = new Map<string, string>()
+  let file: FilePart | undefined
+  const take = (part: MultipartPart): void => {
+    const { name, fileName: givenName, mediaType } = labelOf(part)
+    if (texts.has(name) || (name === fileName && file))
+      throw malformed(`The form has the part '${shown(name)}' twice; send it once.`)
+    if (name === fileName) file = { fileName: givenName, mediaType, bytes: joined(part.content) }
+    else if (name !== '__proto__') texts.set(name, textOf(part, name))
+  }
+  try {
+    if (request.body)
+      for await (const piece of pieces(request.body, largestFileBytes + FORM_OVERHEAD_BYTES)) {
+        // What follows the last boundary is not the form's; the parser would call it an error.
+        if (ended(parser)) break
+        for (const part of parser.write(piece)) take(part)
+      }
+    parser.finish()
+  } catch (problem) {
+    throw formRefusal(problem, fileName, largestFileBytes)
+  }
+  return { texts: Object.fromEntries(texts), file }
+}
+
+function boundaryOf(request: Request): string {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^\s*multipart\/form-data/i.test(type))
+    throw new Refusal(
+      'unsupportedMediaType',
+      'This path reads a form; send multipart/form-data with its boundary in Content-Type.',
+    )
+  const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type)
+  const boundary = match?.[1] ?? match?.[2]
+  if (boundary === undefined || !/^[\x20-\x7e]+$/.test(boundary))
+    throw malformed('The Content-Type names no boundary; let the client library set the header.')
+  return boundary
+}
+
+type Label = { name: string; fileName: string | undefined; mediaType: string | undefined }
+
+function labelOf(part: MultipartPart): Label {
+  let label: Omit<Label, 'name'> & { name: string | undefined }
+  try {
+    label = { name: part.name, fileName: part.filename, mediaType: part.headers['content-type'] }
+  } catch {
+    throw malformed("A part's header cannot be decoded; write it in UTF-8.")
+  }
+  const { name } = label
+  if (name === undefined)
+    throw malformed('A part of the form has no name; name it in its Content-Disposition.')
+  return { ...label, name }
+}
+
+function ended(parser: MultipartParser): boolean {
+  try {
+    parser.finish()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function textOf(part: MultipartPart, name: string): string {
+  if (part.size > LARGEST_TEXT_BYTES)
+    throw new Refusal(
+      'tooLarge',
+      `The part '${shown(name)}' of the form is larger than ${LARGEST_TEXT_BYTES / 1024} KiB.`,
+    )
+  const text = utf8Text(joined(part.content))
+  if (text === undefined) throw malformed(`The part '${shown(name)}' of the form is not UTF-8 text.`)
+  return text
+}
+
+const shown = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name)
+
+function formRefusal(problem: unknown, fileName: string, largestFileBytes: number): unknown {
+  if (problem instanceof MaxFileSizeExceededError)
+    return new Refusal(
+      'tooLarge',
+      `The part '${fileName}' may have at most ${Math.floor(largestFileBytes / 1_048_576)} MiB.`,
+    )
+  if (problem instanceof MaxPartsExceededError)
+    return new Refusal('tooLarge', `The form has more than ${MOST_PARTS} parts.`)
+  if (problem instanceof MaxHeaderSizeExceededError)
+    return new Refusal('tooLarge', `A part's header is larger than ${LARGEST_HEADER_BYTES / 1024} KiB.`)
+  if (problem instanceof MaxTotalSizeExceededError) return bodyTooLarge(largestFileBytes)
+  if (problem instanceof MultipartParseError)
+    return malformed(
+      'The form is cut off or not separated by the boundary that its Content-Type names; send it again.',
+    )
+  return problem
+}

@@ -1,0 +1,113 @@
+// All routes on one Hono app, and what is answered where there is no route.
+import { type Context, Hono } from 'hono'
+import { Refusal } from '../errors.ts'
+import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
+import { optionsResponse, problemResponse } from './respond.ts'
+import type { Route } from './route.ts'
+import { serve } from './serve.ts'
+
+type Bindings = { Bindings: Env }
+
+/** What answers with something other than JSON, beside the routes: a page for people, a file. */
+export type Page = {
+  readonly path: string
+  readonly respond: (
+    exchange: Exchange,
+    env: Env,
+    params: Readonly<Record<string, string>>,
+  ) => Response | Promise<Response>
+}
+
+const isParameter = (segment: string): boolean => segment.startsWith('{')
+
+/**
+ * Literal segments before parameters, so that `/groups/list` is not taken for the group named `list`: the
+ * first route that fits is called.
+ */
+export function staticFirst(routes: readonly Route[]): Route[] {
+  const segments = (route: Route): string[] => route.path.split('/')
+  return [...routes].sort((one, other) => {
+    const [a, b] = [segments(one), segments(other)]
+    for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
+      const difference = Number(isParameter(a[at]!)) - Number(isParameter(b[at]!))
+      if (difference !== 0) return difference
+    }
+    return 0
+  })
+}
+
+const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
+
+const laterOf = (context: Context): ((work: Promise<unknown>) => void) => {
+  const { executionCtx } = context
+  return work => executionCtx.waitUntil(work)
+}
+
+/** The app of the routes and pages; trailing slashes are tolerated (brief 0.5). */
+export function mount(routes: readonly Route[], pages: readonly Page[]): Hono<Bindings> {
+  const app = new Hono<Bindings>({ strict: false })
+  for (const page of pages)
+    app.get(honoPath(page.path), async context => {
+      const exchange = beginExchange(context.req.raw)
+      try {
+        return await page.respond(exchange, context.env, context.req.param())
+      } catch (problem) {
+        return problemResponse(exchange, problem)
+      }
+    })
+  for (const route of staticFirst(routes))
+    app.on(route.method, honoPath(route.path), async context => {
+      const exchange = beginExchange(context.req.raw)
+      try {
+        return await serve(route, exchange, context.req.param(), context.env, laterOf(context))
+      } catch (problem) {
+        return problemResponse(exchange, problem)
+      }
+    })
+  const methodsOf = methodFinder([...routes, ...pages.map(({ path }) => ({ path, method: 'get' }))])
+  app.notFound(context => unrouted(beginExchange(context.req.raw), methodsOf))
+  app.onError((problem, context) => problemResponse(beginExchange(context.req.raw), problem))
+  return app
+}
+
+type MethodFinder = (path: string) => string[]
+
+/** Which methods a path has, in upper case; none when it is not a path of any route. */
+function methodFinder(routes: readonly { path: string; method: string }[]): MethodFinder {
+  let patterns: { method: string; pattern: RegExp }[] | undefined
+  return path => {
+    patterns ??= routes.map(route => ({
+      method: route.method.toUpperCase(),
+      pattern: new RegExp(`^${route.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
+    }))
+    const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+    return methods.length === 0
+      ? []
+      : [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])]
+  }
+}
+
+function unrouted(exchange: Exchange, methodsOf: MethodFinder): Response {
+  try {
+    checkTarget(exchange)
+  } catch (problem) {
+    return problemResponse(exchange, problem)
+  }
+  const { request, url } = exchange
+  const methods = methodsOf(url.pathname)
+  if (methods.length === 0)
+    return problemResponse(
+      exchange,
+      new Refusal('unknownPath', 'There is no such path; GET /openapi.json lists those that there are.'),
+    )
+  const allow = [...methods, 'OPTIONS'].join(', ')
+  if (request.method === 'OPTIONS') return optionsResponse(exchange, allow)
+  return problemResponse(
+    exchange,
+    new Refusal(
+      'methodNotAllowed',
+      `The path has no method ${request.method}; use one of ${methods.join(', ')}.`,
+    ),
+    allow,
+  )
+}

@@ -1,0 +1,118 @@
+// The OpenAPI 3.1 document, made from the same values that are mounted.
+import { OpenAPIHono, z } from '@hono/zod-openapi'
+import { version } from '../../../package.json'
+import { ExceptionResponse } from '../error-contract.ts'
+import { ERROR_KINDS } from '../errors.ts'
+import type { Access, Route } from './route.ts'
+
+const SCHEME = 'token'
+
+const INTRODUCTION = `Policies, policyholders, quotes and their configuration.
+
+Send the token of \`POST /account/authenticate\` as \`Authorization: Bearer <token>\`. Times are milliseconds since
+1970-01-01T00:00Z; amounts are numbers in the currency of the policy. A write with the header \`Idempotency-Key\`
+may be repeated: the repeat is answered what the first was. Every answer has an \`X-Request-Id\`, which finds it
+in the log and in the event stream. Whatever is refused is answered with an \`ExceptionResponse\`.`
+
+const IdempotencyHeader = z.object({
+  'Idempotency-Key': z.string().max(255).optional().openapi({
+    description: 'Visible ASCII. The same key with the same request is carried out once; kept for 30 days.',
+  }),
+})
+
+const refusal = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: ExceptionResponse } },
+})
+
+function refusals({ access, path, method, body, form, query }: Route) {
+  return {
+    ...((body || form || query) && { 400: refusal('The request does not fit; all problems are listed.') }),
+    ...(access.kind !== 'public' && { 401: refusal('No valid token.') }),
+    ...((access.kind === 'tenant' || access.kind === 'administration') && {
+      403: refusal('The account may not do this.'),
+    }),
+    ...(path.includes('{') && { 404: refusal('No such record, or none that this tenant has.') }),
+    ...(method !== 'get' && access.kind === 'tenant' && { 409: refusal('The state does not allow it.') }),
+    default: refusal('Any other refusal.'),
+  }
+}
+
+function requires(access: Access): string {
+  if (access.kind === 'tenant')
+    return `Needs a token of the tenant with the permission ${access.permissions.map(name => `\`${name}\``).join(' or ')}.`
+  if (access.kind === 'administration') return 'Needs a token of an administration account.'
+  return access.kind === 'signedIn' ? 'Needs any valid token.' : 'Needs no token.'
+}
+
+function requestOf({ path, query, body, form, access, method }: Route) {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
+  const media = form
+    ? { required: true, content: { 'multipart/form-data': { schema: form.schema } } }
+    : body && { required: body.required, content: { 'application/json': { schema: body.schema } } }
+  return {
+    ...(names.length > 0 && {
+      params: z.object(Object.fromEntries(names.map(name => [name, z.string()]))),
+    }),
+    ...(query && { query: query as z.ZodObject }),
+    ...(media && { body: media }),
+    ...(access.kind !== 'public' && method !== 'get' && { headers: IdempotencyHeader }),
+  }
+}
+
+/** A stable name for generated clients: `post /policy/{policyLocator}/price` gives `postPolicyPrice…`. */
+const operationId = ({ method, path }: Route): string =>
+  method +
+  path
+    .split('/')
+    .filter(segment => segment !== '')
+    .map(segment => {
+      const word = segment.replace(/^\{(\w+)\}$/, 'by-$1')
+      return word.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+    })
+    .join('')
+
+/** The document as JSON text. Slow: made on the first request for it. */
+export function openApiDocument(routes: readonly Route[]): string {
+  const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono()
+  registry.registerComponent('securitySchemes', SCHEME, {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'The token of an authenticate call; also accepted bare, and after `JWT`.',
+  })
+  for (const route of routes)
+    registry.registerPath({
+      method: route.method,
+      path: route.path,
+      operationId: operationId(route),
+      summary: route.summary,
+      description: [route.description, requires(route.access)].filter(Boolean).join('\n\n'),
+      tags: [...route.tags],
+      ...(route.deprecated && { deprecated: true }),
+      security: route.access.kind === 'public' ? [] : [{ [SCHEME]: [] }],
+      request: requestOf(route),
+      responses: {
+        [route.answer.status ?? 200]: {
+          description: route.answer.description,
+          ...(route.answer.schema && {
+            content: { 'application/json': { schema: route.answer.schema } },
+          }),
+        },
+        ...refusals(route),
+      },
+    })
+  const document = getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'Bindery', version, description: INTRODUCTION },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.flatMap(route => route.tags))].map(name => ({ name })),
+  })
+  const errors = Object.entries(ERROR_KINDS).map(([code, { status, api, about }]) => ({
+    code,
+    httpStatus: status,
+    apiErrorCode: api,
+    about,
+  }))
+  return JSON.stringify({ ...document, 'x-error-codes': errors })
+}

@@ -1,0 +1,117 @@
+// Answers: the only place where a value becomes JSON and a refusal becomes HTTP.
+import { version } from '../../../package.json'
+import { serverTiming } from '../calls.ts'
+import type { ExceptionResponse } from '../error-contract.ts'
+import { ERROR_KINDS, Refusal } from '../errors.ts'
+import type { Exchange } from './exchange.ts'
+import { isJsonText } from './route.ts'
+
+/** Clients of these paths compare httpStatus with text, the others with a number (brief 0.15). */
+const STATUS_AS_TEXT = /^\/(?:account|configuration)(?:\/|$)/
+
+/** Seconds to wait when a refusal for load does not say. */
+const RETRY_AFTER_SECONDS = 1
+
+function headersOf({ requestId, calls }: Exchange): Headers {
+  return new Headers({
+    'x-request-id': requestId,
+    'server-timing': serverTiming(calls),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+}
+
+/**
+ * The answer of a handler. Void is an empty body with the same status, 200: published clients compare with
+ * 200, and none of them reads a body there.
+ */
+export function answerResponse(exchange: Exchange, status: number, value: unknown): Response {
+  if (isJsonText(value)) return jsonResponse(exchange, value.status, value.text)
+  return jsonResponse(exchange, status, value === undefined ? '' : JSON.stringify(value))
+}
+
+function jsonResponse(exchange: Exchange, status: number, text: string): Response {
+  const headers = headersOf(exchange)
+  if (text === '') return new Response(null, { status, headers })
+  headers.set('content-type', 'application/json')
+  return new Response(text, { status, headers })
+}
+
+/** A known path asked for its methods. */
+export function optionsResponse(exchange: Exchange, allow: string): Response {
+  const headers = headersOf(exchange)
+  headers.set('allow', allow)
+  return new Response(null, { status: 204, headers })
+}
+
+/** Whatever was thrown, as ExceptionResponse (brief 8). What is not a Refusal is a fault, and is logged. */
+export function problemResponse(exchange: Exchange, problem: unknown, allow?: string): Response {
+  const refusal = problem instanceof Refusal ? problem : faultRefusal(exchange, problem)
+  const { request, url, requestId } = exchange
+  const { status, api } = ERROR_KINDS[refusal.code]
+  const body: ExceptionResponse = {
+    httpStatus: STATUS_AS_TEXT.test(url.pathname) ? String(status) : status,
+    httpErrorCode: status,
+    apiErrorCode: api,
+    code: refusal.code,
+    message: refusal.message,
+    requestMethod: request.method,
+    requestUri: url.pathname,
+    referenceId: requestId,
+    version,
+    ...(refusal.details as Pick<
+      ExceptionResponse,
+      'fieldErrors' | 'policyFieldErrors' | 'paymentFieldErrors'
+    >),
+  }
+  const response = jsonResponse(exchange, status, JSON.stringify(body))
+  if (status === 401) response.headers.set('www-authenticate', 'Bearer')
+  if (status === 429 || status === 503)
+    response.headers.set('retry-after', String(refusal.retryAfterSeconds ?? RETRY_AFTER_SECONDS))
+  if (allow !== undefined) response.headers.set('allow', allow)
+  return response
+}
+
+/** What a client may know of a fault: that the platform is overloaded, or else only where the log has it. */
+function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
+  const { request, url, requestId } = exchange
+  console.error(
+    JSON.stringify({
+      at: 'request',
+      referenceId: requestId,
+      method: request.method,
+      path: url.pathname,
+      problem: describe(problem),
+      frames: frames(problem),
+    }),
+  )
+  return isOverload(problem)
+    ? new Refusal('overloaded', 'The service has too much to do; try again in a second.')
+    : new Refusal('internal', 'The service failed. Tell its operator the referenceId, which finds the log.')
+}
+
+/** What happened, down to the cause, without the values of a query's parameters: they may be personal data. */
+function describe(problem: unknown): string {
+  if (!(problem instanceof Error)) return String(problem)
+  const message = problem.message.split('\nparams:')[0]!
+  const cause = problem.cause === undefined ? '' : `; because of ${describe(problem.cause)}`
+  return `${problem.name}: ${message}${cause}`
+}
+
+const frames = (problem: unknown): string[] =>
+  problem instanceof Error
+    ? (problem.stack ?? '')
+        .split('\n')
+        .filter(text => text.startsWith('    at '))
+        .map(text => text.trim())
+    : []
+
+/** Durable Objects mark the error, D1 tells in its message. */
+function isOverload(problem: unknown): boolean {
+  if (!(problem instanceof Error)) return false
+  return (
+    ('overloaded' in problem && problem.overloaded === true) ||
+    /D1 DB is overloaded|Too many requests queued|object is overloaded/i.test(problem.message) ||
+    isOverload(problem.cause)
+  )
+}

@@ -1,0 +1,241 @@
+// What a route is: a method and path, who may call it, its contract, and one call. A capability's routes.ts
+// exports an array of these; app.ts mounts them all and makes the OpenAPI document from the same values.
+import type { z } from '@hono/zod-openapi'
+import type { Permission } from '../../accounts/permissions.ts'
+import type { JsonAnswer } from '../commit.ts'
+import type { AdministrationContext, RequestContext } from '../context.ts'
+import type { Tenant } from '../tenancy.ts'
+import type { Instant } from '../time.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** Who may call a route. */
+export type Access =
+  | { readonly kind: 'tenant'; readonly permissions: readonly Permission[] }
+  | { readonly kind: 'administration' }
+  | { readonly kind: 'signedIn' }
+  | { readonly kind: 'public' }
+
+/** A request without a token. */
+export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'>
+
+/**
+ * A request with any valid token: of a tenant's account, or of an administration account, whose `tenant` is
+ * undefined.
+ */
+export type SignedInContext = AdministrationContext & {
+  readonly tenant: Tenant | undefined
+  /** When the password was given; the token may have been renewed since. */
+  readonly signedInAt: Instant
+  /** Scheme and host that the client called, for addresses in answers. */
+  readonly origin: string
+}
+
+/** A file part of a multipart body, whole. */
+export type FilePart = {
+  /** As the client named it; display only. */
+  readonly fileName: string | undefined
+  /** As the client declared it; undefined when the part had no Content-Type. */
+  readonly mediaType: string | undefined
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+const READY = Symbol('ready JSON text')
+
+/** JSON that is text already, e.g. from a policy's object: sent as it is. Empty text: no body. */
+export type JsonText = JsonAnswer & { readonly [READY]: true }
+
+export const jsonText = (answer: JsonAnswer): JsonText => ({
+  status: answer.status,
+  text: answer.text,
+  [READY]: true,
+})
+
+export const isJsonText = (value: unknown): value is JsonText =>
+  typeof value === 'object' && value !== null && READY in value
+
+/** The names in braces of a path, each a text. */
+export type PathParameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [K in Name]: string } & PathParameters<Rest>
+  : unknown
+
+type NoQuery = Readonly<Record<never, never>>
+
+/** What a handler gets: everything parsed by the route's contract. */
+export type RouteInput<Path extends string, Query, Body, File> = {
+  readonly params: PathParameters<Path>
+  readonly query: Query
+  readonly body: Body
+  readonly file: File
+}
+
+type Description = {
+  /** One line, shown in the list of routes. */
+  readonly summary: string
+  /** More about it, Markdown. */
+  readonly description?: string
+  /** Headings of the reference under which it stands. */
+  readonly tags: readonly string[]
+  readonly deprecated?: boolean
+}
+
+/**
+ * A JSON body. `required: false`: the handler gets undefined when there is none (no bytes, `""` or `null`;
+ * brief 0.12). `largestBytes` is 4 MiB unless told.
+ */
+export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
+  readonly schema: Schema
+  readonly required: Required
+  readonly largestBytes?: number
+}
+
+/**
+ * A multipart form. Text parts go into the schema under their names, and the file part named `file` as a
+ * `FilePart`; the handler gets it, or undefined, as `input.file` too.
+ */
+export type MultipartBody<Schema extends z.ZodType> = {
+  readonly schema: Schema
+  readonly file: string
+  readonly largestFileBytes: number
+}
+
+/** The answer when all goes well. Without a schema there is no body (void). */
+export type Answer<Schema extends z.ZodType> = {
+  readonly description: string
+  readonly schema?: Schema
+  /** 200 unless told. */
+  readonly status?: number
+}
+
+type Handled<Schema extends z.ZodType> = z.ZodType extends Schema
+  ? Promise<void> | Promise<JsonText>
+  : Promise<z.output<Schema> | JsonText>
+
+type JsonRoute<
+  Path extends string,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Required extends boolean,
+  Result extends z.ZodType,
+  Context,
+> = Description & {
+  readonly method: Method
+  readonly path: Path
+  /**
+   * Query parameters, a z.object. A parameter that is given once is text, one that is given several times a
+   * list of texts; `?name=` is the empty text.
+   */
+  readonly query?: Query
+  readonly body?: JsonBody<Body, Required>
+  readonly answer: Answer<Result>
+  readonly handle: (
+    input: RouteInput<
+      Path,
+      z.ZodType extends Query ? NoQuery : z.output<Query>,
+      z.ZodType extends Body
+        ? undefined
+        : Required extends true
+          ? z.output<Body>
+          : z.output<Body> | undefined,
+      undefined
+    >,
+    context: Context,
+  ) => Handled<Result>
+}
+
+type FormRoute<
+  Path extends string,
+  Query extends z.ZodType,
+  Form extends z.ZodType,
+  Result extends z.ZodType,
+  Context,
+> = Omit<JsonRoute<Path, Query, z.ZodType, boolean, Result, Context>, 'body' | 'handle'> & {
+  readonly form: MultipartBody<Form>
+  readonly handle: (
+    input: RouteInput<
+      Path,
+      z.ZodType extends Query ? NoQuery : z.output<Query>,
+      z.output<Form>,
+      FilePart | undefined
+    >,
+    context: Context,
+  ) => Handled<Result>
+}
+
+/** A route with its types forgotten: what is mounted and documented. */
+export type Route = Description & {
+  readonly method: Method
+  readonly path: string
+  readonly access: Access
+  readonly query?: z.ZodType
+  readonly body?: JsonBody<z.ZodType, boolean>
+  readonly form?: MultipartBody<z.ZodType>
+  readonly answer: Answer<z.ZodType>
+  /** Called with what the contract parsed and the context that `access` promises. */
+  readonly handle: (input: never, context: never) => Promise<unknown>
+}
+
+/**
+ * A route of a tenant's data: needs a tenant token whose account holds one of the permissions. A
+ * `{tenantLocator}` in the path must be the signed-in tenant's, or the answer is 404.
+ */
+export function tenantRoute<
+  const Path extends string,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Required extends boolean = boolean,
+  Result extends z.ZodType = z.ZodType,
+>({
+  permission,
+  ...definition
+}: JsonRoute<Path, Query, Body, Required, Result, RequestContext> & {
+  readonly permission: Permission | readonly Permission[]
+}): Route {
+  return {
+    ...definition,
+    access: { kind: 'tenant', permissions: typeof permission === 'string' ? [permission] : permission },
+  }
+}
+
+/** A route of the platform itself: needs the token of an administration account. */
+export function administrationRoute<
+  const Path extends string,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Required extends boolean = boolean,
+  Result extends z.ZodType = z.ZodType,
+>(definition: JsonRoute<Path, Query, Body, Required, Result, AdministrationContext>): Route {
+  return { ...definition, access: { kind: 'administration' } }
+}
+
+/** As `administrationRoute`, with a multipart form for a body. */
+export function administrationFormRoute<
+  const Path extends string,
+  Form extends z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
+>(definition: FormRoute<Path, Query, Form, Result, AdministrationContext>): Route {
+  return { ...definition, access: { kind: 'administration' } }
+}
+
+/** A route for whoever is signed in, to a tenant or as an administration account. */
+export function signedInRoute<
+  const Path extends string,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Required extends boolean = boolean,
+  Result extends z.ZodType = z.ZodType,
+>(definition: JsonRoute<Path, Query, Body, Required, Result, SignedInContext>): Route {
+  return { ...definition, access: { kind: 'signedIn' } }
+}
+
+/** A route that needs no token. */
+export function publicRoute<
+  const Path extends string,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Required extends boolean = boolean,
+  Result extends z.ZodType = z.ZodType,
+>(definition: JsonRoute<Path, Query, Body, Required, Result, PublicContext>): Route {
+  return { ...definition, access: { kind: 'public' } }
+}

@@ -1,0 +1,68 @@
+// What happens to every request of a route, in this order: who may, what came in, the one call, the answer.
+import type { z } from '@hono/zod-openapi'
+import type { Caller } from '../context.ts'
+import { notFound } from '../errors.ts'
+import { contractRefusal } from '../wire-problem.ts'
+import { checkTarget, type Exchange, queryValues } from './exchange.ts'
+import { type Form, readForm } from './form-body.ts'
+import { idempotencyKey, type SentBody } from './idempotency.ts'
+import { readJson } from './json-body.ts'
+import { answerResponse } from './respond.ts'
+import type { FilePart, Route } from './route.ts'
+import { signedIn } from './sign-in-check.ts'
+
+/** Answers a request of the route; throws what problemResponse turns into an answer. */
+export async function serve(
+  route: Route,
+  exchange: Exchange,
+  params: Readonly<Record<string, string>>,
+  env: Env,
+  later: (work: Promise<unknown>) => void,
+): Promise<Response> {
+  checkTarget(exchange)
+  const { requestId, now, calls } = exchange
+  const open = { env, requestId, now, calls, later }
+  const who = route.access.kind === 'public' ? undefined : await signedIn(exchange, env, route.access)
+  if (params.tenantLocator !== undefined && params.tenantLocator.toLowerCase() !== who?.tenant?.locator)
+    throw notFound('tenant', params.tenantLocator)
+  const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
+  const { body, file, sent } = await readBody(route, exchange)
+  const context = who
+    ? {
+        ...open,
+        caller: who.caller,
+        tenant: who.tenant,
+        ...(route.access.kind === 'signedIn' && {
+          signedInAt: who.signedInAt,
+          origin: exchange.url.origin,
+        }),
+        idempotency: repeatable(route, exchange, who.caller, sent),
+      }
+    : open
+  const value = await route.handle({ params, query, body, file } as never, context as never)
+  return answerResponse(exchange, route.answer.status ?? 200, value)
+}
+
+const repeatable = (route: Route, exchange: Exchange, caller: Caller, sent: SentBody) =>
+  route.method === 'get' ? undefined : idempotencyKey(exchange, caller, sent)
+
+type ReadBody = { body: unknown; file: FilePart | undefined; sent: SentBody }
+
+async function readBody({ body, form }: Route, { request }: Exchange): Promise<ReadBody> {
+  if (form) {
+    const read: Form = await readForm(request, form)
+    const parts = read.file ? { ...read.texts, [form.file]: read.file } : read.texts
+    return { body: fitting(form.schema, parts, 'invalidRequest'), file: read.file, sent: { form: read } }
+  }
+  if (!body) return { body: undefined, file: undefined, sent: undefined }
+  const { bytes, value } = await readJson(request, body.largestBytes)
+  const parsed =
+    value === undefined && !body.required ? undefined : fitting(body.schema, value, 'invalidRequest')
+  return { body: parsed, file: undefined, sent: { bytes } }
+}
+
+function fitting(schema: z.ZodType, value: unknown, code: 'invalidRequest' | 'invalidParameter'): unknown {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw contractRefusal(result.error, code)
+}

@@ -1,0 +1,47 @@
+// What every write of a tenant's database goes through: guards, the record of writes, timers.
+import { sql } from 'drizzle-orm'
+import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+/**
+ * Never holds a row. A batch inserts the name of a guard that does not hold; the CHECK of that name trips and
+ * the whole batch fails (docs/design.md, section 5: an UPDATE that matches nothing would not).
+ */
+export const guards = sqliteTable('guard', { name: text().notNull() }, table => [
+  check('guard_policy_version', sql`${table.name} <> 'guard_policy_version'`),
+  check('guard_policyholder_version', sql`${table.name} <> 'guard_policyholder_version'`),
+  check('guard_policyholder_completed', sql`${table.name} <> 'guard_policyholder_completed'`),
+  check('guard_configuration_hash', sql`${table.name} <> 'guard_configuration_hash'`),
+  check('guard_configuration_version', sql`${table.name} <> 'guard_configuration_version'`),
+])
+
+/**
+ * One row for each committed write, under the caller's Idempotency-Key or else the request's own id. It
+ * answers a repeat, and tells whether a batch whose outcome is unknown was committed. Kept 30 days.
+ */
+export const writes = sqliteTable(
+  'write',
+  {
+    key: text().primaryKey(),
+    bodyHash: text().notNull(),
+    status: integer().notNull(),
+    /** The answer's JSON up to 64 KiB; null above, then `subject` is shown again. */
+    answer: text(),
+    subject: text().notNull(),
+    at: integer().notNull(),
+  },
+  table => [index('write_at').on(table.at), index('write_subject').on(table.subject)],
+)
+
+/** All that must happen later; fired by the dispatcher, done by the subject's owner, then removed. */
+export const timers = sqliteTable(
+  'timer',
+  {
+    locator: text().primaryKey(),
+    dueAt: integer().notNull(),
+    kind: text().notNull(),
+    /** What it is about, e.g. the policy's locator as text. */
+    subject: text().notNull(),
+    payload: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+  },
+  table => [index('timer_due').on(table.dueAt), index('timer_subject').on(table.subject)],
+)

@@ -1,0 +1,150 @@
+// Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the
+// signed-in tenant and never from a path or a body alone (docs/design.md, section 6).
+import { eq, sql } from 'drizzle-orm'
+import { type Calls, noCalls } from './calls.ts'
+import * as control from './control-tables.ts'
+import { type Database, openDatabase } from './database.ts'
+import { notFound, Refusal } from './errors.ts'
+import { type PolicyLocator, type QuoteLocator, shardOfDigits, shardOfUuid, type Uuid } from './locators.ts'
+import { now } from './time.ts'
+
+export type TenantType = 'test' | 'production'
+
+/** A tenant as the control database knows it; plain data, so that it crosses to Durable Objects as it is. */
+export type Tenant = {
+  readonly locator: Uuid
+  readonly name: string
+  readonly hostName: string
+  readonly type: TenantType
+  readonly generation: number
+  readonly tokenEpoch: number
+  readonly versioned: boolean
+  /** Bindings of its databases; the index is the shard's number. */
+  readonly shards: readonly string[]
+}
+
+/** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
+export const TENANT_TRUST_MS = 5_000
+
+type Cached = { tenant: Tenant | undefined; readAt: number }
+const tenantsByKey = new Map<string, Cached>()
+const MOST_CACHED_TENANTS = 10_000
+
+export const controlDatabase = (env: Env, calls: Calls): Database => openDatabase(env.CONTROL, calls)
+
+export type TenantKey = { locator: string } | { name: string } | { hostName: string }
+
+const cacheKey = (key: TenantKey): string => JSON.stringify(key)
+
+/** Forgets what this isolate knows of tenants; called after a change of one. */
+export const forgetTenants = (): void => tenantsByKey.clear()
+
+/** The active tenant of that locator, name or host name, read at most every 5 s in an isolate; else undefined. */
+export async function findTenant(env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> {
+  const cached = tenantsByKey.get(cacheKey(key))
+  if (cached && now() - cached.readAt < TENANT_TRUST_MS) return cached.tenant
+  const tenant = await readTenant(env, key, calls)
+  if (tenantsByKey.size >= MOST_CACHED_TENANTS) tenantsByKey.clear()
+  tenantsByKey.set(cacheKey(key), { tenant, readAt: now() })
+  return tenant
+}
+
+/** As `findTenant`, but always from the database. */
+export async function readTenant(env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> {
+  const database = controlDatabase(env, calls)
+  const { tenants, shards } = control
+  const which =
+    'locator' in key
+      ? eq(tenants.locator, key.locator)
+      : 'name' in key
+        ? eq(tenants.name, key.name)
+        : eq(tenants.hostName, key.hostName)
+  const [rows] = await database.batch([
+    database.build
+      .select({ tenant: tenants, number: shards.number, binding: shards.binding })
+      .from(tenants)
+      .innerJoin(shards, eq(shards.tenantLocator, tenants.locator))
+      .where(sql`${which} and ${tenants.status} = 'active'`)
+      .orderBy(shards.number),
+  ])
+  const first = rows[0]
+  if (!first) return undefined
+  const { locator, name, hostName, type, generation, tokenEpoch, versioned } = first.tenant
+  return {
+    locator: locator as Uuid,
+    name,
+    hostName,
+    type,
+    generation,
+    tokenEpoch,
+    versioned,
+    shards: rows.map(row => row.binding),
+  }
+}
+
+/** The database of one of the tenant's shards. */
+export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Calls): Database {
+  const binding = tenant.shards[shard]
+  const client =
+    binding === undefined ? undefined : (env as unknown as Record<string, D1Database | undefined>)[binding]
+  if (!client)
+    throw new Refusal(
+      'tenantBehind',
+      `Database ${binding} of the tenant is not bound yet; try again.`,
+      {},
+      30,
+    )
+  return openDatabase(client, calls)
+}
+
+/** Shard 0 holds accounts, resources, audit and webhooks. */
+export const HOME_SHARD = 0
+
+/** The shard that a digit locator lies in; 404 when the tenant has no such shard. */
+export function shardOfPolicy(tenant: Tenant, locator: PolicyLocator | QuoteLocator): number {
+  const shard = shardOfDigits(locator)
+  if (shard >= tenant.shards.length) throw notFound('policy', String(locator))
+  return shard
+}
+
+/** The shard that a UUID locator lies in; 404 (as `what`) when the tenant has no such shard. */
+export function shardOfRecord(tenant: Tenant, locator: Uuid, what: string): number {
+  const shard = shardOfUuid(locator)
+  if (shard >= tenant.shards.length) throw notFound(what, locator)
+  return shard
+}
+
+/** The shard for a new policyholder: the one that its locator will tell. Spread by chance over all. */
+export function shardForNewPolicyholder(tenant: Tenant): number {
+  return tenant.shards.length === 1 ? 0 : crypto.getRandomValues(new Uint8Array(1))[0]! % tenant.shards.length
+}
+
+const scope = (tenant: Tenant): string => `${tenant.locator}/${tenant.generation}`
+
+export const policyObject = (env: Env, tenant: Tenant, policy: PolicyLocator) =>
+  env.POLICY.get(env.POLICY.idFromName(`${scope(tenant)}/${policy}`))
+
+export const dispatcherObject = (env: Env, tenant: Tenant, shard: number) =>
+  env.DISPATCHER.get(env.DISPATCHER.idFromName(`${scope(tenant)}/${shard}`))
+
+/** Name of a tenant's file in R2. */
+export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
+
+/** What a queue message and a Durable Object's memory call a shard of a tenant. */
+export type ShardName = { tenantLocator: Uuid; generation: number; shard: number }
+
+export const shardName = (tenant: Tenant, shard: number): ShardName => ({
+  tenantLocator: tenant.locator,
+  generation: tenant.generation,
+  shard,
+})
+
+/** The tenant that a shard name stands for; undefined when it is gone or has been recreated since. */
+export async function tenantOfShard(
+  env: Env,
+  name: ShardName,
+  calls: Calls = noCalls(),
+): Promise<Tenant | undefined> {
+  const tenant = await findTenant(env, { locator: name.tenantLocator }, calls)
+  return tenant?.generation === name.generation && name.shard < tenant.shards.length ? tenant : undefined
+}

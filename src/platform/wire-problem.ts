@@ -1,0 +1,128 @@
+// What is said of a request that does not fit its contract: every problem at once, each a sentence that names
+// the property, what it must be, and of which kind it is instead. Never its value: that may be a password or
+// personal data, and messages are logged.
+import type { z } from '@hono/zod-openapi'
+import { ERROR_KINDS, type ErrorCode, Refusal } from './errors.ts'
+
+/** Problems that one answer lists; the rest is counted. */
+const MOST_PROBLEMS = 100
+/** Characters of a property's name that are shown. */
+const SHOWN_LENGTH = 80
+
+const EXPECTED: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+const shown = (name: PropertyKey): string => {
+  const text = String(name)
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…` : text.toWellFormed()
+}
+
+/** The place in the request as its author would write it: `exposures[0].perils[2].name`. Empty: the whole. */
+export function pathText(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`
+    else if (/^[\w$]+$/.test(String(part))) text += text === '' ? shown(part) : `.${shown(part)}`
+    else text += `['${shown(part)}']`
+  }
+  return text
+}
+
+const subject = (path: readonly PropertyKey[] = []): string =>
+  path.length === 0 ? 'The request' : `'${pathText(path)}'`
+
+function kind(input: unknown): string {
+  if (input === null) return 'null'
+  if (Array.isArray(input)) return 'a list'
+  if (typeof input === 'object') return 'an object'
+  if (typeof input === 'boolean') return 'true or false'
+  if (typeof input === 'string') return 'text'
+  return Number.isInteger(input) ? 'a number' : 'a fraction'
+}
+
+/** `expected` as a sentence about the place, with the kind of what came instead. */
+const sentence = (path: readonly PropertyKey[] | undefined, expected: string, input: unknown): string =>
+  input === undefined
+    ? `${subject(path)} is missing; it ${expected}.`
+    : `${subject(path)} ${expected}, not ${kind(input)}.`
+
+/** For a schema or check whose failure has one explanation: `z.string().regex(…, rule('must be …'))`. */
+export const rule = (text: string) => ({
+  error: (issue: z.core.$ZodRawIssue): string =>
+    typeof issue.input === 'string' || issue.code === 'custom'
+      ? `${subject(issue.path)} ${text}.`
+      : sentence(issue.path, text, issue.input),
+})
+
+/** Reports from within a transform or check that the value, or the part of it at `path`, breaks `text`. */
+export function breaks(ctx: z.core.ParsePayload, text: string, path: PropertyKey[] = []): void {
+  ctx.issues.push({ code: 'custom', input: ctx.value, path, params: { rule: text } })
+}
+
+function bound(issue: z.core.$ZodRawIssue & { code: 'too_big' | 'too_small' }): string {
+  const limit = issue.code === 'too_big' ? issue.maximum : issue.minimum
+  const side = issue.code === 'too_big' ? 'at most' : 'at least'
+  if (issue.origin === 'string')
+    return issue.code === 'too_small' && limit === 1
+      ? 'must not be empty'
+      : `must have ${side} ${limit} characters`
+  if (issue.origin === 'array') return `must have ${side} ${limit} entries`
+  return `must be ${side} ${limit}`
+}
+
+function alternatives(values: readonly unknown[]): string {
+  const shown = values.slice(0, 12).map(value => `'${String(value)}'`)
+  return `must be one of ${shown.join(', ')}${values.length > shown.length ? ` … (${values.length} in all)` : ''}`
+}
+
+/** The error map of every schema that has no words of its own. */
+export function describeProblem(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return sentence(issue.path, `must be ${EXPECTED[issue.expected] ?? issue.expected}`, issue.input)
+    case 'invalid_value':
+      return typeof issue.input === 'string'
+        ? `${subject(issue.path)} ${alternatives(issue.values)}.`
+        : sentence(issue.path, alternatives(issue.values), issue.input)
+    case 'too_big':
+    case 'too_small':
+      return `${subject(issue.path)} ${bound(issue)}.`
+    case 'custom':
+      return `${subject(issue.path)} ${issue.params?.rule ?? 'is not valid'}.`
+    default:
+      return `${subject(issue.path)} is not valid.`
+  }
+}
+
+/**
+ * The refusal of a request that does not fit: 413 `tooLarge` when a list is too long, else `code` (400). The
+ * message has every problem, and `fieldErrors` each one by itself with its place as `ontologyUri`.
+ */
+export function contractRefusal(
+  error: z.core.$ZodError,
+  code: Extract<ErrorCode, 'invalidRequest' | 'invalidParameter'>,
+): Refusal {
+  const tooLong = error.issues.some(issue => issue.code === 'too_big' && issue.origin === 'array')
+  const used = tooLong ? 'tooLarge' : code
+  const shown = error.issues.slice(0, MOST_PROBLEMS)
+  const more = error.issues.length - shown.length
+  return new Refusal(
+    used,
+    [...shown.map(issue => issue.message), ...(more > 0 ? [`There are ${more} more.`] : [])].join(' '),
+    {
+      fieldErrors: shown.map(issue => ({
+        code: ERROR_KINDS[used].api,
+        ontologyUri: pathText(issue.path),
+        validatorUri: issue.code,
+        message: issue.message,
+      })),
+    },
+  )
+}

@@ -1,0 +1,217 @@
+// The primitives of the wire. Every contract is built from these, and imports them first: zod is set up here.
+// Requests are read leniently, as real clients send them (brief 0); answers are plain types, never re-parsed.
+// Values are shared between fields, since each one made costs start-up time.
+import { z } from '@hono/zod-openapi'
+import { decimal } from './money.ts'
+import { type Instant, instant } from './time.ts'
+import { breaks, describeProblem, rule } from './wire-problem.ts'
+
+// jitless: the runtime has no eval, and zod must not look for it.
+z.config({ jitless: true, customError: describeProblem })
+
+/** Entries that one list of a request may have; more answers 413. */
+export const LONGEST_LIST = 10_000
+
+// ---------------------------------------------------------------------------------------------- leniency
+
+const present = <T>(wire: T | null | undefined | ''): T | undefined =>
+  wire === null || wire === '' ? undefined : (wire as T | undefined)
+
+/** A property that may be left out; `null` (brief 0.3) and `""`, as in `?pagingToken=`, mean the same. */
+export const optional = <S extends z.ZodType>(schema: S) =>
+  z.preprocess<unknown, z.ZodOptional<S>, z.input<S> | null | undefined>(present, schema.optional())
+
+/** `optional` for a named record: the document refers to the record instead of taking it in. */
+export const optionalRecord = <S extends z.ZodType>(record: S) => optional(z.lazy(() => record))
+
+/** A request's list: left out or `null` it is empty; no `null` inside (brief 0.12). */
+export const list = <S extends z.ZodType>(element: S) =>
+  z.preprocess<unknown, z.ZodArray<S>, readonly z.input<S>[] | null | undefined>(
+    wire => wire ?? [],
+    z.array(element).max(LONGEST_LIST),
+  )
+
+/**
+ * A record some of whose required properties clients leave out: absent or `null` they have these values, and
+ * the document still lists them as required, as the contract does.
+ */
+export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string, unknown>>, record: S) =>
+  z.preprocess(wire => {
+    if (typeof wire !== 'object' || wire === null || Array.isArray(wire)) return wire
+    const filled: Record<string, unknown> = { ...wire }
+    for (const [name, value] of Object.entries(defaults)) filled[name] ??= value
+    return filled
+  }, record)
+
+// ------------------------------------------------------------------------------------------ request values
+
+/** A record's locator in a request. Opaque: a wrong one is 404, not 400. */
+export const Locator = z.string().min(1).max(64)
+export const OptionalLocator = optional(Locator)
+
+/** A name that the configuration declares: product, exposure, peril, field, payment schedule. */
+export const Name = z.string().min(1).max(128)
+export const OptionalName = optional(Name)
+
+/** A name that people or networks give: user, host, tenant, display name, file. */
+export const LongName = z.string().min(1).max(256)
+export const OptionalLongName = optional(LongName)
+
+const TIMESTAMP = 'must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits'
+
+/** A time from the wire: milliseconds since the epoch as JSON integer or digits, years 0001 to 9999. */
+export const RequestTimestamp = z
+  .union([z.int(), z.string()], rule(TIMESTAMP))
+  .transform((wire, ctx): Instant => {
+    const ms = typeof wire === 'number' ? wire : /^-?\d{1,15}$/.test(wire) ? Number(wire) : Number.NaN
+    const at = instant(ms)
+    if (at !== undefined) return at
+    breaks(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must lie in the years 0001 to 9999')
+    return z.NEVER
+  })
+  .openapi({
+    description: 'Milliseconds since 1970-01-01T00:00Z: an integer, or its digits as text.',
+    example: 1589740898000,
+  })
+export const OptionalTimestamp = optional(RequestTimestamp)
+
+const DECIMAL = 'must be a plain decimal number with at most 15 digits before the point and 7 after it'
+
+/** A number or numeric text from the wire as exact decimal text: `250` and `"250.00"` give `250`. */
+export const RequestDecimal = z
+  .union([z.number(), z.string()], rule(DECIMAL))
+  .transform((wire, ctx): string => {
+    // The pattern comes first: big.js would write an exponent of a million out.
+    const text = typeof wire === 'number' && Math.abs(wire) < 1e15 ? decimal(wire).toFixed() : String(wire)
+    if (/^[+-]?\d{1,15}(\.\d{1,7})?$/.test(text.trim())) return decimal(text.replace('+', '')).toFixed()
+    breaks(ctx, DECIMAL)
+    return z.NEVER
+  })
+  .openapi({ description: 'A number, or the same as plain decimal text.', example: 250 })
+export const OptionalDecimal = optional(RequestDecimal)
+
+const wholeNumber = (wire: unknown): unknown =>
+  typeof wire === 'string' && /^-?\d{1,15}$/.test(wire) ? Number(wire) : wire
+
+/** A whole number within the bounds, as JSON integer or digits. */
+export const requestInteger = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  z.preprocess(wholeNumber, z.int().min(minimum).max(maximum))
+
+const TRUTH: Record<string, boolean> = { true: true, false: false, 1: true, 0: false }
+
+const truth = (wire: unknown): unknown =>
+  typeof wire === 'string' ? (TRUTH[wire.trim().toLowerCase()] ?? wire) : wire
+
+/** true or false; as text also `true`, `false`, `1`, `0` in any case (resources brief 10.2). */
+export const RequestBoolean = z.preprocess(truth, z.boolean())
+export const OptionalBoolean = optional(RequestBoolean)
+
+/** A boolean that has `value` when it is left out. */
+export const booleanOr = (value: boolean) =>
+  z.preprocess(wire => truth(present(wire) ?? value), z.boolean()).openapi({ default: value })
+
+/** Rows of one page: 100 when left out; more than 1,000 are 1,000 (resources brief 0.1). */
+export const PageSize = z
+  .preprocess(
+    wire => wholeNumber(present(wire) ?? 100),
+    z
+      .int()
+      .min(1)
+      .transform(size => Math.min(size, 1_000)),
+  )
+  .openapi({ description: 'Rows of one page, at most 1,000.', default: 100 })
+
+/** Where the next page starts; opaque, from the answer before. */
+export const PagingToken = optional(z.string().max(4_096)).openapi({
+  description: 'From the answer before; opaque.',
+})
+
+/** A file part of a multipart request, as the reader of bodies hands it over. */
+export const filePart = (name: string) =>
+  z
+    .custom<unknown>(
+      part => part !== undefined && part !== null,
+      rule(`is missing; send the file as the part named ${name}`),
+    )
+    .openapi({ type: 'string', format: 'binary' })
+
+// ------------------------------------------------------------------------------------------ field values
+
+type WireScalar = string | number | boolean
+
+/**
+ * Field values as they came: a scalar or a list of scalars for each field, `null` for a field without value
+ * (brief 0.4). Kept raw: `readFieldValues` of platform/fields normalises and checks them.
+ */
+export type WireFieldValues = Readonly<Record<string, WireScalar | readonly WireScalar[] | null>>
+
+const isScalar = (value: unknown): value is WireScalar =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+const FieldValues = z.custom<WireFieldValues>().check(ctx => {
+  const wire: unknown = ctx.value
+  if (typeof wire !== 'object' || wire === null || Array.isArray(wire))
+    return breaks(ctx, 'must be an object of field values')
+  for (const [name, value] of Object.entries(wire)) {
+    if (value === null || isScalar(value)) continue
+    if (!Array.isArray(value)) breaks(ctx, 'must be a value or a list of values, not an object', [name])
+    else if (!value.every(isScalar)) breaks(ctx, 'must list plain values: text, numbers, true, false', [name])
+    else if (value.length > LONGEST_LIST) breaks(ctx, `must list at most ${LONGEST_LIST} values`, [name])
+  }
+})
+
+/** Field values of a request; left out they are empty. */
+export const RequestFieldValues = z
+  .preprocess(wire => wire ?? {}, FieldValues)
+  .openapi({
+    type: ['object', 'null'],
+    description:
+      'Field name to values. A single value may stand without its list; null or an empty list is no value.',
+    additionalProperties: {
+      anyOf: [
+        { type: 'array', items: { type: 'string' } },
+        { type: ['string', 'number', 'boolean', 'null'] },
+      ],
+    },
+    example: { make: ['Volvo'], year: 2019 },
+  })
+
+// ------------------------------------------------------------------------------------------ answers
+
+/** Text of an answer: a locator, a name. */
+export const Text = z.string()
+
+/** A time in an answer: milliseconds since the epoch, as text (brief 0.1). Written with `String(instant)`. */
+export const Timestamp = z.string().openapi({
+  description: 'Milliseconds since 1970-01-01T00:00Z, as text.',
+  example: '1589740898000',
+  pattern: '^-?[0-9]+$',
+})
+
+/** A time in an answer of the newer resources, ISO 8601 in UTC. */
+export const DateTime = z.string().openapi({ format: 'date-time' })
+
+/** An amount in major units as a JSON number, rounded to the currency's minor units (brief 0.2). */
+export const Amount = z.number()
+
+/** ISO 4217 code. */
+export const Currency = z.string().openapi({ description: 'ISO 4217 code.', example: 'EUR' })
+
+export const Integer = z.int()
+export const Flag = z.boolean()
+export const Texts = z.array(Text)
+
+/** Field name to values: always lists (brief 0.4). */
+export const FieldValueLists = z.record(Text, Texts)
+
+/** Locator of each field group to its values. */
+export const FieldGroupValues = z.record(Text, FieldValueLists)
+
+export const OptionalText = Text.optional()
+export const OptionalAmount = Amount.optional()
+
+/** A time in an answer that may be absent. */
+export const TimestampIfAny = Timestamp.optional()
+
+/** Deprecated text of the contract that old clients still read. */
+export const DeprecatedText = z.string().openapi({ deprecated: true })

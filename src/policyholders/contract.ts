@@ -1,0 +1,145 @@
+// Policyholders: an entity of values with sub-entities, in versions (brief 7).
+import { z } from '@hono/zod-openapi'
+import {
+  booleanOr,
+  DeprecatedText,
+  FieldValueLists,
+  Flag,
+  Integer,
+  Locator,
+  list,
+  Name,
+  OptionalLongName,
+  OptionalName,
+  OptionalText,
+  OptionalTimestamp,
+  PageSize,
+  PagingToken,
+  RequestBoolean,
+  RequestFieldValues,
+  requestInteger,
+  Text,
+  Timestamp,
+} from '../platform/wire.ts'
+import { breaks } from '../platform/wire-problem.ts'
+
+/** `localId` lets other values of the same request refer to the sub-entity before it has a locator. */
+export const SubEntityCreateRequest = z
+  .object({
+    completed: RequestBoolean,
+    ontologyUri: Name.openapi({ description: 'The dictionary entry that the sub-entity is one of.' }),
+    values: RequestFieldValues,
+    localId: OptionalName,
+  })
+  .openapi('SubEntityCreateRequest')
+export type SubEntityCreateRequest = z.infer<typeof SubEntityCreateRequest>
+
+export const SubEntityUpdateRequest = z
+  .object({ locator: Locator, completed: RequestBoolean, ontologyUri: Name, values: RequestFieldValues })
+  .openapi('SubEntityUpdateRequest')
+export type SubEntityUpdateRequest = z.infer<typeof SubEntityUpdateRequest>
+
+const newSubEntities = list(SubEntityCreateRequest)
+
+export const PolicyholderCreateRequest = z
+  .object({
+    completed: booleanOr(false).openapi({ description: 'false keeps a draft: no policy can be finalized.' }),
+    subEntities: newSubEntities,
+    values: RequestFieldValues,
+  })
+  .openapi('PolicyholderCreateRequest')
+export type PolicyholderCreateRequest = z.infer<typeof PolicyholderCreateRequest>
+
+export const PolicyholderUpdateRequest = z
+  .object({
+    locator: Locator,
+    completed: RequestBoolean,
+    version: requestInteger(1).openapi({
+      description: 'The version that was read; another one answers 409.',
+    }),
+    values: RequestFieldValues,
+    addSubEntities: newSubEntities,
+    updateSubEntities: list(SubEntityUpdateRequest),
+    deleteSubEntities: list(Locator),
+  })
+  .openapi('PolicyholderUpdateRequest')
+export type PolicyholderUpdateRequest = z.infer<typeof PolicyholderUpdateRequest>
+
+/** All policyholders, or those whose searchable field equals a value or begins with a prefix, in any case. */
+export const PolicyholderListQuery = z
+  .object({
+    createdAfterTimestamp: OptionalTimestamp,
+    createdBeforeTimestamp: OptionalTimestamp,
+    searchField: OptionalName.openapi({ description: 'Name of a searchable field.' }),
+    searchValue: OptionalLongName,
+    searchPrefix: OptionalLongName,
+    pageSize: PageSize,
+    pagingToken: PagingToken,
+  })
+  .check(ctx => {
+    const { searchField, searchValue, searchPrefix } = ctx.value
+    const sought = [searchValue, searchPrefix].filter(text => text !== undefined).length
+    if (sought !== (searchField === undefined ? 0 : 1))
+      breaks(ctx, 'must come together with one of searchValue and searchPrefix', ['searchField'])
+  })
+export type PolicyholderListQuery = z.infer<typeof PolicyholderListQuery>
+
+const replacement = z.string().max(20_000)
+
+/** Field name to what replaces its value in every stored version. It cannot be undone. */
+export const PolicyholderOverwriteDataRequest = z
+  .object({ overwrites: z.preprocess(wire => wire ?? {}, z.record(Text, replacement)) })
+  .openapi('PolicyholderOverwriteDataRequest')
+export type PolicyholderOverwriteDataRequest = z.infer<typeof PolicyholderOverwriteDataRequest>
+
+export const PolicyholderOverwriteDataResponse = z
+  .object({ policyholderLocator: Text })
+  .openapi('PolicyholderOverwriteDataResponse')
+export type PolicyholderOverwriteDataResponse = z.infer<typeof PolicyholderOverwriteDataResponse>
+
+const EntityFlag = z.enum([
+  'flag.entity.workflow.complete',
+  'flag.entity.workflow.started',
+  'flag.entity.canceled',
+  'flag.entity.test',
+])
+
+/** The values of a policyholder, or of one of its sub-entities. `accountLocator`: the account that made it. */
+export const EntityResponse = z
+  .object({
+    locator: Text,
+    accountLocator: Text,
+    ontologyUri: OptionalText.openapi({
+      description: 'Of a sub-entity: the dictionary entry that it is one of.',
+    }),
+    completed: Flag,
+    createdTimestamp: Timestamp,
+    updatedTimestamp: Timestamp,
+    values: FieldValueLists,
+    get subEntitiesByLocator() {
+      return z.record(Text, EntityResponse).optional()
+    },
+    flags: z.array(EntityFlag).openapi({ deprecated: true }),
+    revision: DeprecatedText,
+  })
+  .openapi('EntityResponse')
+export type EntityResponse = z.infer<typeof EntityResponse>
+
+export const PolicyholderResponse = z
+  .object({
+    locator: Text,
+    version: Integer.openapi({ description: 'From 1, one more with each update.' }),
+    createdTimestamp: Timestamp,
+    updatedTimestamp: Timestamp,
+    entity: EntityResponse,
+  })
+  .openapi('PolicyholderResponse')
+export type PolicyholderResponse = z.infer<typeof PolicyholderResponse>
+
+export const PolicyholderPageResponse = z
+  .object({
+    policyholders: z.array(PolicyholderResponse),
+    pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
+  })
+  .openapi('PolicyholderPageResponse')
+export type PolicyholderPageResponse = z.infer<typeof PolicyholderPageResponse>

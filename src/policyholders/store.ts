@@ -1,0 +1,129 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import type { Guard } from '../platform/commit.ts'
+import { type Database, putRows, type Query } from '../platform/database.ts'
+import type { Uuid } from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
+import type { Position, ShardRows } from './paging.ts'
+import type { Policyholder } from './policyholder.ts'
+import type { Search, SearchTerm } from './search.ts'
+import { policyholders, policyholderTerms, policyholderVersions } from './tables.ts'
+
+export const policyholderQuery = (database: Database, locator: Uuid) =>
+  database.build.select().from(policyholders).where(eq(policyholders.locator, locator))
+
+export function readPolicyholder(row: typeof policyholders.$inferSelect): Policyholder {
+  return {
+    locator: row.locator as Uuid,
+    version: row.version,
+    completed: row.completed,
+    accountLocator: row.accountLocator as Uuid,
+    entity: row.entity,
+    createdAt: row.createdAt as Instant,
+    updatedAt: row.updatedAt as Instant,
+  }
+}
+
+/** Trips when the policyholder is not at the version that was read. */
+export const versionGuard = ({ locator, version }: Policyholder): Guard => ({
+  name: 'guard_policyholder_version',
+  holds: sql`exists (select 1 from ${policyholders} where locator = ${locator} and version = ${version})`,
+})
+
+/** Queries that write a new policyholder. */
+export const insertQueries = (
+  database: Database,
+  policyholder: Policyholder,
+  terms: readonly SearchTerm[],
+): Query[] => [
+  database.build.insert(policyholders).values(policyholder),
+  ...putRows(database, policyholderTerms, termRows(policyholder, terms)),
+]
+
+/** Queries that put the next version in the place of the one that is stored, which is kept among the earlier ones. */
+export const updateQueries = (
+  database: Database,
+  policyholder: Policyholder,
+  terms: readonly SearchTerm[],
+): Query[] => {
+  const { locator, version, completed, entity, updatedAt } = policyholder
+  const kept = JSON.stringify(terms.map(({ field, term }) => [field, term]))
+  return [
+    keepVersionQuery(database, locator, updatedAt),
+    database.build
+      .update(policyholders)
+      .set({ version, completed, entity, updatedAt })
+      .where(eq(policyholders.locator, locator)),
+    database.build.run(
+      sql`delete from ${policyholderTerms} where policyholder_locator = ${locator}
+        and (field, term) not in (select value ->> 0, value ->> 1 from json_each(${kept}))`,
+    ),
+    ...putRows(database, policyholderTerms, termRows(policyholder, terms)),
+  ]
+}
+
+/** A query that copies the stored version to the earlier ones. */
+export const keepVersionQuery = (database: Database, locator: Uuid, replacedAt: Instant): Query =>
+  database.build.run(
+    sql`insert into ${policyholderVersions} (policyholder_locator, version, entity, replaced_at)
+      select locator, version, entity, ${replacedAt} from ${policyholders} where locator = ${locator}`,
+  )
+
+const termRows = ({ locator }: Policyholder, terms: readonly SearchTerm[]) =>
+  terms.map(term => ({ ...term, policyholderLocator: locator }))
+
+/** Which policyholders a list has, and how many of them at most: both a number of rows and of characters. */
+export type PageSelection = {
+  /** After this time, before that one: neither included. */
+  createdAfter: Instant | undefined
+  createdBefore: Instant | undefined
+  search: Search | undefined
+  position: Position | undefined
+  pageSize: number
+  /** Characters of JSON after which no further row is begun. */
+  largest: number
+}
+
+/**
+ * A query for the first policyholders after the position, with the number `found`: at most one more than the
+ * page size, and more than there are rows when `largest` left some out. `readPage` takes its result.
+ */
+export function pageQuery(database: Database, selection: PageSelection) {
+  const { createdAfter, createdBefore, search, position, pageSize, largest } = selection
+  const conditions: SQL[] = [sql`true`]
+  if (createdAfter !== undefined) conditions.push(sql`${policyholders.createdAt} > ${createdAfter}`)
+  if (createdBefore !== undefined) conditions.push(sql`${policyholders.createdAt} < ${createdBefore}`)
+  if (position)
+    conditions.push(
+      sql`(${policyholders.createdAt}, ${policyholders.locator}) > (${position.createdAt}, ${position.locator})`,
+    )
+  const found = sql`
+    select ${policyholders.locator}, ${policyholders.createdAt}, length(${policyholders.entity}) as size
+    from ${search ? foundByTerm(search) : policyholders} where ${sql.join(conditions, sql` and `)}
+    order by ${policyholders.createdAt}, ${policyholders.locator} limit ${pageSize + 1}`
+  const page = sql`(
+    select locator, count(*) over () as found,
+      sum(size) over (order by created_at, locator) - size as size_before from (${found})) as page`
+  return database.build
+    .select({ policyholder: policyholders, found: sql<number>`page.found`.as('found') })
+    .from(page)
+    .innerJoin(policyholders, sql`${policyholders.locator} = page.locator`)
+    .where(sql`page.size_before < ${largest}`)
+    .orderBy(policyholders.createdAt, policyholders.locator)
+}
+
+/** The index first (`cross join` keeps the order), then the policyholders that it tells. */
+const foundByTerm = ({ field, term, match }: Search): SQL => {
+  // No character comes after the last one that there is: an upper end for all that begins with the term.
+  const matching =
+    match === 'equal' ? sql`term = ${term}` : sql`term >= ${term} and term < ${`${term}\u{10ffff}`}`
+  return sql`(select distinct policyholder_locator from ${policyholderTerms}
+    where field = ${field} and ${matching}) as hit
+    cross join ${policyholders} on ${policyholders.locator} = hit.policyholder_locator`
+}
+
+type PageRow = { policyholder: typeof policyholders.$inferSelect; found: number }
+
+export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => ({
+  rows: rows.map(({ policyholder }) => readPolicyholder(policyholder)),
+  found: rows[0]?.found ?? 0,
+})

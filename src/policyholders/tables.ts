@@ -1,0 +1,43 @@
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Entity } from './policyholder.ts'
+
+export const policyholders = sqliteTable(
+  'policyholder',
+  {
+    locator: text().primaryKey(),
+    /** From 1, +1 for each update. */
+    version: integer().notNull(),
+    completed: integer({ mode: 'boolean' }).notNull(),
+    accountLocator: text().notNull(),
+    entity: text({ mode: 'json' }).$type<Entity>().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  table => [index('policyholder_created').on(table.createdAt, table.locator)],
+)
+
+/** Earlier versions, as they were before the update that made the next one. */
+export const policyholderVersions = sqliteTable(
+  'policyholder_version',
+  {
+    policyholderLocator: text().notNull(),
+    version: integer().notNull(),
+    entity: text({ mode: 'json' }).$type<Entity>().notNull(),
+    replacedAt: integer().notNull(),
+  },
+  table => [primaryKey({ columns: [table.policyholderLocator, table.version] })],
+)
+
+/** Values of searchable fields, folded to lower case. */
+export const policyholderTerms = sqliteTable(
+  'policyholder_term',
+  {
+    field: text().notNull(),
+    term: text().notNull(),
+    policyholderLocator: text().notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.field, table.term, table.policyholderLocator] }),
+    index('policyholder_term_policyholder').on(table.policyholderLocator),
+  ],
+)

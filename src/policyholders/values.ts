@@ -1,0 +1,95 @@
+import type { FieldDefinition } from '../configuration/configuration.ts'
+import { type FieldError, type FieldErrorCode, fieldErrors, shown } from '../platform/fields/errors.ts'
+import { normaliseFieldValues } from '../platform/fields/normalise.ts'
+import { validateFields } from '../platform/fields/validate.ts'
+import {
+  type FieldValues,
+  LARGEST_FIELD_COUNT,
+  mergeFieldValues,
+  readFieldValues,
+} from '../platform/fields/values.ts'
+import type { Instant, TimeZone } from '../platform/time.ts'
+
+/**
+ * A problem of a policyholder's value (brief 8): `ontologyUri` is the dictionary entry's name, `validatorUri` the
+ * rule that was broken.
+ */
+export type ValidationFieldError = {
+  code: number
+  ontologyUri: string
+  validatorUri: string
+  message: string
+}
+
+/** Stable: clients match on both. MISSING is kept free though required fields bind screens only (brief 7). */
+export const VALIDATORS: Record<FieldErrorCode, { code: number; validatorUri: string }> = {
+  MISSING: { code: 1, validatorUri: 'validator.required' },
+  INVALID_FIELD: { code: 2, validatorUri: 'validator.known' },
+  INVALID_TYPE: { code: 3, validatorUri: 'validator.type' },
+  INVALID_VALUE: { code: 4, validatorUri: 'validator.value' },
+}
+
+export type PolicyholderValuesContext = {
+  /** After the change. False: a draft, whose values need only be of the right type. */
+  completed: boolean
+  /** Before the change. What was stored by then does not block a request that leaves it alone. */
+  wasCompleted?: boolean
+  /**
+   * Of a sub-entity. The dictionary has the fields of policyholders: what a sub-entity has in common with them is
+   * held to it, and its other fields may hold anything.
+   */
+  subEntity?: boolean
+  timeZone: TimeZone
+  now: Instant
+}
+
+/**
+ * A policyholder's (or sub-entity's) values after a create (`current` empty) or update, with every problem; they
+ * may be stored when there is none. `wire` is the request's `values`. Only what the request sends is held to the
+ * dictionary, unless it completes a draft: then all is. So neither a stricter configuration nor overwritten data
+ * stands in the way of other changes. A configuration without policyholder fields takes any name.
+ */
+export function changePolicyholderValues(
+  definitions: readonly FieldDefinition[],
+  current: FieldValues,
+  wire: unknown,
+  { completed, wasCompleted = false, subEntity = false, timeZone, now }: PolicyholderValuesContext,
+): { values: FieldValues; errors: ValidationFieldError[] } {
+  const read = readFieldValues(wire)
+  const values = mergeFieldValues(current, read.values)
+  const rules = definitions.map(one => (subEntity ? { ...one, conditions: [] } : one))
+  const found = validateFields(rules, values, [], {
+    timeZone,
+    now,
+    requireMissing: false,
+    // Group, lookup and media are no types of a policyholder's dictionary (brief 6.7).
+    table: () => undefined,
+    reported: fieldErrors(read.problems),
+  })
+  const named = !subEntity && definitions.length > 0
+  const sent = new Set(Object.keys(read.values).map(shown))
+  const binding = ({ code, fieldName }: FieldError): boolean => {
+    if (code === 'INVALID_FIELD') return named && sent.has(fieldName)
+    if (code === 'INVALID_VALUE' && !completed) return false
+    return sent.has(fieldName) || (completed && !wasCompleted)
+  }
+  const own = found.errors.filter(error => !read.problems.includes(error))
+  const problems = [...read.problems, ...own.filter(binding)]
+  if (!named && Object.keys(values).length > LARGEST_FIELD_COUNT)
+    problems.push({
+      fieldName: 'values',
+      code: 'INVALID_VALUE',
+      message: `There may be at most ${LARGEST_FIELD_COUNT} values; remove some by sending null.`,
+    })
+  return {
+    values: normaliseFieldValues(rules, values, timeZone),
+    errors: problems.map(validationFieldError),
+  }
+}
+
+/** The problem as the contract shapes it. */
+export const validationFieldError = ({ fieldName, code, message }: FieldError): ValidationFieldError => ({
+  ...VALIDATORS[code],
+  ontologyUri: fieldName,
+  message,
+})

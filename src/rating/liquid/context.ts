@@ -1,0 +1,131 @@
+import Big from 'big.js'
+import { Context, Drop, type Liquid, type Token, toValue } from 'liquidjs/dist/liquid.browser.mjs'
+import { noEffects, type RatingEffects } from './effects.ts'
+import type { MissingKey, RenderingEnvironment } from './environment.ts'
+import { RenderBudget, STEP_WORK } from './limits.ts'
+import { asInteger, dataNumber, LiquidNumber } from './numbers.ts'
+import { TemplateError } from './template-error.ts'
+
+/** State of one rendering, shared by the template and the snippets that it includes. */
+export type RenderState = {
+  data: unknown
+  environment: RenderingEnvironment
+  budget: RenderBudget
+  effects: RatingEffects
+  /** By table, key and time, so that each key is asked for once. */
+  missing: Map<string, MissingKey>
+  /** Names of the snippets being rendered, outermost first. */
+  snippets: string[]
+}
+
+export function newRenderState(data: unknown, environment: RenderingEnvironment): RenderState {
+  return {
+    data,
+    environment,
+    budget: new RenderBudget(environment.limits),
+    effects: noEffects(),
+    missing: new Map(),
+    snippets: [],
+  }
+}
+
+/** The library counts the items of a range that it builds; each takes several bytes. */
+const RANGE_ITEM_MEMORY = 4
+
+/**
+ * The variables of one template. Reads own members of data only, never calls anything in it and never writes to
+ * it: `increment` and `decrement` count in a scope of their own.
+ */
+export class RenderingContext extends Context {
+  readonly state: RenderState
+  readonly #engine: Liquid
+  /** The filter that runs, for the position of errors. */
+  filter: Token | undefined
+
+  constructor(engine: Liquid, state: RenderState) {
+    const globals: object = Object.assign(Object.create(null), { data: state.data })
+    const memoryLimit = {
+      use: (units: number) => state.budget.countMemory(units * RANGE_ITEM_MEMORY),
+      check: () => {},
+    }
+    super(
+      Object.create(null),
+      engine.options,
+      { sync: true, globals },
+      { memoryLimit: memoryLimit as unknown as Context['memoryLimit'], liquid: engine },
+    )
+    this.state = state
+    this.#engine = engine
+  }
+
+  get budget(): RenderBudget {
+    return this.state.budget
+  }
+
+  /** Some key was not loaded, so what is rendered is not final. */
+  get provisional(): boolean {
+    return this.state.missing.size > 0
+  }
+
+  /** A context that sees the data and nothing else, for `render`. */
+  override spawn(): RenderingContext {
+    return new RenderingContext(this.#engine, this.state)
+  }
+
+  override readProperty(owner: unknown, name: unknown): unknown {
+    this.budget.countWork(STEP_WORK)
+    const key = toValue(name)
+    if (typeof owner === 'string') return key === 'size' ? owner.length : undefined
+    if (typeof owner !== 'object' || owner === null) return undefined
+    if (owner instanceof LiquidNumber || owner instanceof Big || owner instanceof Drop) return undefined
+    return asValue(Array.isArray(owner) ? this.#item(owner, key) : this.#member(owner, key))
+  }
+
+  #item(list: unknown[], key: unknown): unknown {
+    if (key === 'size') return list.length
+    if (key === 'first') return list[0]
+    if (key === 'last') return list[list.length - 1]
+    const index = asInteger(key)
+    return index === undefined ? undefined : list.at(index)
+  }
+
+  #member(map: object, key: unknown): unknown {
+    if (key === null || key === undefined || typeof key === 'boolean') return undefined
+    const name = String(key)
+    if (Object.hasOwn(map, name)) return (map as Record<string, unknown>)[name]
+    if (map === this.globals) return undefined
+    if (name === 'size') return Object.keys(map).length
+    if (name === 'first') return Object.entries(map)[0]
+    if (name === 'last') return Object.entries(map).at(-1)
+    return undefined
+  }
+
+  /**
+   * What the template asks for cannot be done: throws `templateFailed` at the running filter. While keys are
+   * missing it returns undefined instead, since a blank in place of their values may be the only reason.
+   */
+  reject(message: string): undefined {
+    if (this.provisional) return undefined
+    const error = new TemplateError('templateFailed', message)
+    throw this.filter ? located(error, this.filter) : error
+  }
+}
+
+function asValue(value: unknown): unknown {
+  if (typeof value === 'number' || value instanceof Big) return dataNumber(value)
+  return typeof value === 'function' ? undefined : value
+}
+
+/** The error with the position of `token`, unless it has one. Anything that is not ours becomes `templateFailed`. */
+export function located(error: unknown, token: Token): TemplateError {
+  if (error instanceof TemplateError && error.path !== undefined) return error
+  const [line, column] = token.getPosition() as [number, number]
+  const at = { path: token.file ?? '', line, column }
+  if (error instanceof TemplateError) return new TemplateError(error.code, error.message, at)
+  // The only RangeErrors left to the library are a full stack and a text beyond the longest one.
+  if (error instanceof RangeError)
+    return new TemplateError('templateLimit', 'The template nests too deeply or builds too much.', at)
+  const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
+  if (cause !== error) return located(cause, token)
+  return new TemplateError('templateFailed', error instanceof Error ? error.message : String(error), at)
+}

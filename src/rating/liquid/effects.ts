@@ -1,0 +1,33 @@
+import type { Decimal } from '../../platform/money.ts'
+
+/**
+ * A premium as a template recorded it, in major units. Each kind holds what its last call gave; `exact` is for the
+ * segment and not scaled by its months, `add_premium` adds to it. `last` is the kind recorded last: yearly and
+ * monthly exclude each other, exact and yearly may stand together (brief 3.1).
+ */
+export type RecordedPremium = {
+  yearly?: Decimal
+  monthly?: Decimal
+  exact?: Decimal
+  last?: 'yearly' | 'monthly' | 'exact'
+}
+
+/** What the filters with effects recorded, in the order of their calls. Amounts are exact decimals in major units. */
+export type RatingEffects = {
+  premium: RecordedPremium
+  technicalPremium: RecordedPremium
+  /** One line for each call; exactly one of the amounts is set. */
+  commissions: { recipient: string; yearly?: Decimal; monthly?: Decimal; exact?: Decimal }[]
+  /** `set_peril_tax` replaces it, `add_tax` adds to it. */
+  tax?: { amount: Decimal; description?: string }
+  fees: { name: string; amount: Decimal; description?: string }[]
+  /** The last call wins; undefined when there was none. */
+  decision?: 'accept' | 'reject' | 'none'
+  notes: string[]
+  /** The static document to use in place of what is rendered; null: no document is to be made. */
+  staticDocument?: string | null
+}
+
+export function noEffects(): RatingEffects {
+  return { premium: {}, technicalPremium: {}, commissions: [], fees: [], notes: [] }
+}

@@ -1,0 +1,161 @@
+import type { RenderingContext } from '../context.ts'
+import { ITEM_WORK } from '../limits.ts'
+import { asInteger, asNumber, asOperand, LiquidNumber, simplest } from '../numbers.ts'
+import { equal, isTrue, order } from '../operators.ts'
+import { printed } from '../printing.ts'
+import type { Filter, Filters } from './filter.ts'
+
+/** The value as a list: nothing is the empty one, a single value a list of itself, a map its pairs. */
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value
+  if (value === undefined || value === null) return []
+  return typeof value === 'object' && !(value instanceof LiquidNumber) ? Object.entries(value) : [value]
+}
+
+/** A map in a list stands for itself, not for its pairs: `where` on a single field group. */
+const itemsOf = (value: unknown): unknown[] =>
+  Array.isArray(value) || typeof value !== 'object' || value === null ? listOf(value) : [value]
+
+/** The member at a path like `a.b`; without a path the item itself. */
+function memberOf(item: unknown, path: unknown, context: RenderingContext): unknown {
+  if (path === undefined || path === null) return item
+  return printed(path)
+    .split('.')
+    .reduce((owner, name) => context.readProperty(owner, name), item)
+}
+
+type Test = (item: unknown) => boolean
+
+/** `property` alone: its value is true; `property, value`: it equals the value. */
+function tester(args: unknown[], context: RenderingContext): Test {
+  const [property, expected] = args
+  return item => {
+    context.budget.countWork(ITEM_WORK)
+    const member = memberOf(item, property, context)
+    return args.length < 2 ? isTrue(member) : equal(member, expected, context)
+  }
+}
+
+const search =
+  (find: (items: unknown[], test: Test) => unknown): Filter =>
+  (input, args, context) =>
+    find(itemsOf(input), tester(args, context))
+
+type Keyed = { item: unknown; key: unknown }
+
+/** Items in the order of their keys, those without one last. */
+function inOrder(
+  keyed: Keyed[],
+  compare: (a: unknown, b: unknown) => number,
+  context: RenderingContext,
+): unknown[] {
+  const compared = (a: Keyed, b: Keyed): number => {
+    context.budget.countWork(ITEM_WORK + Math.min(textLength(a.key), textLength(b.key)))
+    return nothingLast(a.key, b.key) ?? compare(a.key, b.key)
+  }
+  return keyed.sort(compared).map(({ item }) => item)
+}
+
+const sort: Filter = (input, [property], context) => {
+  const keyed = itemsOf(input).map(item => ({ item, key: memberOf(item, property, context) }))
+  return inOrder(keyed, naturalOrder, context)
+}
+
+const sortNatural: Filter = (input, [property], context) => {
+  const keyed = itemsOf(input).map(item => {
+    const member = memberOf(item, property, context)
+    const key = member === undefined || member === null ? undefined : printed(member).toLowerCase()
+    context.budget.countMemory(textLength(key))
+    return { item, key }
+  })
+  return inOrder(keyed, (a, b) => (String(a) < String(b) ? -1 : Number(a !== b)), context)
+}
+
+const textLength = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
+
+function nothingLast(a: unknown, b: unknown): number | undefined {
+  const [noA, noB] = [a === undefined || a === null, b === undefined || b === null]
+  return noA || noB ? Number(noA) - Number(noB) : undefined
+}
+
+/** Numbers before text, so that any list has one order. */
+function naturalOrder(a: unknown, b: unknown): number {
+  const [numberA, numberB] = [asNumber(a) !== undefined, asNumber(b) !== undefined]
+  if (numberA !== numberB) return numberA ? -1 : 1
+  return order(a, b) ?? 0
+}
+
+const join: Filter = (input, args, context) => {
+  const separator = args[0] === undefined ? ' ' : printed(args[0])
+  const parts = listOf(input).map(printed)
+  context.budget.countMemory(parts.reduce((size, part) => size + part.length + separator.length, 0))
+  return parts.join(separator)
+}
+
+const sum: Filter = (input, [property], context) => {
+  const numbers = itemsOf(input).map(item => asOperand(memberOf(item, property, context)))
+  const total = numbers.reduce((all, each) => all.plus(each.value), asOperand(0).value)
+  return simplest(
+    total,
+    numbers.every(each => each.whole),
+  )
+}
+
+/** Equal values once, the first of each; maps and lists are compared by what they hold. */
+const uniq: Filter = (input, [property], context) => {
+  const seen = new Map<string, unknown>()
+  for (const item of itemsOf(input)) {
+    const key = memberOf(item, property, context)
+    const number = asNumber(key)
+    const identity = number
+      ? `n${number}`
+      : typeof key === 'object'
+        ? `o${JSON.stringify(key)}`
+        : `t${printed(key)}`
+    context.budget.countWork(identity.length)
+    if (!seen.has(identity)) seen.set(identity, item)
+  }
+  return [...seen.values()]
+}
+
+/** `slice: begin, length` of text or a list; a negative `begin` counts from the end. */
+const slice: Filter = (input, args) => {
+  const whole = Array.isArray(input) ? input : printed(input)
+  const begin = asInteger(args[0]) ?? 0
+  const length = args[1] === undefined ? 1 : (asInteger(args[1]) ?? 0)
+  const from = begin < 0 ? whole.length + begin : begin
+  return from < 0 || length <= 0 ? whole.slice(0, 0) : whole.slice(from, from + length)
+}
+
+const size: Filter = input => {
+  if (typeof input === 'string') return input.length
+  return typeof input === 'object' ? listOf(input).length : 0
+}
+
+/** Standard filters of lists. Where they compare, they compare as `==` and `<` do. */
+export const listFilters: Filters = {
+  join,
+  size,
+  slice,
+  sum,
+  uniq,
+  first: input => listOf(input)[0],
+  last: input => listOf(input).at(-1),
+  reverse: input => [...listOf(input)].reverse(),
+  compact: (input, [property], context) =>
+    itemsOf(input).filter(
+      item => memberOf(item, property, context) !== null && memberOf(item, property, context) !== undefined,
+    ),
+  concat: (input, [other]) => [...itemsOf(input), ...itemsOf(other)],
+  map: (input, [property], context) => itemsOf(input).map(item => memberOf(item, property, context)),
+  sort,
+  sort_natural: sortNatural,
+  where: search((items, test) => items.filter(test)),
+  reject: search((items, test) => items.filter(item => !test(item))),
+  find: search((items, test) => items.find(test)),
+  find_index: search((items, test) => {
+    const index = items.findIndex(test)
+    return index < 0 ? undefined : index
+  }),
+  has: search((items, test) => items.some(test)),
+}

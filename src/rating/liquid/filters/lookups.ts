@@ -1,0 +1,53 @@
+import type { Instant } from '../../../platform/time.ts'
+import type { RenderingContext } from '../context.ts'
+import { asNumber } from '../numbers.ts'
+import { printed } from '../printing.ts'
+import { timestampOf } from './dates.ts'
+import type { Filter, Filters } from './filter.ts'
+
+/** The value as text, or a failure that says how to write it: a number is no key, since `7` and `07` differ. */
+function asText(value: unknown, what: string, context: RenderingContext): string | undefined {
+  if (typeof value === 'string') return value
+  if (asNumber(value))
+    return context.reject(
+      `The ${what} of a look-up must be text, and ${printed(value)} is a number. Write "${printed(value)}", or add '| append: ""' before.`,
+    )
+  return context.reject(
+    value === undefined || value === null
+      ? `The ${what} of a look-up is missing or nothing.`
+      : `The ${what} of a look-up must be text.`,
+  )
+}
+
+function lookUp(tableName: unknown, keyText: unknown, context: RenderingContext, at?: Instant): unknown {
+  const table = asText(tableName, 'table', context)
+  const key = asText(keyText, 'key', context)
+  if (table === undefined || key === undefined) return undefined
+  const found = context.state.environment.lookup(table, key, at)
+  if (typeof found === 'object') return found.value
+  if (found === 'noSuchTable')
+    return context.reject(`There is no table '${table}'. Add ${table}.csv to the product's tables.`)
+  if (found === 'noSuchKey')
+    return context.reject(`The table '${table}' has no key '${key}'. Add a row for it.`)
+  context.state.missing.set(
+    JSON.stringify([table, key, at]),
+    at === undefined ? { table, key } : { table, key, at },
+  )
+  return undefined
+}
+
+const lookupEffective: Filter = (input, [key, time], context) => {
+  const at = timestampOf(time, context)
+  if (at === undefined) return context.reject('lookup_effective needs a time in milliseconds after the key.')
+  return lookUp(input, key, context, at)
+}
+
+/** Tables, and records beyond the data. */
+export const lookupFilters: Filters = {
+  lookup: (input, [key], context) => lookUp(input, key, context),
+  lookup_effective: lookupEffective,
+  get_policyholder_info_from_id: (input, _args, context) =>
+    input === undefined || input === null
+      ? undefined
+      : context.state.environment.policyholderInfo?.(printed(input)),
+}

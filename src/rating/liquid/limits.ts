@@ -1,0 +1,82 @@
+import { TemplateError } from './template-error.ts'
+
+/** Limits of one rendering. All are counted, none is timed: the clock stands still on the platform. */
+export type RenderLimits = {
+  /**
+   * Tags, outputs, pieces of text and loop turns. Work inside of them counts in parts: a filter half a node, a
+   * comparison a quarter, 256 characters read one.
+   */
+  nodes: number
+  /** UTF-8 bytes written. */
+  outputBytes: number
+  /** Characters and list items that filters, captures and ranges make. */
+  memory: number
+  /** How deep `include` and `render` may nest. */
+  includeDepth: number
+}
+
+const UNITS_PER_NODE = 256
+/** Work of one filter, one item or comparison, one step of a path; in units of which a node has 256. */
+export const FILTER_WORK = 128
+export const ITEM_WORK = 64
+export const STEP_WORK = 16
+
+export const DEFAULT_LIMITS: RenderLimits = {
+  nodes: 200_000,
+  outputBytes: 10_000_000,
+  memory: 8_000_000,
+  includeDepth: 8,
+}
+
+/** What one rendering has used up. Every method throws `TemplateError` (`templateLimit`) when its limit is passed. */
+export class RenderBudget {
+  readonly limits: RenderLimits
+  #work = 0
+  #outputBytes = 0
+  #memory = 0
+
+  constructor(limits: Partial<RenderLimits> = {}) {
+    this.limits = { ...DEFAULT_LIMITS, ...limits }
+  }
+
+  countNode(): void {
+    this.countWork(UNITS_PER_NODE)
+  }
+
+  /** Work within a node, in units: the characters read, or a multiple of the constants above. */
+  countWork(units: number): void {
+    this.#work += units
+    if (this.#work > this.limits.nodes * UNITS_PER_NODE)
+      throw exceeded(`${this.limits.nodes} rendered nodes and loop turns`)
+  }
+
+  countOutput(text: string): void {
+    this.#outputBytes += utf8Bytes(text)
+    if (this.#outputBytes > this.limits.outputBytes)
+      throw exceeded(`${this.limits.outputBytes} bytes of output`)
+  }
+
+  countMemory(units: number): void {
+    if (!(units > 0)) return
+    this.#memory += units
+    if (this.#memory > this.limits.memory)
+      throw exceeded(`${this.limits.memory} characters and items in memory`)
+  }
+}
+
+function exceeded(limit: string): TemplateError {
+  return new TemplateError(
+    'templateLimit',
+    `The template needs more than ${limit}. Shorten its loops or what they build.`,
+  )
+}
+
+function utf8Bytes(text: string): number {
+  let bytes = text.length
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0x80) continue
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2
+  }
+  return bytes
+}

@@ -1,0 +1,141 @@
+import { Expression, type Token, Tokenizer } from 'liquidjs/dist/liquid.browser.mjs'
+import { literalNumber } from '../numbers.ts'
+import { operators } from '../operators.ts'
+import type { Report } from './report.ts'
+
+type FilterToken = NonNullable<ReturnType<Tokenizer['readFilter']>>
+type OperatorToken = NonNullable<ReturnType<Tokenizer['readOperator']>>
+type NumberToken = NonNullable<ReturnType<Tokenizer['readNumber']>>
+type QuotedToken = NonNullable<ReturnType<Tokenizer['readQuoted']>>
+
+export type Markup = {
+  input: string
+  path: string
+  range: [number, number]
+  report: Report
+  isFilter(name: string): boolean
+  /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
+  cut?: boolean
+}
+
+/** Same meaning, differently written. */
+const OPERATOR_SYNONYMS: Record<string, '==' | '!='> = { '===': '==', '!==': '!=' }
+
+/** Reads what stands between `{{ }}` or `{% %}`. Mends the untidy forms of brief 5.4 and reports each. */
+export class MarkupTokenizer extends Tokenizer {
+  readonly #markup: Markup
+
+  constructor(markup: Markup) {
+    super(markup.input, operators, markup.path, markup.range, true)
+    this.#markup = markup
+  }
+
+  /** Values and operators must take turns; the library would silently compute something else. */
+  override readExpression(): Expression {
+    this.skipBlank()
+    if (this.peek() === '|') {
+      this.#warn(
+        'missingInput',
+        'A filter without a value before it: it is given nothing. Write one, if it matters.',
+      )
+      return new Expression([new Tokenizer('nil').readLiteral()!])
+    }
+    const tokens: Token[] = []
+    let complete = false
+    for (;;) {
+      const begin = this.p
+      const operator = this.readOperator()
+      if (operator) {
+        if (!complete) throw this.error(`'${operator.operator}' has no value before it`, begin)
+        tokens.push(operator)
+        complete = false
+        continue
+      }
+      const value = complete ? undefined : this.readValue()
+      if (!value) break
+      tokens.push(value)
+      complete = true
+    }
+    if (tokens.length > 0 && !complete) throw this.error('a value is missing behind the operator')
+    return new Expression(tokens)
+  }
+
+  override readOperator(): OperatorToken | undefined {
+    const token = super.readOperator()
+    const synonym = token && OPERATOR_SYNONYMS[token.operator]
+    if (synonym) {
+      this.#warn(
+        'unusualOperator',
+        `'${token.operator}' is read as '${synonym}'. Write '${synonym}'.`,
+        token.begin,
+      )
+      token.operator = synonym
+    }
+    return token
+  }
+
+  override readFilters(): FilterToken[] {
+    const filters: FilterToken[] = []
+    for (let filter = this.readFilter(); filter; filter = this.readFilter()) filters.push(filter)
+    return filters
+  }
+
+  override readFilter(): FilterToken | null {
+    this.#skipEmptyFilters()
+    if (this.end() || this.peek() === ')' || this.peek() === ',') return null
+    if (this.peek() !== '|') {
+      if (!this.#markup.cut) throw this.error(`cannot read ${this.snapshot()} behind the value`)
+      this.p = this.N
+      return null
+    }
+    const filter = super.readFilter()
+    if (filter && !this.#markup.isFilter(filter.name))
+      this.#markup.report.add(
+        'ERROR',
+        'unknownFilter',
+        `There is no filter '${filter.name}'. Correct its name or remove it.`,
+        filter.begin,
+      )
+    return filter
+  }
+
+  #skipEmptyFilters(): void {
+    for (;;) {
+      this.skipBlank()
+      if (this.peek() !== '|') return
+      const bar = this.p
+      this.p += 1
+      this.skipBlank()
+      if (!this.end() && this.peek() !== '|') {
+        this.p = bar
+        return
+      }
+      this.#warn('emptyFilter', "A '|' without a filter does nothing. Remove it.", bar)
+    }
+  }
+
+  override readNumber(): NumberToken | undefined {
+    const token = super.readNumber()
+    // The library keeps literals as binary floats; here they stay exact.
+    if (token) Object.assign(token, { content: literalNumber(token.getText()) })
+    return token
+  }
+
+  /** Text in quotes is taken as it stands: Liquid knows no escapes. */
+  override readQuoted(): QuotedToken | undefined {
+    this.skipBlank()
+    const begin = this.p
+    const quote = this.peek()
+    if (quote !== '"' && quote !== "'") return undefined
+    const close = this.input.indexOf(quote, begin + 1)
+    if (close < 0 || close >= this.N) throw this.error(`text that begins with ${quote} is not closed`, begin)
+    const token = super.readQuoted()!
+    Object.assign(token, { end: close + 1, content: this.input.slice(begin + 1, close) })
+    this.p = close + 1
+    return token
+  }
+
+  #warn(code: string, message: string, offset = this.p): void {
+    this.#markup.report.add('WARNING', code, message, offset)
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  type Context,
+  type Emitter,
+  evalTokenValue,
+  ForTag,
+  TablerowTag,
+  type Token,
+  TypeGuards,
+  toValueSync,
+} from 'liquidjs/dist/liquid.browser.mjs'
+import type { RenderingContext } from '../context.ts'
+import { ITEM_WORK } from '../limits.ts'
+import { asInteger, LiquidNumber } from '../numbers.ts'
+
+/** What a loop runs over. A range is never built, so that its length costs nothing. */
+type Turns = { length: number; at(index: number): unknown }
+
+const NO_TURNS: Turns = { length: 0, at: () => undefined }
+
+function turnsOf(collection: Token, context: Context): Turns {
+  if (TypeGuards.isRangeToken(collection)) {
+    const low = asInteger(toValueSync(evalTokenValue(collection.lhs, context))) ?? 0
+    const high = asInteger(toValueSync(evalTokenValue(collection.rhs, context))) ?? 0
+    return { length: Math.max(0, high - low + 1), at: index => low + index }
+  }
+  return listTurns(toValueSync(evalTokenValue(collection, context)))
+}
+
+/** Lists by item, maps as pairs of key and value, any other value once: a field may hold one value or several. */
+function listTurns(value: unknown): Turns {
+  if (Array.isArray(value)) return { length: value.length, at: index => value[index] }
+  if (value === null || value === undefined || value === '' || typeof value === 'boolean') return NO_TURNS
+  if (typeof value !== 'object' || value instanceof LiquidNumber) return { length: 1, at: () => value }
+  const pairs = Object.entries(value)
+  return { length: pairs.length, at: index => pairs[index] }
+}
+
+function part(turns: Turns, offset: unknown, limit: unknown, reversed = false): Turns {
+  const skipped = Math.max(0, asInteger(offset) ?? 0)
+  const rest = Math.max(0, turns.length - skipped)
+  const length =
+    limit === undefined || limit === null ? rest : Math.min(rest, Math.max(0, asInteger(limit) ?? 0))
+  return { length, at: index => turns.at(skipped + (reversed ? length - 1 - index : index)) }
+}
+
+function forloopOf(length: number, index: number, parentloop: unknown): object {
+  const loop = {
+    length,
+    index: index + 1,
+    index0: index,
+    rindex: length - index,
+    rindex0: length - index - 1,
+  }
+  return { ...loop, first: index === 0, last: index === length - 1, parentloop }
+}
+
+/** `for`: `offset`, then `limit`, then `reversed`, in whatever order they are written. */
+export class CountedForTag extends ForTag {
+  override *render(context: Context, emitter: Emitter): ReturnType<ForTag['render']> {
+    const { budget } = context as RenderingContext
+    const renderer = this.liquid.renderer
+    budget.countWork(Object.keys(this.hash.hash).length * ITEM_WORK)
+    const resumeKey = `continue-${this.variable}-${this.collection.getText()}`
+    const scope: Record<string, unknown> = Object.create(null)
+    scope.continue = context.getRegister(resumeKey, 0)
+    context.push(scope)
+    const { offset, limit, reversed } = toValueSync(this.hash.render(context)) as Record<string, unknown>
+    context.pop()
+    const turns = part(turnsOf(this.collection, context), offset, limit, reversed === true)
+    context.setRegister(resumeKey, Math.max(0, asInteger(offset) ?? 0) + turns.length)
+    if (turns.length === 0) {
+      yield renderer.renderTemplates(this.elseTemplates, context, emitter)
+      return
+    }
+    const parentloop = context.getSync(['forloop'])
+    delete scope.continue
+    context.push(scope)
+    for (let index = 0; index < turns.length && !context.breakCalled; index += 1) {
+      budget.countNode()
+      scope[this.variable] = turns.at(index)
+      scope.forloop = forloopOf(turns.length, index, parentloop)
+      yield renderer.renderTemplates(this.templates, context, emitter)
+      context.continueCalled = false
+    }
+    context.breakCalled = false
+    context.pop()
+  }
+}
+
+/** `tablerow`: table cells, `cols` to a row. */
+export class CountedTablerowTag extends TablerowTag {
+  override *render(context: Context, emitter: Emitter): ReturnType<TablerowTag['render']> {
+    const { budget } = context as RenderingContext
+    budget.countWork(Object.keys(this.args.hash).length * ITEM_WORK)
+    const args = toValueSync(this.args.render(context)) as Record<string, unknown>
+    const turns = part(turnsOf(this.collection, context), args.offset, args.limit)
+    const columns = Math.max(1, asInteger(args.cols) ?? turns.length)
+    const scope: Record<string, unknown> = Object.create(null)
+    context.push(scope)
+    for (let index = 0; index < turns.length && !context.breakCalled; index += 1) {
+      budget.countNode()
+      const [row, column] = [Math.floor(index / columns) + 1, (index % columns) + 1]
+      scope[this.variable] = turns.at(index)
+      scope.tablerowloop = {
+        ...forloopOf(turns.length, index, undefined),
+        ...{ row, col: column, col0: column - 1, col_first: column === 1, col_last: column === columns },
+      }
+      if (column === 1) emitter.write(`${row > 1 ? '</tr>' : ''}<tr class="row${row}">`)
+      emitter.write(`<td class="col${column}">`)
+      yield this.liquid.renderer.renderTemplates(this.templates, context, emitter)
+      emitter.write('</td>')
+      context.continueCalled = false
+    }
+    context.breakCalled = false
+    if (turns.length > 0) emitter.write('</tr>')
+    context.pop()
+  }
+}

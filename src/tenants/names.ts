@@ -1,0 +1,42 @@
+// Names of tenants and their hosts (resources brief 10.6). A name is the first label of the host name.
+import { Refusal } from '../platform/errors.ts'
+
+/** What DNS allows for a label: the name must be one. */
+export const LONGEST_TENANT_NAME = 63
+
+const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
+const SUFFIX = /^[a-z0-9-]{1,40}$/
+const DEFAULT_SUFFIX = 'configeditor'
+
+/** So that user, hyphen and the longest suffix fit into a name. */
+const LONGEST_USER = LONGEST_TENANT_NAME - 1 - 40
+
+/** Stands in for a user name without any of the letters and digits that a host name can have. */
+const USER_WITHOUT_LETTERS = 'user'
+
+/** The name; 400 when no host can have it. */
+export function checkedTenantName(name: string): string {
+  if (name.length <= LONGEST_TENANT_NAME && NAME.test(name)) return name
+  throw new Refusal(
+    'invalidRequest',
+    `A tenant's name has 1 to ${LONGEST_TENANT_NAME} lower-case letters, digits and hyphens, no hyphen first or last.`,
+  )
+}
+
+/** `<user>-<suffix>`: the name of an administrator's test tenant; 400 for a suffix that no host can have. */
+export function testTenantName(username: string, suffix: string = DEFAULT_SUFFIX): string {
+  if (!SUFFIX.test(suffix) || suffix.endsWith('-'))
+    throw new Refusal(
+      'invalidRequest',
+      "'tenantNameSuffix' has 1 to 40 lower-case letters, digits and hyphens, no hyphen last.",
+    )
+  const letters = username
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+  return `${letters.slice(0, LONGEST_USER) || USER_WITHOUT_LETTERS}-${suffix}`
+}
+
+/** `<tenant>.co.<environment>.<domain>` */
+export const hostNameOf = (env: Pick<Env, 'ENVIRONMENT' | 'DOMAIN'>, name: string): string =>
+  `${name}.co.${env.ENVIRONMENT}.${env.DOMAIN}`

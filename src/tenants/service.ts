@@ -1,0 +1,146 @@
+// Making, listing, recreating and deleting tenants: all in the control database, none of it a deploy of the
+// Worker (docs/design.md, section 6). The scripts call the same functions on Node.
+import { type Calls, noCalls } from '../platform/calls.ts'
+import type { Database, Query } from '../platform/database.ts'
+import { notFound, Refusal } from '../platform/errors.ts'
+import { newUuid } from '../platform/locators.ts'
+import {
+  controlDatabase,
+  forgetTenants,
+  HOME_SHARD,
+  readTenant,
+  type Tenant,
+  type TenantType,
+} from '../platform/tenancy.ts'
+import { now } from '../platform/time.ts'
+import { checkedTenantName, hostNameOf } from './names.ts'
+import {
+  deleteTenantQueries,
+  insertTenantQueries,
+  poolQuery,
+  readTenants,
+  recreateTenantQueries,
+  type TenantShardRow,
+  tenantQuery,
+  tenantsQuery,
+  versionedQuery,
+} from './store.ts'
+
+export { type WipeResult, wipeReturned } from './wipe.ts'
+
+export type NewTenant = {
+  name: string
+  type: TenantType
+  /** Whether deployTest is closed to it. Production tenants always are versioned; test tenants when said so. */
+  versioned?: boolean
+}
+
+/** Seconds after which returned databases have been wiped, most of the time: two runs of the housekeeping. */
+const WIPED_WITHIN_SECONDS = 120
+
+/**
+ * Makes the tenant and claims its databases in one batch. Refuses a name that is taken (409) or no host name
+ * (400), an empty pool and one that waits for migrations (503).
+ */
+export async function createTenant(
+  env: Env,
+  { name, type, versioned = false }: NewTenant,
+  calls: Calls = noCalls(),
+): Promise<Tenant> {
+  const locator = newUuid(HOME_SHARD)
+  const database = controlDatabase(env, calls)
+  const queries = insertTenantQueries(database, {
+    locator,
+    name: checkedTenantName(name),
+    hostName: hostNameOf(env, name),
+    type,
+    status: 'active',
+    generation: 1,
+    tokenEpoch: 1,
+    versioned: versioned || type === 'production',
+    createdAt: now(),
+  })
+  return changed(database, queries, { locator, name })
+}
+
+/**
+ * Gives the tenant fresh databases and raises its generation; its tokens end, its data is wiped by the
+ * housekeeping. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
+ */
+export async function recreateTenant(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<Tenant> {
+  const database = controlDatabase(env, calls)
+  return changed(database, recreateTenantQueries(database, tenant), tenant)
+}
+
+/** Deletes the tenant of that name; 404 when there is none. Its databases are wiped and free again later. */
+export async function deleteTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<void> {
+  const tenant = await readTenant(env, { name }, calls)
+  if (!tenant) throw notFound('tenant', name)
+  const database = controlDatabase(env, calls)
+  await database.batch(deleteTenantQueries(database, tenant.locator) as [Query, ...Query[]])
+  forgetTenants()
+}
+
+/** The active tenants in the order of their names. */
+export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<Tenant[]> {
+  const database = controlDatabase(env, calls)
+  const [rows] = await database.batch([tenantsQuery(database)])
+  return readTenants(rows)
+}
+
+/** Switches versioning on. */
+export async function makeVersioned(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
+  const database = controlDatabase(env, calls)
+  await database.batch([versionedQuery(database, tenant.locator)])
+  forgetTenants()
+}
+
+async function changed(
+  database: Database,
+  queries: readonly Query[],
+  { locator, name }: Pick<Tenant, 'locator' | 'name'>,
+): Promise<Tenant> {
+  try {
+    const all: Query[] = [...queries, tenantQuery(database, locator)]
+    const results: unknown[] = await database.batch(all as [Query, ...Query[]])
+    const [tenant] = readTenants(results.at(-1) as TenantShardRow[])
+    if (!tenant) throw movedOn(name)
+    return tenant
+  } catch (problem) {
+    throw await refusalFor(database, name, problem)
+  } finally {
+    forgetTenants()
+  }
+}
+
+const movedOn = (name: string): Refusal =>
+  new Refusal(
+    'versionConflict',
+    `The tenant '${name}' was recreated or deleted by another request at the same time; send it again.`,
+  )
+
+/** Reads which constraint stopped the batch. */
+async function refusalFor(database: Database, name: string, problem: unknown): Promise<unknown> {
+  const { message, cause } = problem as Error
+  const text = `${message} ${String(cause ?? '')}`
+  if (/UNIQUE constraint failed: tenant\.(?:name|host_name)/.test(text))
+    return new Refusal('alreadyExists', `There is a tenant '${name}' already.`)
+  if (text.includes('NOT NULL constraint failed: tenant.generation')) return movedOn(name)
+  if (!text.includes('NOT NULL constraint failed: shard.binding')) return problem
+  const [states] = await database.batch([poolQuery(database)])
+  const behind = states.find(({ state }) => state === 'free')?.behind ?? 0
+  if (behind > 0)
+    return new Refusal(
+      'tenantBehind',
+      'The free tenant databases wait for a migration; `npm run pool -- migrate` applies it.',
+      {},
+      WIPED_WITHIN_SECONDS,
+    )
+  const returned = states.find(({ state }) => state === 'returned')?.databases ?? 0
+  return new Refusal(
+    'poolEmpty',
+    `No tenant database is free; \`npm run pool -- grow N\` adds N.${returned > 0 ? ` ${returned} are being wiped and will be free in some minutes.` : ''}`,
+    {},
+    WIPED_WITHIN_SECONDS,
+  )
+}

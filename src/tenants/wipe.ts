@@ -1,0 +1,100 @@
+// Databases of tenants that are gone are emptied and given back to the pool, some at a time, by the scheduled
+// handler. No lock and no lease: a run may be cut off anywhere, and two may overlap.
+//
+// A run that finds rows deletes them; only a run that finds none gives the database back. So what a request
+// that still believed in the tenant wrote a moment after (isolates trust what they read of a tenant for some
+// seconds) is found by the next run. Deleting is bound to what was seen before the pool said `returned`: the
+// record of writes, to which every write of a tenant adds a row. Had another run given the database back and a
+// new tenant written to it meanwhile, the record would differ and the batch would fail.
+import { sql } from 'drizzle-orm'
+import { type Calls, noCalls } from '../platform/calls.ts'
+import { type Database, openDatabase, type Query } from '../platform/database.ts'
+import { guards, writes } from '../platform/tables.ts'
+import { controlDatabase } from '../platform/tenancy.ts'
+import { freeQuery, isReturnedQuery, returnedQuery } from './store.ts'
+
+/** Databases looked at in one run. */
+const DATABASES_A_RUN = 8
+/** Batches of deletions in one database in one run. */
+const BATCHES_A_RUN = 10
+/** Rows of each table that one batch deletes. */
+const ROWS_A_BATCH = 5_000
+
+export type WipeResult = {
+  /** Bindings of databases that are free again. */
+  freed: string[]
+  /** Bindings of databases from which rows were deleted. */
+  emptied: string[]
+}
+
+/** One run over databases that were returned. Never touches one that a tenant has. */
+export async function wipeReturned(env: Env, calls: Calls = noCalls()): Promise<WipeResult> {
+  const control = controlDatabase(env, calls)
+  const [rows] = await control.batch([returnedQuery(control, DATABASES_A_RUN)])
+  const result: WipeResult = { freed: [], emptied: [] }
+  for (const { binding } of rows) {
+    const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
+    if (!client) continue
+    const database = openDatabase(client, calls)
+    const seen = await look(database)
+    if (seen.tablesWithRows.length === 0) {
+      await control.batch([freeQuery(control, binding)])
+      result.freed.push(binding)
+      continue
+    }
+    const [[returned]] = await control.batch([isReturnedQuery(control, binding)])
+    if (!returned) continue
+    await empty(database, seen)
+    result.emptied.push(binding)
+  }
+  return result
+}
+
+type Seen = {
+  tablesWithRows: string[]
+  /** Newest and number of the rows in the record of writes. */
+  record: string
+}
+
+const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}), '') || '/' || coalesce(max(${writes.at}), 0) from ${writes})`
+
+const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
+
+/** `migration` stays: the schema does. Names with an underscore first are the platform's own. */
+async function look(database: Database): Promise<Seen> {
+  const [tables] = (await database.batch([
+    database.build.all(
+      sql`select name from sqlite_master where type = 'table' and name <> 'migration' and substr(name, 1, 1) <> '_' and name not like 'sqlite%'`,
+    ),
+  ])) as [{ name: string }[]]
+  const [record, ...found] = (await database.batch([
+    database.build.all(sql`select ${recordOfWrites} as record`),
+    ...tables.map(({ name }) =>
+      database.build.all(sql`select ${name} as name where exists (select 1 from ${quoted(name)})`),
+    ),
+  ])) as [{ record: string }[], ...{ name: string }[][]]
+  return { tablesWithRows: found.flat().map(({ name }) => name), record: record[0]!.record }
+}
+
+async function empty(database: Database, seen: Seen): Promise<void> {
+  let { tablesWithRows, record } = seen
+  for (let batch = 0; batch < BATCHES_A_RUN && tablesWithRows.length > 0; batch += 1) {
+    const deletions = tablesWithRows.map(name =>
+      database.build.run(
+        sql`delete from ${quoted(name)} where rowid in (select rowid from ${quoted(name)} limit ${ROWS_A_BATCH})`,
+      ),
+    )
+    const queries: Query[] = [
+      // No guard has this name: the column is not null, so the batch fails when the record is another.
+      database.build.run(
+        sql`insert into ${guards} (name) select null where ${recordOfWrites} is not ${record}`,
+      ),
+      ...deletions,
+      database.build.all(sql`select ${recordOfWrites} as record`),
+    ]
+    const results = (await database.batch(queries as [Query, ...Query[]])) as unknown[]
+    record = (results.at(-1) as { record: string }[])[0]!.record
+    const deleted = results.slice(1, -1) as D1Result[]
+    tablesWithRows = tablesWithRows.filter((_, at) => deleted[at]!.meta.changes === ROWS_A_BATCH)
+  }
+}

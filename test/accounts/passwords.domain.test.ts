@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import {
+  hashPassword,
+  MOST_HASHES_IN_LINE,
+  needsRehash,
+  verifyPassword,
+} from '../../src/accounts/passwords.ts'
+
+const PEPPER = 'pepper'
+
+describe('passwords', () => {
+  it('verify against their hash, and nothing else does', async () => {
+    const hash = await hashPassword('correct horse', PEPPER)
+    expect(hash).toMatch(/^\$scrypt\$ln=14,r=8,p=5\$[\w+/]{22}\$[\w+/]{43}$/)
+    expect(await verifyPassword('correct horse', hash, PEPPER)).toBe(true)
+    expect(await verifyPassword('correct horsf', hash, PEPPER)).toBe(false)
+    expect(await verifyPassword('correct horse', hash, 'another pepper')).toBe(false)
+    expect(needsRehash(hash)).toBe(false)
+  })
+
+  it('of two spellings of the same characters are the same', async () => {
+    const hash = await hashPassword('caf\u00e9', PEPPER)
+    expect(await verifyPassword('cafe\u0301', hash, PEPPER)).toBe(true)
+  })
+
+  it('are never right for a user who does not exist or a hash that cannot be read', async () => {
+    expect(await verifyPassword('x', undefined, PEPPER)).toBe(false)
+    expect(await verifyPassword('x', 'plain text', PEPPER)).toBe(false)
+  })
+
+  it('hashed at another cost are hashed again', () => {
+    expect(needsRehash('$scrypt$ln=13,r=8,p=5$c2FsdA$aGFzaA')).toBe(true)
+    expect(needsRehash('$2b$10$abcdefghijklmnopqrstuv')).toBe(true)
+  })
+
+  it('too many at once are refused with 429 and a time to wait, and the line moves on', async () => {
+    const tries = Array.from({ length: MOST_HASHES_IN_LINE + 3 }, () => hashPassword('x', PEPPER))
+    const outcomes = await Promise.allSettled(tries)
+    const refused = outcomes.filter(outcome => outcome.status === 'rejected')
+    expect(refused).toHaveLength(3)
+    expect(refused[0]!.reason).toMatchObject({ code: 'tooManyRequests', retryAfterSeconds: 1 })
+    expect(await verifyPassword('x', undefined, PEPPER)).toBe(false)
+  })
+})

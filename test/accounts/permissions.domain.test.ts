@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import {
+  holds,
+  PERMISSION_GROUPS,
+  type Permission,
+  requirePermission,
+} from '../../src/accounts/permissions.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import type { Uuid } from '../../src/platform/locators.ts'
+
+const ALL = Object.entries(PERMISSION_GROUPS).flatMap(([group, { actions }]) =>
+  actions.map(action => `${group}.${action}` as Permission),
+)
+const heldBy = (type: string): Permission[] => ALL.filter(permission => holds(type, permission))
+
+describe('permissions', () => {
+  it('a tenant administrator may everything in the tenant but deploy', () => {
+    expect(ALL.filter(permission => !holds('account.tenant.admin', permission))).toEqual([
+      'deployments.deploy',
+    ])
+  })
+
+  it('the administration account may deploy', () => {
+    expect(heldBy('account.internal')).toEqual(ALL)
+  })
+
+  it('an employee has full access to policy data and reads resources', () => {
+    expect(holds('account.tenant.employee', 'policies.issue')).toBe(true)
+    expect(holds('account.tenant.employee', 'tables.read')).toBe(true)
+    for (const permission of ['tables.upload', 'users.list', 'secrets.read', 'webhooks.write'] as const)
+      expect(holds('account.tenant.employee', permission)).toBe(false)
+  })
+
+  it('a read-only user changes nothing and sees no secrets', () => {
+    const held = heldBy('account.tenant.read.only.user')
+    expect(held.filter(permission => !/\.(read|list)$/.test(permission))).toEqual([])
+    expect(held).not.toContain('secrets.read')
+  })
+
+  it('a claims user writes claims, media and quotes, and checks calculations', () => {
+    const held = heldBy('account.tenant.claims.only.user')
+    const more = held.filter(permission => !/\.(read|list)$/.test(permission))
+    expect(new Set(more.map(permission => permission.split('.')[0]))).toEqual(
+      new Set(['quotes', 'calculations', 'media', 'claims']),
+    )
+  })
+
+  it('an unknown account type holds nothing', () => {
+    expect(heldBy('account.unauthenticated')).toEqual([])
+    expect(heldBy('constructor')).toEqual([])
+  })
+
+  it('any one of the permissions is enough, and a refusal names them all', () => {
+    const caller = {
+      accountLocator: '' as Uuid,
+      username: 'carla',
+      accountType: 'account.tenant.claims.only.user',
+    }
+    requirePermission(caller, ['policies.issue', 'quotes.issue'])
+    expect(() => requirePermission(caller, ['policies.issue', 'policies.write'])).toThrow(
+      new Refusal(
+        'forbidden',
+        "The account 'carla' (account.tenant.claims.only.user) lacks the permission policies.issue or policies.write.",
+      ),
+    )
+  })
+})

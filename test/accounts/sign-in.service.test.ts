@@ -1,0 +1,300 @@
+import { env } from 'cloudflare:workers'
+import { decodeJwt } from 'jose'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { hashPassword } from '../../src/accounts/passwords.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import { forgetTenants } from '../../src/platform/tenancy.ts'
+import { type Answer, callApi, callOk } from '../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+
+type Authentication = { authorizationToken: string; expiresTimestamp: string }
+type Refused = { code: string; message: string; httpStatus: string; fieldErrors?: { ontologyUri: string }[] }
+
+const PASSWORD = 'a long enough password'
+const MOTOR = { locator: newUuid(0), name: 'admin-motor', hostName: 'admin-motor.co.local.bindery.test' }
+const HOME = { locator: newUuid(0), name: 'admin-home', hostName: 'admin-home.co.local.bindery.test' }
+
+const motor = () => boundDatabase(poolBinding(1))
+
+async function insertAccount(database: D1Database, username: string, type: string, hash: string) {
+  await database
+    .prepare(
+      `insert into account (locator, username, name, type, password_hash, source, created_at) values (?, ?, ?, ?, ?, 'archive', 0)`,
+    )
+    .bind(newUuid(0), username, `Name of ${username}`, type, hash)
+    .run()
+}
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  const hash = await hashPassword(PASSWORD, env.PASSWORD_PEPPER)
+  for (const [at, { locator, name, hostName }] of [MOTOR, HOME].entries())
+    await env.CONTROL.batch([
+      env.CONTROL.prepare(
+        `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at) values (?, ?, ?, 'test', 'active', 1, 1, 1, 0)`,
+      ).bind(locator, name, hostName),
+      env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 0, ?)').bind(
+        locator,
+        poolBinding(at + 1),
+      ),
+    ])
+  await env.CONTROL.prepare(
+    `insert into administrator (locator, username, name, password_hash, created_at) values (?, 'root', 'Administrator', ?, 0)`,
+  )
+    .bind(newUuid(0), hash)
+    .run()
+  await insertAccount(motor(), 'alice', 'account.tenant.employee', hash)
+  await insertAccount(motor(), 'boss', 'account.tenant.admin', hash)
+  await motor()
+    .prepare(
+      `insert into configuration_version (version, hash, time_zone, currency) values (1, 'a', 'UTC', 'EUR'), (2, 'b', 'Europe/Berlin', 'EUR')`,
+    )
+    .run()
+})
+
+const alice = { username: 'alice', password: PASSWORD }
+const boss = { username: 'boss', password: PASSWORD }
+const root = { username: 'root', password: PASSWORD }
+
+const signIn = (body: unknown, query = '', path = '/account/authenticate') =>
+  callApi<Authentication & Refused>('POST', `${path}${query}`, { body })
+const signInAdmin = (body: unknown, query: string) => signIn(body, query, '/account/authenticateAdmin')
+const ping = (token: string) => callApi('GET', '/v1/ping/authorized', { token })
+
+const tokenIn = ({ status, body }: Answer<Authentication>): string => {
+  expect(status).toBe(200)
+  return body.authorizationToken
+}
+
+describe('signing in to a tenant', () => {
+  it('works by name or host name, in query or body, with a trailing slash', async () => {
+    for (const answer of [
+      await signIn({ ...alice, tenantName: MOTOR.name }),
+      await signIn({ ...alice, hostName: MOTOR.hostName.toUpperCase() }),
+      await signIn(alice, `?tenantName=${MOTOR.name}`),
+      await signIn({ ...alice, tenantName: null }, `/?hostName=${MOTOR.hostName}`),
+      await signIn({ ...alice, tenantName: MOTOR.name, hostName: MOTOR.hostName }),
+    ])
+      expect((await ping(tokenIn(answer))).body).toBe('api')
+  })
+
+  it('gives a token with the claims that clients read, in the zone of the newest configuration', async () => {
+    const answer = await signIn({ ...alice, tenantName: MOTOR.name })
+    const claims = decodeJwt(tokenIn(answer))
+    expect(claims).toMatchObject({
+      sub: 'alice',
+      'account.name': 'Name of alice',
+      'account.type': 'account.tenant.employee',
+      'tenant.name': MOTOR.name,
+      'tenant.uuid': MOTOR.locator,
+      'tenant.type': 'test',
+      'tenant.timezone': 'Europe/Berlin',
+    })
+    expect(answer.body.expiresTimestamp).toBe(String(claims.exp! * 1000))
+  })
+
+  it('takes one read and one write of the tenant’s database', async () => {
+    const { headers } = await signIn({ ...alice, tenantName: MOTOR.name })
+    expect(headers.get('server-timing')).toContain('d1;desc="3"')
+  })
+
+  it('is told in the stream of the tenant, whether it works or not', async () => {
+    const answer = await signIn({ ...alice, password: 'wrong', tenantName: MOTOR.name })
+    const { results } = await motor()
+      .prepare('select type, data, username from event where request_id = ?')
+      .bind(answer.headers.get('x-request-id'))
+      .all<{ type: string; data: string; username: string }>()
+    expect(results).toEqual([{ type: 'login.failure', username: 'alice', data: expect.any(String) }])
+    expect(JSON.parse(results[0]!.data)).toEqual({
+      username: 'alice',
+      accountType: 'account.tenant.employee',
+      reason: 'wrongPassword',
+    })
+    await signIn({ ...alice, tenantName: MOTOR.name })
+    const newest = await motor()
+      .prepare('select type from event order by sequence desc limit 1')
+      .first('type')
+    expect(newest).toBe('login.success')
+  })
+
+  it('fails alike for a wrong password, user and tenant, with as much work', async () => {
+    const told = new Set<string>()
+    for (const [body, query] of [
+      [{ ...alice, password: 'wrong' }, `?tenantName=${MOTOR.name}`],
+      [{ ...alice, username: 'nobody' }, `?tenantName=${MOTOR.name}`],
+      [alice, `?tenantName=${HOME.name}`],
+      [alice, '?tenantName=nothing'],
+      [alice, `?tenantName=${HOME.name}&hostName=${MOTOR.hostName}`],
+      [{ ...root, password: 'wrong' }, ''],
+      [alice, ''],
+    ] as const) {
+      const answer = await signIn(body, query)
+      expect(answer.body).toMatchObject({ code: 'signInFailed', httpStatus: '401', httpErrorCode: 401 })
+      told.add(answer.body.message)
+    }
+    expect(told.size).toBe(1)
+  })
+
+  it('is refused with 400 when query and body name different tenants', async () => {
+    const answer = await signIn({ ...alice, tenantName: MOTOR.name }, `?tenantName=${HOME.name}`)
+    expect(answer.body).toMatchObject({ code: 'invalidRequest', httpStatus: '400' })
+  })
+
+  it('says what to send when the body is empty or lacks something', async () => {
+    const empty = await callApi<Refused>('POST', '/account/authenticate', {
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(empty.status).toBe(400)
+    expect(empty.body.message).toMatch(/username.*password/)
+    const half = await signIn({ username: 'alice' })
+    expect(half.body.fieldErrors?.map(problem => problem.ontologyUri)).toEqual(['password'])
+  })
+
+  it('hashes the password again when it was hashed at another cost', async () => {
+    const { scryptSync, createHmac } = await import('node:crypto')
+    const peppered = createHmac('sha256', env.PASSWORD_PEPPER).update(PASSWORD).digest()
+    const hash = scryptSync(peppered, 'salt', 32, { N: 1024, r: 8, p: 1 })
+      .toString('base64')
+      .replace(/=+$/, '')
+    await insertAccount(motor(), 'old', 'account.tenant.employee', `$scrypt$ln=10,r=8,p=1$c2FsdA$${hash}`)
+    tokenIn(await signIn({ username: 'old', password: PASSWORD, tenantName: MOTOR.name }))
+    const stored = await motor()
+      .prepare(`select password_hash from account where username = 'old'`)
+      .first('password_hash')
+    expect(stored).toMatch(/^\$scrypt\$ln=14,r=8,p=5\$/)
+    tokenIn(await signIn({ username: 'old', password: PASSWORD, tenantName: MOTOR.name }))
+  })
+})
+
+describe('an administration account', () => {
+  it('signs in without a tenant, and its token has no tenant', async () => {
+    const claims = decodeJwt(tokenIn(await signIn(root)))
+    expect(claims).toMatchObject({ sub: 'root', 'account.type': 'account.internal' })
+    expect(claims['tenant.uuid']).toBeUndefined()
+  })
+
+  it('is not a user of a tenant', async () => {
+    expect((await signIn({ ...root, tenantName: MOTOR.name })).body.code).toBe('signInFailed')
+  })
+
+  it('signs in to any tenant as an administrator of that tenant only', async () => {
+    for (const query of [
+      `?tenantLocator=${HOME.locator}`,
+      `?tenantName=${HOME.name}`,
+      `?hostName=${HOME.hostName}`,
+    ]) {
+      const claims = decodeJwt(tokenIn(await signInAdmin(root, query)))
+      expect(claims).toMatchObject({
+        'account.type': 'account.tenant.admin',
+        'tenant.uuid': HOME.locator,
+        'tenant.timezone': 'UTC',
+      })
+    }
+  })
+})
+
+describe('authenticateAdmin', () => {
+  it('signs in administrators of the tenant, and no other user', async () => {
+    tokenIn(await signInAdmin(boss, `?tenantName=${MOTOR.name}`))
+    expect((await signInAdmin(alice, `?tenantName=${MOTOR.name}`)).body.code).toBe('signInFailed')
+    expect((await signInAdmin(boss, `?tenantName=${HOME.name}`)).body.code).toBe('signInFailed')
+  })
+
+  it('wants exactly one name of the tenant', async () => {
+    for (const query of ['', `?tenantName=${MOTOR.name}&hostName=${MOTOR.hostName}`])
+      expect((await signInAdmin(boss, query)).body).toMatchObject({
+        code: 'invalidRequest',
+        httpStatus: '400',
+      })
+    tokenIn(await signInAdmin({ ...boss, hostName: MOTOR.hostName }, ''))
+  })
+})
+
+describe('a token', () => {
+  let signedIn: string | undefined
+  /** One sign-in serves many tests: each costs a fifth of a second. */
+  const aliceToken = async (): Promise<string> => {
+    signedIn ??= tokenIn(await signIn({ ...alice, tenantName: MOTOR.name }))
+    return signedIn
+  }
+  const later = (hours: number) => vi.spyOn(Date, 'now').mockReturnValue(Date.now() + hours * 3_600_000)
+
+  it('is accepted bare, as Bearer and as JWT', async () => {
+    const token = await aliceToken()
+    for (const authorization of [token, `Bearer ${token}`, `bearer ${token}`, `JWT ${token}`, `jwt ${token}`])
+      expect((await callApi('GET', '/v1/ping/authorized/', { headers: { authorization } })).body).toBe('api')
+  })
+
+  it('that is missing or wrong is refused with 401', async () => {
+    for (const authorization of ['', 'Bearer x.y.z', 'nonsense']) {
+      const answer = await callApi<Refused>('GET', '/v1/ping/authorized', { headers: { authorization } })
+      expect(answer.body).toMatchObject({ code: 'unauthenticated', httpStatus: 401 })
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    }
+  })
+
+  it('needs no round trip but the tenant every 5 s', async () => {
+    const token = await aliceToken()
+    forgetTenants()
+    expect((await ping(token)).headers.get('server-timing')).toContain('d1;desc="1"')
+    expect((await ping(token)).headers.get('server-timing')).toContain('d1;desc="0"')
+  })
+
+  it('is renewed until 12 hours after the sign-in', async () => {
+    let token = await aliceToken()
+    const began = Date.now()
+    const clock = vi.spyOn(Date, 'now')
+    for (let minutes = 50; minutes < 12 * 60; minutes += 50) {
+      clock.mockReturnValue(began + minutes * 60_000)
+      token = (await callOk<Authentication>('POST', '/account/renewAuthentication', { token }))
+        .authorizationToken
+    }
+    clock.mockReturnValue(began + 12 * 3_600_000 + 1000)
+    expect((await ping(token)).status).toBe(200)
+    const tooLate = await callApi<Refused>('POST', '/account/renewAuthentication', { token })
+    expect(tooLate.body).toMatchObject({ code: 'unauthenticated', httpStatus: '401' })
+    clock.mockRestore()
+  })
+
+  it('that has expired is neither accepted nor renewed', async () => {
+    const token = await aliceToken()
+    const clock = later(1)
+    expect((await ping(token)).status).toBe(401)
+    expect((await callApi('POST', '/account/renewAuthentication', { token })).status).toBe(401)
+    clock.mockRestore()
+  })
+
+  it('of an account that is gone is not renewed', async () => {
+    await insertAccount(
+      motor(),
+      'guest',
+      'account.tenant.employee',
+      await hashPassword(PASSWORD, env.PASSWORD_PEPPER),
+    )
+    const token = tokenIn(await signIn({ username: 'guest', password: PASSWORD, tenantName: MOTOR.name }))
+    await motor().prepare(`delete from account where username = 'guest'`).run()
+    expect((await callApi('POST', '/account/renewAuthentication', { token })).status).toBe(401)
+  })
+
+  it('is void once the tenant is recreated, its tokens are revoked or it is gone', async () => {
+    const token = await aliceToken()
+    for (const [change, undo] of [
+      ['generation = generation + 1', 'generation = generation - 1'],
+      ['token_epoch = token_epoch + 1', 'token_epoch = token_epoch - 1'],
+      [`status = 'deleted'`, `status = 'active'`],
+    ]) {
+      const set = (what: string) =>
+        env.CONTROL.prepare(`update tenant set ${what} where locator = ?`).bind(MOTOR.locator).run()
+      await set(change!)
+      forgetTenants()
+      expect((await ping(token)).status).toBe(401)
+      await set(undo!)
+      forgetTenants()
+    }
+  })
+
+  it('of the administration account renews itself', async () => {
+    const token = tokenIn(await signIn(root))
+    tokenIn(await callApi<Authentication>('POST', '/account/renewAuthentication', { token }))
+  })
+})

@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest'
+import { compileWith, foundIn, withFields } from '../../minimal-archive.ts'
+
+const fieldOf = (field: object) => {
+  const compilation = withFields([field])
+  expect(compilation.findings).toEqual([])
+  return compilation.configuration!.products.boat!.fields[0]
+}
+const foundWith = (...fields: unknown[]): string[] =>
+  foundIn(withFields(fields)).map(line => line.replace(/ policy\/policy\.json.*/, ''))
+const bare = { optional: false, repeatable: false, searchable: false, conditions: [] }
+
+describe('a field compiles to its definition', () => {
+  test('with a title made from its name when it has none', () => {
+    expect(fieldOf({ name: 'home_port', type: 'string' })).toEqual({
+      ...bare,
+      name: 'home_port',
+      title: 'Home Port',
+      type: 'string',
+    })
+  })
+
+  test('whatever way numbers, booleans and single values are written', () => {
+    expect(
+      fieldOf({
+        name: 'length',
+        title: 'Length',
+        type: 'Number',
+        optional: 'true',
+        search: 'text',
+        minimum: 2.5,
+        maximum: '30',
+        decimalPlaces: '1',
+        width: 3,
+      }),
+    ).toEqual({
+      ...bare,
+      name: 'length',
+      title: 'Length',
+      type: 'number',
+      optional: true,
+      searchable: true,
+      minimum: '2.5',
+      maximum: '30',
+      decimalPlaces: 1,
+    })
+    expect(fieldOf({ name: 'berths', type: 'select', values: [1, 2, true] })?.values).toEqual([
+      '1',
+      '2',
+      'true',
+    ])
+    expect(fieldOf({ name: 'a', type: 'string', search: 'none' })?.searchable).toBe(false)
+    expect(fieldOf({ name: 'a', type: 'string', regex: null, condition: null })).not.toHaveProperty('regex')
+  })
+
+  test('dates with fixed and moving bounds', () => {
+    expect(
+      fieldOf({
+        name: 'built',
+        type: 'date',
+        precision: 'day',
+        minimum: '1900-01-01',
+        maximum: 4102444800000,
+        maximumOffset: { field: 'years', amount: '-18' },
+        minimumOffset: { field: 'day', amount: 3, roundToDay: 'true' },
+      }),
+    ).toMatchObject({
+      precision: 'day',
+      earliest: '1900-01-01',
+      latest: '4102444800000',
+      latestOffset: { unit: 'year', amount: -18, roundToDay: false },
+      earliestOffset: { unit: 'day', amount: 3, roundToDay: true },
+    })
+  })
+
+  test('groups with their fields and count', () => {
+    const group = fieldOf({
+      name: 'owners',
+      type: 'group',
+      repeatable: true,
+      maximum: 6,
+      fields: [{ name: 'owner', type: 'string', maximum: 40 }],
+    })
+    expect(group).toMatchObject({ repeatable: true, maximumCount: 6, fields: [{ maximumCount: 40 }] })
+  })
+
+  test('conditions on one value or several, also of a field around the group', () => {
+    const { findings, configuration } = withFields([
+      { name: 'kind', type: 'select', values: ['Sail', 'Motor', '3'] },
+      { name: 'mast', type: 'string', condition: { kind: 'Sail' } },
+      { name: 'engine', type: 'string', condition: { kind: ['Motor', 3] } },
+      {
+        name: 'sails',
+        type: 'group',
+        fields: [
+          { name: 'cloth', type: 'string' },
+          { name: 'area', type: 'number', condition: { kind: 'Sail', cloth: 'x' } },
+        ],
+      },
+    ])
+    expect(findings).toEqual([])
+    const fields = configuration!.products.boat!.fields
+    expect(fields[2]!.conditions).toEqual([{ field: 'kind', values: ['Motor', '3'] }])
+    expect(fields[3]!.fields![1]!.conditions).toHaveLength(2)
+  })
+})
+
+describe('an error in a field is found', () => {
+  test.each<[string, unknown, string]>([
+    ['no name', { type: 'string' }, 'missingProperty'],
+    ['no type', { name: 'a' }, 'missingProperty'],
+    ['a list for a name', { name: [], type: 'string' }, 'badValue'],
+    ['no object at all', 'a', 'badValue'],
+    ['an unknown type', { name: 'a', type: 'text' }, 'unknownFieldType'],
+    ['a type named like a built-in property', { name: 'a', type: 'constructor' }, 'unknownFieldType'],
+    ['a name with a blank', { name: 'a b', type: 'string' }, 'badName'],
+    ['a reserved name', { name: '__proto__', type: 'string' }, 'badName'],
+    ['select without values', { name: 'a', type: 'select' }, 'selectWithoutValues'],
+    ['select with an empty list', { name: 'a', type: 'select', values: [] }, 'selectWithoutValues'],
+    ['lookup without a table', { name: 'a', type: 'lookup' }, 'lookupWithoutTable'],
+    ['lookup in a table that no product has', { name: 'a', type: 'lookup', table: 't' }, 'missingTable'],
+    ['group without fields', { name: 'a', type: 'group' }, 'groupWithoutFields'],
+    ['a pattern with look-ahead', { name: 'a', type: 'string', regex: '(?=x)' }, 'badRegex'],
+    ['a pattern that does not parse', { name: 'a', type: 'string', regex: '[a-' }, 'badRegex'],
+    ['a pattern of enormous length', { name: 'a', type: 'string', regex: 'a'.repeat(3_000) }, 'badRegex'],
+    ['a minimum above the maximum', { name: 'a', type: 'number', minimum: 9, maximum: '8.5' }, 'badBounds'],
+    ['a minimum that is no number', { name: 'a', type: 'number', minimum: 'low' }, 'badBounds'],
+    ['a hundred decimal places', { name: 'a', type: 'number', decimalPlaces: 100 }, 'badBounds'],
+    ['fractional decimal places', { name: 'a', type: 'number', decimalPlaces: 1.5 }, 'badValue'],
+    ['a length of nothing', { name: 'a', type: 'string', maximum: 0 }, 'badBounds'],
+    ['an unknown precision', { name: 'a', type: 'date', precision: 'hour' }, 'badValue'],
+    [
+      'a day that does not exist',
+      { name: 'a', type: 'date', precision: 'day', minimum: '2023-02-30' },
+      'badBounds',
+    ],
+    [
+      'dates in the wrong order',
+      { name: 'a', type: 'date', precision: 'day', minimum: '2024-01-01', maximum: '2023-01-01' },
+      'badBounds',
+    ],
+    [
+      'an offset beyond the calendar',
+      { name: 'a', type: 'date', precision: 'day', maximumOffset: { field: 'year', amount: 999_999 } },
+      'badBounds',
+    ],
+    ['a condition on itself', { name: 'a', type: 'string', condition: { a: 'x' } }, 'unknownConditionField'],
+    ['a condition on nothing', { name: 'a', type: 'string', condition: { b: 'x' } }, 'unknownConditionField'],
+  ])('%s', (_, field, code) => {
+    expect(foundWith(field)).toEqual([`ERROR ${code}`])
+  })
+
+  test('two fields of one name', () => {
+    expect(foundWith({ name: 'a', type: 'string' }, { name: 'a', type: 'string' })).toEqual([
+      'ERROR duplicateName',
+    ])
+  })
+
+  test('a group inside a group', () => {
+    const inner = { name: 'b', type: 'group', fields: [{ name: 'c', type: 'string' }] }
+    expect(foundWith({ name: 'a', type: 'group', fields: [inner] })).toEqual(['ERROR nestedGroup'])
+  })
+
+  test('a condition on a field that was itself refused is not called unknown', () => {
+    expect(foundWith({ name: 'a', type: 'string', condition: { b: 'x' } }, { name: 'b' })).toEqual([
+      'ERROR missingProperty',
+    ])
+  })
+})
+
+describe('what looks like a slip is a warning', () => {
+  test.each<[string, unknown, string]>([
+    ['a property that is not known', { name: 'a', type: 'string', optinal: true }, 'unknownProperty'],
+    ['a property of another type', { name: 'a', type: 'string', decimalPlaces: 0 }, 'propertyOfOtherType'],
+    ['a value offered twice', { name: 'a', type: 'select', values: ['x', 'x'] }, 'duplicateValue'],
+    ['a date without precision', { name: 'a', type: 'date' }, 'missingPrecision'],
+    ['a longer text than is kept', { name: 'a', type: 'string', maximum: 50_000 }, 'badBounds'],
+  ])('%s', (_, field, code) => {
+    expect(foundWith(field)).toEqual([`WARNING ${code}`])
+  })
+
+  test('a condition on a value that is not offered', () => {
+    const fields = [
+      { name: 'a', type: 'select', values: ['x'] },
+      { name: 'b', type: 'string', condition: { a: 'y' } },
+    ]
+    expect(foundWith(...fields)).toEqual(['WARNING conditionNeverHolds'])
+  })
+})
+
+test('policyholders have no groups, look-ups or media, payments no groups or look-ups', () => {
+  const fields = [
+    { name: 'a', type: 'group', fields: [{ name: 'x', type: 'string' }] },
+    { name: 'b', type: 'lookup', table: 't' },
+    { name: 'c', type: 'media' },
+  ]
+  const compilation = compileWith({
+    'policyholder/policyholder.dictionary.json': fields,
+    'payment/payment.json': { fields },
+  })
+  expect(compilation.findings.map(({ path, code }) => `${path} ${code}`)).toEqual([
+    'payment/payment.json fieldTypeNotAllowed',
+    'payment/payment.json fieldTypeNotAllowed',
+    'policyholder/policyholder.dictionary.json fieldTypeNotAllowed',
+    'policyholder/policyholder.dictionary.json fieldTypeNotAllowed',
+    'policyholder/policyholder.dictionary.json fieldTypeNotAllowed',
+  ])
+})
+
+test('every problem of a file is reported at its line, not only the first', () => {
+  const text = `{
+  "fields": [
+    { "name": "a", "type": "sting" },
+    { "title": "no name", "type": "string" },
+    { "name": "b", "type": "select" },
+    { "name": "c", "type": "string", "regex": "(" },
+    { "name": "d", "type": "string", "colour": "red" }
+  ]
+}`
+  expect(foundIn(compileWith({ 'policy/policy.json': text }))).toEqual([
+    'ERROR unknownFieldType policy/policy.json:3',
+    'ERROR missingProperty policy/policy.json:4',
+    'ERROR selectWithoutValues policy/policy.json:5',
+    'ERROR badRegex policy/policy.json:6',
+    'WARNING unknownProperty policy/policy.json:7',
+  ])
+})

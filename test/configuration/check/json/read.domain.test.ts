@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { pathText, readJson } from '../../../../src/configuration/check/json/read.ts'
+
+const read = (text: string) => {
+  const document = readJson(text)
+  if ('message' in document) throw new Error(document.message)
+  return document
+}
+const problem = (text: string): string => {
+  const document = readJson(text)
+  return 'message' in document ? `${document.line}:${document.column} ${document.message}` : 'none'
+}
+
+test('every JSON text reads to the value that JSON.parse gives', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.integer({ min: 0, max: 4 }), (json, indent) => {
+      const text = JSON.stringify(JSON.parse(json), null, indent)
+      expect(JSON.stringify(read(text).value)).toBe(JSON.stringify(JSON.parse(text)))
+    }),
+    { seed: 1, numRuns: 500 },
+  )
+})
+
+test('any text is either read or gets a line and a column in it', () => {
+  const letters = fc.string({ unit: fc.constantFrom(...'{}[]",:\\ \n1-.eEtrufalsn\u0001é') })
+  fc.assert(
+    fc.property(letters, text => {
+      const document = readJson(text)
+      let isJson = true
+      try {
+        JSON.parse(text)
+      } catch {
+        isJson = false
+      }
+      expect('message' in document).toBe(!isJson)
+      if ('message' in document) {
+        const line = text.split('\n')[document.line - 1]
+        expect(line).toBeDefined()
+        expect(document.column).toBeLessThanOrEqual(line!.length + 1)
+      }
+    }),
+    { seed: 2, numRuns: 2_000 },
+  )
+})
+
+test('a property is where its name is, an entry where it begins', () => {
+  const { positionOf } = read('{\n  "fields": [\n    {"name": "a"},\n    {"name": "b"}\n  ]\n}')
+  expect(positionOf(['fields'])).toEqual({ line: 2, column: 3 })
+  expect(positionOf(['fields', 1])).toEqual({ line: 4, column: 5 })
+  expect(positionOf(['fields', 1, 'name'])).toEqual({ line: 4, column: 6 })
+})
+
+test('what is not there is where the value around it is', () => {
+  const { positionOf } = read('{\n  "fields": [\n    {}\n  ]\n}')
+  expect(positionOf(['fields', 0, 'name'])).toEqual({ line: 3, column: 5 })
+  expect(positionOf(['documents', 3])).toEqual({ line: 1, column: 1 })
+})
+
+test('a key that stands twice is noticed and the last one counts', () => {
+  const { value, duplicates } = read('{"a": {"b": 1, "b": 2}}')
+  expect(duplicates).toEqual([['a', 'b']])
+  expect(JSON.stringify(value)).toBe('{"a":{"b":2}}')
+})
+
+test('a key __proto__ is a key like any other', () => {
+  const value = read('{"__proto__": {"polluted": true}}').value as object
+  expect(Object.keys(value)).toEqual(['__proto__'])
+  expect('polluted' in {}).toBe(false)
+})
+
+describe('a syntax error names its place and the remedy', () => {
+  test.each([
+    ['{"a": 1,}', "1:9 The comma before this '}' must go."],
+    ['[1 2]', "1:4 ',' or ']' is expected here, not '2'."],
+    ['{\n  "a" 1}', "2:7 ':' is expected here, not '1'."],
+    ["{'a': 1}", "1:2 A name in double quotes is expected here, not '''."],
+    ['{"a": nope}', "1:7 A value is expected here, not 'n'."],
+    ['{"a": "x', '1:7 The text that begins here has no closing quote.'],
+    ['{"a": "C:\\dir"}', "1:7 The text that begins here has a '\\' that JSON does not know; write '\\\\'."],
+    ['{"a": 1e999}', '1:7 The number is too large.'],
+    ['{} x', "1:4 Nothing may follow the value, but here is 'x'."],
+    ['', '1:1 A value is expected here, not the end of the file.'],
+  ])('%j', (text, message) => {
+    expect(problem(text)).toBe(message)
+  })
+
+  test('nesting and the number of values are bounded', () => {
+    expect(problem('['.repeat(100_000))).toMatch(/nests deeper than 64/)
+    expect(problem(`[${'0,'.repeat(200_001)}0]`)).toMatch(/more than 200000 values/)
+  })
+})
+
+test('paths read as a person writes them', () => {
+  expect(pathText(['fields', 3, 'condition', 'vehicle type'])).toBe("fields[3].condition['vehicle type']")
+  expect(pathText([])).toBe('the file')
+})

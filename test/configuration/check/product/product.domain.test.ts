@@ -1,0 +1,454 @@
+import { describe, expect, test } from 'vitest'
+import type { ArchiveContent } from '../../archive-maker.ts'
+import { compileWith, foundIn, minimal } from '../../minimal-archive.ts'
+
+type Changes = Record<string, ArchiveContent[string] | undefined>
+
+const found = (changes: Changes): string[] => foundIn(compileWith(changes))
+const policyWith = (properties: object): Changes => ({ 'policy/policy.json': { fields: [], ...properties } })
+const premium = 'policy/exposures/hull/perils/sinking.premium.liquid'
+
+describe('a product compiles', () => {
+  test('from the least it needs', () => {
+    const { configuration, findings } = compileWith({})
+    expect(findings).toEqual([])
+    expect(configuration?.products.boat).toEqual({
+      name: 'boat',
+      displayName: 'Boat',
+      locator: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      fields: [expect.objectContaining({ name: 'harbour', title: 'Home harbour' })],
+      exposures: [
+        {
+          name: 'hull',
+          displayName: 'Hull',
+          fields: [],
+          perils: [
+            {
+              name: 'sinking',
+              displayName: 'Sinking',
+              fields: [],
+              defaults: {},
+              premium: { path: `products/boat/${premium}`, source: '{{ 100 | set_year_premium }}' },
+            },
+          ],
+        },
+      ],
+      documents: [],
+      paymentSchedules: [{ type: 'total', name: 'upfront', displayName: 'Upfront' }],
+      defaultPaymentTerms: { amount: 0, unit: 'day' },
+      lapse: {},
+      invoicing: { generatingEvent: 'issue' },
+      legacyCancellationProration: 'monthly',
+      endReminders: [],
+      endorsements: [],
+      renewals: { documents: [] },
+      fees: [],
+      taxes: [],
+      templates: {},
+      staticDocuments: [],
+      plugins: {},
+      tables: {},
+    })
+  })
+
+  test('with everything it may say', () => {
+    const document = { fileName: 'endorsement.pdf', templateName: 'endt.template.liquid' }
+    const { configuration, findings } = compileWith({
+      ...policyWith({
+        documents: [
+          {
+            displayName: 'Schedule',
+            fileName: 'schedule.html',
+            templateName: 'schedule',
+            type: 'html',
+            generatingEvent: 'Accept',
+            pageLayout: { marginTop: 2, orientation: 'landscape' },
+          },
+        ],
+        paymentSchedules: [
+          { type: 'monthly', name: 'by month', displayName: 'By month' },
+          { type: 'every_two_weeks', name: 'fortnightly' },
+        ],
+        defaultPaymentTerms: { amount: '14', unit: 'day' },
+        lapse: { gracePeriodDays: 30, reinstatementPeriodDays: 0 },
+        invoicing: { generatingEvent: 'accept' },
+        cancellations: { proration: 'actualMilliseconds' },
+        reminders: { enabled: true, from: 'policy.end', name: 'Renew', offset: '-2w' },
+        endReminders: [{ name: 'Ends', daysBefore: 7 }],
+        searchSummary: ['harbour'],
+      }),
+      'policy/schedule.template.liquid': 'schedule',
+      'policy/endt.template.liquid': 'endorsement',
+      'policy/invoice.template.liquid': 'invoice',
+      'policy/lapse.template.vm': '#if($data.x) $data.x #end',
+      'policy/exposures/hull/perils/sinking.json': {
+        name: 'sinking',
+        indemnityPerItem: 100000,
+        indemnityInAggregate: 'Unlimited',
+        deductible: '250.50',
+      },
+      'policy/endorsements.json': {
+        endorsements: [{ name: 'generic', reprice: 'always', documents: [document] }],
+      },
+      'policy/renewals.json': { documents: [document] },
+      'policy/cancellations.json': {
+        cancellationTypes: [
+          {
+            name: 'lapse',
+            title: 'Not paid',
+            documents: [],
+            reinstatement: { defaultDeadlineDays: 60, documents: [document] },
+            cancellationCategories: 'eligible',
+          },
+        ],
+      },
+      'policy/fees.json': { fees: [{ name: 'setup', proration: 'flat' }, { name: 'plate' }] },
+      'policy/taxes/taxes.json': { taxes: [{ name: 'vat', displayName: 'VAT' }] },
+      'policy/taxes/vat.premium.liquid': '{{ 1 | set_peril_tax }}',
+      'policy/policy.calculations.liquid': '{{ 10 | add_fee: "setup" }}',
+      'policy/underwriting.guidelines.liquid': '{{ "accept" | set_underwriting_decision }}',
+      'policy/static_documents/terms.pdf': new Uint8Array([0x25, 0x50, 0x44, 0x46]),
+    })
+    expect(findings).toEqual([])
+    const product = configuration!.products.boat!
+    expect(product.documents).toEqual([
+      {
+        displayName: 'Schedule',
+        fileName: 'schedule.html',
+        templateName: 'schedule.template.liquid',
+        type: 'html',
+        generatingEvent: 'accept',
+        pageLayout: { marginTop: '2', orientation: 'landscape' },
+      },
+    ])
+    expect(product.paymentSchedules).toEqual([
+      { type: 'monthly', name: 'by month', displayName: 'By month' },
+      { type: 'every_two_weeks', name: 'fortnightly', displayName: 'Fortnightly' },
+    ])
+    expect(product).toMatchObject({
+      defaultPaymentTerms: { amount: 14, unit: 'day' },
+      lapse: { gracePeriodDays: 30, reinstatementPeriodDays: 0 },
+      invoicing: { generatingEvent: 'accept' },
+      legacyCancellationProration: 'linear',
+      endReminders: [
+        { name: 'Ends', daysBefore: 7 },
+        { name: 'Renew', daysBefore: 14 },
+      ],
+      endorsements: [{ name: 'generic', displayName: 'Generic', reprice: 'always' }],
+      renewals: { documents: [{ generatingEvent: 'issue', type: 'pdf' }] },
+      cancellationTypes: [
+        {
+          name: 'lapse',
+          title: 'Not paid',
+          cancellationCategories: ['eligible'],
+          reinstatement: { defaultDeadlineDays: 60 },
+        },
+      ],
+      fees: [
+        { name: 'setup', displayName: 'Setup', proration: 'flat' },
+        { name: 'plate', displayName: 'Plate', proration: 'proratable' },
+      ],
+      taxes: [{ name: 'vat', displayName: 'VAT', premium: { source: '{{ 1 | set_peril_tax }}' } }],
+      calculations: { source: '{{ 10 | add_fee: "setup" }}' },
+      underwriting: { path: 'products/boat/policy/underwriting.guidelines.liquid' },
+      staticDocuments: ['terms.pdf'],
+    })
+    expect(product.exposures[0]!.perils[0]!.defaults).toEqual({
+      indemnityPerItem: '100000',
+      indemnityInAggregate: 'unlimited',
+      deductible: '250.5',
+    })
+    expect(Object.keys(product.templates)).toEqual([
+      'endt.template.liquid',
+      'invoice.template.liquid',
+      'lapse.template.vm',
+      'schedule.template.liquid',
+    ])
+  })
+
+  test('and keeps its locator whatever else changes', () => {
+    const one = compileWith({}).configuration!.products.boat!.locator
+    const other = compileWith(policyWith({})).configuration!.products.boat!.locator
+    expect(other).toBe(one)
+  })
+})
+
+describe('a product that is incomplete is refused', () => {
+  test('no product at all', () => {
+    const nothing = Object.fromEntries(Object.keys(minimal).map(path => [path, undefined]))
+    expect(found({ ...nothing, 'config.json': minimal['config.json'] })).toContain(
+      'ERROR noProducts products',
+    )
+  })
+
+  test('no policy.json, without blaming what depends on it', () => {
+    expect(found({ 'policy/policy.json': undefined, [premium]: undefined })).toEqual([
+      'ERROR missingFile policy/policy.json',
+    ])
+  })
+
+  test('no exposure.json', () => {
+    expect(found({ 'policy/exposures/hull/exposure.json': undefined })).toEqual([
+      'ERROR missingFile policy/exposures/hull/exposure.json',
+    ])
+  })
+
+  test.each(['bo$t', 'boat: big', 'boat#1', 'boat\u{1f6a4}', 'a{b}', 'a|b', 'what?'])('the name %s', name => {
+    const renamed: ArchiveContent = {}
+    for (const [path, content] of Object.entries(minimal))
+      renamed[path.replace('products/boat', `products/${name}`)] = content
+    const kept = Object.fromEntries(Object.keys(minimal).map(path => [path, renamed[path]]))
+    expect(found({ ...kept, ...renamed })).toEqual([`ERROR badName products/${name}`])
+  })
+})
+
+describe('names are unique and agree', () => {
+  test('perils of one exposure', () => {
+    expect(
+      found({
+        'policy/exposures/hull/perils/storm.json': { name: 'sinking' },
+        'policy/exposures/hull/perils/storm.premium.liquid': '',
+      }),
+    ).toEqual([
+      'ERROR duplicateName policy/exposures/hull/perils/storm.json',
+      'WARNING nameDiffersFromFile policy/exposures/hull/perils/storm.json:2',
+    ])
+  })
+
+  test('perils of different exposures may share a name, with a warning', () => {
+    expect(
+      found({
+        'policy/exposures/tender/exposure.json': { name: 'tender' },
+        'policy/exposures/tender/perils/sinking.json': { name: 'sinking' },
+        'policy/exposures/tender/perils/sinking.premium.liquid': '',
+      }),
+    ).toEqual(['WARNING sharedPerilName policy/exposures/tender/perils'])
+  })
+
+  test('exposures', () => {
+    expect(found({ 'policy/exposures/other/exposure.json': { name: 'hull' } })).toContain(
+      'ERROR duplicateName policy/exposures/other/exposure.json',
+    )
+  })
+
+  test.each<[string, Changes]>([
+    ['fees', { 'policy/fees.json': { fees: [{ name: 'a' }, { name: 'a' }] } }],
+    ['endorsements', { 'policy/endorsements.json': { endorsements: [{ name: 'a' }, { name: 'a' }] } }],
+    [
+      'cancellation types',
+      { 'policy/cancellations.json': { cancellationTypes: [{ name: 'a' }, { name: 'a' }] } },
+    ],
+    ['payment schedules', policyWith({ paymentSchedules: [{ type: 'total' }, { type: 'total' }] })],
+  ])('%s', (_, changes) => {
+    expect(found(changes)).toEqual([expect.stringMatching(/^ERROR duplicateName .*:\d+$/)])
+  })
+})
+
+describe('every peril and tax is priced by something', () => {
+  test('a peril without a script', () => {
+    expect(found({ [premium]: undefined })).toEqual([
+      'ERROR missingPremiumScript policy/exposures/hull/perils/sinking.json',
+    ])
+  })
+
+  test('a plugin prices perils without a script, if it is enabled', () => {
+    const plugin = (enabled: boolean): Changes => ({
+      ...policyWith({ plugins: { getPerilRates: { path: 'main/rater.js', enabled } } }),
+      'scripts/main/rater.js': 'exports.getPerilRates = () => ({})',
+      [premium]: undefined,
+    })
+    expect(found(plugin(true))).toEqual([])
+    expect(found(plugin(false))).toEqual([
+      'ERROR missingPremiumScript policy/exposures/hull/perils/sinking.json',
+    ])
+  })
+
+  test('an external rater prices them, with a warning that it is not connected', () => {
+    expect(found({ ...policyWith({ externalRater: 'boat-rater' }), [premium]: undefined })).toEqual([
+      'WARNING externalRater policy/policy.json:3',
+    ])
+  })
+
+  test('a tax without a script, and scripts without peril or tax', () => {
+    expect(
+      found({
+        'policy/taxes/taxes.json': { taxes: [{ name: 'vat' }] },
+        'policy/taxes/vatt.premium.liquid': '',
+        'policy/exposures/hull/perils/sink.premium.liquid': '',
+      }),
+    ).toEqual([
+      'WARNING orphanScript policy/exposures/hull/perils/sink.premium.liquid',
+      'ERROR missingTaxScript policy/taxes/taxes.json:3',
+      'WARNING orphanScript policy/taxes/vatt.premium.liquid',
+    ])
+  })
+})
+
+describe('what is referred to exists', () => {
+  test('tables of lookup fields, in any product', () => {
+    const lookup = policyWith({ fields: [{ name: 'port', type: 'lookup', table: 'ports' }] })
+    expect(found(lookup)).toEqual(['ERROR missingTable policy/policy.json:6'])
+    const elsewhere = Object.fromEntries(
+      Object.entries(minimal)
+        .filter(([path]) => path.startsWith('products/boat'))
+        .map(([path, content]) => [path.replace('products/boat', 'products/yacht'), content]),
+    )
+    expect(
+      found({ ...lookup, ...elsewhere, 'products/yacht/policy/tables/ports.csv': 'port\nKiel\n' }),
+    ).toEqual([])
+  })
+
+  test('tables that scripts look up in by name', () => {
+    const script = [
+      '{% comment %} {{ "old" | lookup: x }} {% endcomment %}',
+      '{% assign rate = "rates" | lookup: data.policy.x %}',
+      "{{ 'gone'|lookup_effective: key, now }}",
+      '{{ "ports" | lookup: "Kiel" }}',
+      '{{ prefix | append: "suffix" | lookup: key }}',
+    ].join('\n')
+    expect(
+      found({
+        [premium]: script,
+        'policy/tables/rates.csv': 'key,value\na,1\n',
+        'policy/tables/ports.csv': 'port,country\nKiel,DE\n',
+      }),
+    ).toEqual([`ERROR missingTable ${premium}:3`, `ERROR notALookupTable ${premium}:4`])
+  })
+
+  test('a table that does not read is not called missing as well', () => {
+    expect(
+      found({ [premium]: '{{ "rates" | lookup: x }}', 'policy/tables/rates.csv': 'key,value\na\n' }),
+    ).toEqual(['ERROR badTable policy/tables/rates.csv:2'])
+  })
+
+  test('templates of every kind of document', () => {
+    const documents = [{ fileName: 'a.pdf', templateName: 'a.template.liquid' }]
+    expect(
+      found({
+        ...policyWith({ documents }),
+        'policy/endorsements.json': { endorsements: [{ name: 'e', documents }] },
+        'policy/renewals.json': { documents },
+        'policy/cancellations.json': {
+          cancellationTypes: [{ name: 'c', documents, reinstatement: { defaultDeadlineDays: 1, documents } }],
+        },
+      }).map(line => line.replace(/:\d+$/, '')),
+    ).toEqual([
+      'ERROR missingTemplate policy/cancellations.json',
+      'ERROR missingTemplate policy/cancellations.json',
+      'ERROR missingTemplate policy/endorsements.json',
+      'ERROR missingTemplate policy/policy.json',
+      'ERROR missingTemplate policy/renewals.json',
+    ])
+  })
+
+  test('templates that nothing uses are a warning, with the fixed name that may be meant', () => {
+    const { findings } = compileWith({
+      'policy/graceperiod.template.liquid': '',
+      'policy/old.template.liquid': '',
+    })
+    expect(
+      findings.map(({ code, message }) => [code, message.includes("'gracePeriod.template.liquid'")]),
+    ).toEqual([
+      ['unusedTemplate', true],
+      ['unusedTemplate', false],
+    ])
+  })
+
+  test('static documents and fees that scripts name', () => {
+    expect(
+      found({
+        'policy/invoice.template.liquid':
+          '{{ "terms.pdf" | render_static_document }}\n{{ "gone.pdf" | render_static_document }}',
+        'policy/static_documents/terms.pdf': 'pdf',
+        'policy/fees.json': { fees: [{ name: 'setup' }] },
+        'policy/policy.calculations.liquid':
+          '{{ 1 | add_fee: "setup" }}\n{{ 1 | add_fee: "set-up", "Set-up" }}',
+      }),
+    ).toEqual([
+      'ERROR missingStaticDocument policy/invoice.template.liquid:2',
+      'ERROR unknownFee policy/policy.calculations.liquid:2',
+    ])
+  })
+
+  test('scripts of plugins, and files that scripts require', () => {
+    expect(
+      found({
+        ...policyWith({
+          plugins: {
+            getUnderwritingResult: { path: 'main/underwriter.js', enabled: true },
+            createInstallments: { path: 'main/installments.js' },
+            getPreGraceResult: { path: 'main/grace.js', enabled: 'false' },
+            getWeather: { path: 'main/underwriter.js' },
+          },
+        }),
+        'scripts/main/underwriter.js': "require('../lib/rules.js')\nrequire('./gone')\nrequire('socotra')",
+        'scripts/lib/rules.js': '',
+      }),
+    ).toEqual([
+      'ERROR missingPlugin policy/policy.json:8',
+      'WARNING missingPlugin policy/policy.json:11',
+      'WARNING unknownPlugin policy/policy.json:15',
+      'WARNING missingScript scripts/main/underwriter.js:2',
+    ])
+  })
+})
+
+describe('rules of single files', () => {
+  test('if one cancellation type has categories all must', () => {
+    expect(
+      found({
+        'policy/cancellations.json': {
+          cancellationTypes: [{ name: 'a', cancellationCategories: ['x'] }, { name: 'b' }],
+        },
+      }),
+    ).toEqual(['ERROR unevenCategories policy/cancellations.json:9'])
+  })
+
+  test.each<[string, object]>([
+    ['an unknown payment schedule', { paymentSchedules: [{ type: 'weekly' }] }],
+    ['payment terms in months', { defaultPaymentTerms: { amount: 1, unit: 'month' } }],
+    ['a negative grace period', { lapse: { gracePeriodDays: -1 } }],
+    ['an unknown proration', { cancellations: { proration: 'daily' } }],
+    ['an unknown event for invoices', { invoicing: { generatingEvent: 'quote' } }],
+  ])('%s is refused', (_, properties) => {
+    expect(found(policyWith(properties))).toEqual([
+      expect.stringMatching(/^ERROR badValue policy\/policy.json:\d+$/),
+    ])
+  })
+
+  test('a reminder in hours is refused', () => {
+    expect(found(policyWith({ reminders: [{ name: 'r', offset: '-5h' }] }))).toEqual([
+      'ERROR badReminder policy/policy.json:6',
+    ])
+  })
+
+  test('an indemnity that is no amount and a deductible below 0', () => {
+    const peril = { name: 'sinking', indemnityPerItem: 'a lot', deductible: -1 }
+    expect(found({ 'policy/exposures/hull/perils/sinking.json': peril })).toEqual([
+      'ERROR badValue policy/exposures/hull/perils/sinking.json:3',
+      'ERROR badBounds policy/exposures/hull/perils/sinking.json:4',
+    ])
+  })
+
+  test('every Liquid source is compiled, and what the compiler finds is in the log', () => {
+    const seen: string[] = []
+    const compilation = compileWith(
+      { 'policy/invoice.template.liquid': 'x', 'policy/underwriting.guidelines.liquid': 'y' },
+      ({ path }) => {
+        seen.push(path)
+        return {
+          findings: path.includes('invoice')
+            ? [{ severity: 'ERROR', path, line: 1, code: 'unknownFilter', message: '' }]
+            : [],
+        }
+      },
+    )
+    expect(seen.map(path => path.replace('products/boat/', '')).sort()).toEqual([
+      premium,
+      'policy/invoice.template.liquid',
+      'policy/underwriting.guidelines.liquid',
+    ])
+    expect(foundIn(compilation)).toEqual(['ERROR unknownFilter policy/invoice.template.liquid:1'])
+    expect(compilation.configuration).toBeUndefined()
+  })
+})

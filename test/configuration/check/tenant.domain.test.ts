@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import type { ArchiveContent } from '../archive-maker.ts'
+import { compileWith, foundIn } from '../minimal-archive.ts'
+
+const found = (changes: Record<string, ArchiveContent[string] | undefined>) => foundIn(compileWith(changes))
+
+describe('config.json', () => {
+  test('gives time zone, currency and features', () => {
+    const { configuration, findings } = compileWith({
+      'config.json': {
+        timezone: 'America/New_York',
+        currency: 'usd',
+        improvedRating: 'true',
+        features: { 'property.product.versioning.m2.enabled': true, 'property.x.enabled': 'False' },
+      },
+    })
+    expect(findings).toEqual([])
+    expect(configuration).toMatchObject({
+      timeZone: 'America/New_York',
+      currency: 'USD',
+      features: {
+        'property.product.versioning.m2.enabled': true,
+        'property.x.enabled': false,
+        improvedRating: true,
+      },
+    })
+  })
+
+  test('is UTC and US dollars where it is missing, with a warning', () => {
+    const { configuration, findings } = compileWith({ 'config.json': undefined })
+    expect(findings).toMatchObject([{ severity: 'WARNING', code: 'missingConfig', path: 'config.json' }])
+    expect(configuration).toMatchObject({ timeZone: 'UTC', currency: 'USD' })
+    expect(found({ 'config.json': { timezone: 'UTC' } })).toEqual(['WARNING missingConfig config.json:1'])
+  })
+
+  test('names a known time zone and currency', () => {
+    expect(found({ 'config.json': { timezone: 'Berlin', currency: 'EURO' } })).toEqual([
+      'ERROR unknownTimeZone config.json:2',
+      'ERROR unknownCurrency config.json:3',
+    ])
+  })
+})
+
+describe('policyholders', () => {
+  test('have the fields of the dictionary, a list or an object around it', () => {
+    const list = [{ name: 'email', type: 'email', search: 'text' }]
+    for (const dictionary of [list, { fields: list }])
+      expect(
+        compileWith({ 'policyholder/policyholder.dictionary.json': dictionary }).configuration
+          ?.policyholderFields,
+      ).toMatchObject([{ name: 'email', type: 'email', searchable: true }])
+  })
+
+  test('have no fields without one, with a warning', () => {
+    expect(found({ 'policyholder/policyholder.dictionary.json': undefined })).toEqual([
+      'WARNING missingFile policyholder/policyholder.dictionary.json',
+    ])
+  })
+
+  test('have errors in the dictionary at their lines, in either form', () => {
+    const list = [{ name: 'a', type: 'string' }, { name: 'b', type: 'txt' }, 'c']
+    expect(found({ 'policyholder/policyholder.dictionary.json': list })).toEqual([
+      'ERROR unknownFieldType policyholder/policyholder.dictionary.json:8',
+      'ERROR badValue policyholder/policyholder.dictionary.json:10',
+    ])
+    expect(found({ 'policyholder/policyholder.dictionary.json': { fields: list } })).toEqual([
+      'ERROR unknownFieldType policyholder/policyholder.dictionary.json:9',
+      'ERROR badValue policyholder/policyholder.dictionary.json:11',
+    ])
+  })
+
+  test('have screens that show only fields of the dictionary', () => {
+    expect(
+      found({
+        'policyholder/policyholder.form.json': {
+          pages: [
+            {
+              sections: [
+                { fields: [{ name: 'last_name' }, { name: 'first_name', visibleIf: { kind: 'x' } }] },
+              ],
+            },
+          ],
+        },
+        'policyholder/policyholder.card.json': {
+          leftText: '{{last_name}} {{ title }}',
+          fields: ['last_name', 'mail'],
+        },
+      }),
+    ).toEqual([
+      'WARNING unknownFormField policyholder/policyholder.card.json:2',
+      'WARNING unknownFormField policyholder/policyholder.card.json:5',
+      'WARNING unknownFormField policyholder/policyholder.form.json:10',
+      'WARNING unknownFormField policyholder/policyholder.form.json:13',
+    ])
+  })
+})
+
+describe('test users', () => {
+  const alice = { username: 'alice.lee', name: 'Alice Lee', password: 'boat', roles: ['admin', 'claims'] }
+  const expected = [alice, { username: 'bob', name: 'bob', password: '1234', roles: [] }]
+
+  test.each<[string, object]>([
+    ['a list', [alice, { username: 'bob', password: 1234 }]],
+    ['an object around a list', { users: [alice, { username: 'bob', password: 1234 }] }],
+    ['an object by username', { 'alice.lee': { ...alice, username: undefined }, bob: { password: '1234' } }],
+  ])('come as %s', (_, users) => {
+    const { configuration, findings } = compileWith({
+      'security/test_users.json': users,
+      'security/roles.json': { claims: 'Claims Team', finance: { displayName: 'Finance' } },
+    })
+    expect(findings).toEqual([])
+    expect(configuration?.testUsers).toEqual(expected)
+    expect(configuration?.roles).toEqual({ claims: 'Claims Team', finance: 'Finance' })
+  })
+
+  test('have a name of their own, a password and known roles', () => {
+    const users = [
+      { username: 'a', password: 'x' },
+      { username: 'a', password: 'y' },
+      { username: 'b', password: '' },
+      { username: 'c', password: 'x', roles: 'pilot' },
+    ]
+    expect(found({ 'security/test_users.json': users })).toEqual([
+      'ERROR duplicateName security/test_users.json:6',
+      'ERROR badValue security/test_users.json:12',
+      'WARNING unknownRole security/test_users.json:17',
+    ])
+  })
+})
+
+describe('files', () => {
+  test('that are unknown are warned about, whole unknown folders once', () => {
+    expect(
+      found({
+        'notes.txt': '',
+        'tools/a.sh': '',
+        'tools/b.sh': '',
+        'policy/polcy.json': '{}',
+        'policy/tables/readme.txt': '',
+        'bootstrap/resources/config.json': '{}',
+        'bootstrap/resources/resourceFiles/secrets/a.json': '{}',
+      }),
+    ).toEqual([
+      'WARNING ignoredFolder bootstrap/',
+      'WARNING unknownFile notes.txt',
+      'WARNING unknownFile policy/polcy.json',
+      'WARNING unknownFile tools/',
+    ])
+  })
+
+  test('that are obsolete or for people are ignored silently', () => {
+    expect(
+      found({
+        'perms.json': '{',
+        'global.dictionary.json': '[',
+        'brand/logo.png': 'x',
+        'reports/all.sql': 'x',
+        'README.md': 'x',
+        LICENSE: 'x',
+        'products/boat/claim/claim.json': '{',
+        'products/boat/perms.json': '{',
+        'policyholder/policyholder.json': '{}',
+      }),
+    ).toEqual([])
+  })
+
+  test('that are no JSON give line and column, and the rest is still checked', () => {
+    const { findings } = compileWith({
+      'config.json': '{\n  "timezone": "UTC"\n  "currency": "EUR"\n}',
+      'policy/fees.json': '{"fees": [{"name": 1, "name": 2}]}',
+      'payment/payment.json': new Uint8Array([0x7b, 0xff, 0x7d]),
+      'policy/renewals.json': '[]',
+    })
+    expect(
+      findings.map(({ path, line, column, code }) => `${path.split('/').pop()}:${line}:${column} ${code}`),
+    ).toEqual([
+      'config.json:3:3 badSyntax',
+      'payment.json:undefined:undefined textNotUtf8',
+      'fees.json:1:23 duplicateKey',
+      'renewals.json:1:1 badValue',
+    ])
+  })
+})

@@ -1,0 +1,92 @@
+import { env } from 'cloudflare:workers'
+import { noCalls } from '../../src/platform/calls.ts'
+import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { boundDatabase } from '../support/databases.ts'
+import { type ArchiveFiles, archiveOf, type DeployAnswer, deployForm } from '../support/examples.ts'
+import { administrator } from '../support/sign-in.ts'
+
+/** A boat's hull that may sink; the premium is `premium` a year. No users: hashing passwords takes long. */
+export function boat(premium = 100, changes: ArchiveFiles = {}): ArchiveFiles {
+  const policy = 'products/boat/policy'
+  return {
+    'config.json': JSON.stringify({ timezone: 'Europe/Berlin', currency: 'EUR' }),
+    [`${policy}/policy.json`]: JSON.stringify({
+      fields: [{ name: 'harbour', title: 'Home harbour', type: 'string' }],
+    }),
+    [`${policy}/exposures/hull/exposure.json`]: JSON.stringify({
+      name: 'hull',
+      displayName: 'Hull',
+      fields: [{ name: 'length', title: 'Length', type: 'number' }],
+    }),
+    [`${policy}/exposures/hull/perils/sinking.json`]: JSON.stringify({ name: 'sinking', fields: [] }),
+    [`${policy}/exposures/hull/perils/sinking.premium.liquid`]: `{{ ${premium} | set_year_premium }}`,
+    ...changes,
+  }
+}
+
+export const users = (...names: string[]): ArchiveFiles => ({
+  'security/test_users.json': JSON.stringify(
+    names.map(username => ({ username, name: username, password: `pw of ${username}` })),
+  ),
+})
+
+export type DeployFields = Record<string, string>
+
+/** Sends an archive to a route as the administration account, or with `token`. */
+export async function deploy(
+  path: string,
+  fields: DeployFields,
+  files: ArchiveFiles = boat(),
+  { token, headers }: { token?: string; headers?: Record<string, string> } = {},
+): Promise<Answer<DeployAnswer>> {
+  return callApi('POST', path, {
+    token: token ?? (await administrator()),
+    body: deployForm(archiveOf(files), fields),
+    headers,
+  })
+}
+
+/** Round trips of one kind that the answer reports. */
+export function callsOf({ headers }: Answer<unknown>, kind: 'd1' | 'r2' | 'object'): number {
+  const figure = new RegExp(`${kind};desc="(\\d+)"`).exec(headers.get('server-timing') ?? '')?.[1]
+  return Number(figure)
+}
+
+/** The tenant as it is now. */
+export const tenantNamed = (name: string): Promise<Tenant | undefined> => readTenant(env, { name }, noCalls())
+
+/** Rows of the tenant's database. */
+export async function rowsOf<Row>(tenantName: string, statement: string): Promise<Row[]> {
+  const tenant = await tenantNamed(tenantName)
+  const { results } = await boundDatabase(tenant!.shards[0]!).prepare(statement).all<Row>()
+  return results
+}
+
+/** Versions and what they were deployed as, oldest first. */
+export const deploymentsOf = async (tenantName: string): Promise<string[]> =>
+  (
+    await rowsOf<{ kind: string; version: number }>(
+      tenantName,
+      'select kind, version from deployment order by rowid',
+    )
+  ).map(({ kind, version }) => `${kind} ${version}`)
+
+/** Databases that no tenant has. */
+export async function freeDatabases(): Promise<number> {
+  const rows = await env.CONTROL.prepare(`select count(*) as free from pool_database where state = 'free'`)
+  return (await rows.first<number>('free'))!
+}
+
+/** A policy made with the version, as far as a repair looks at it. */
+export async function insertPolicy(tenantName: string, version: number, product = 'boat'): Promise<void> {
+  const tenant = await tenantNamed(tenantName)
+  await boundDatabase(tenant!.shards[0]!)
+    .prepare(
+      `insert into policy (locator, policyholder_locator, product_name, config_version, version, created_at,
+         updated_at, original_start, original_end, effective_end, currency, time_zone, payment_schedule_name)
+       values (?, 'holder', ?, ?, 1, 0, 0, 0, 0, 0, 'EUR', 'Europe/Berlin', 'total')`,
+    )
+    .bind(Math.floor(Math.random() * 1e12), product, version)
+    .run()
+}

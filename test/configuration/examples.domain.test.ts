@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { readArchive } from '../../src/configuration/archive/read.ts'
+import { compileConfiguration } from '../../src/configuration/compile.ts'
+import { compileTemplate } from '../../src/rating/liquid/compile.ts'
+import { filesOf, zipOf } from './archive-maker.ts'
+
+for (const name of ['motor', 'home']) {
+  const folder = `examples/${name}/configuration`
+  test.skipIf(!existsSync(folder))(`the ${name} example compiles and nothing is found in it`, () => {
+    const { files, findings } = readArchive(zipOf(filesOf(folder)))
+    const compiled = compileConfiguration(files, { compileLiquid: compileTemplate })
+    expect([...findings, ...compiled.findings]).toEqual([])
+    expect(Object.keys(compiled.configuration?.products ?? {})).toHaveLength(1)
+  })
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { addressProblem } from '../../../src/events/delivery/address.ts'
+
+const PUBLIC = [
+  'https://hooks.example.com/path?x=1',
+  'https://example.co.uk:8443/',
+  'https://93.184.216.34/',
+  'https://172.32.0.1/',
+  'https://[2606:4700:4700::1111]/',
+]
+
+const LOOPBACK = [
+  'http://127.0.0.1:9000/hook',
+  'http://localhost:9000/',
+  'http://receiver.localhost/',
+  'http://[::1]:80/',
+  'http://2130706433/',
+  'http://0x7f.1/',
+]
+
+const PRIVATE = [
+  'https://10.1.2.3/',
+  'https://172.16.0.1/',
+  'https://172.31.255.255/',
+  'https://192.168.1.1/',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://100.64.0.1/',
+  'https://0.0.0.0/',
+  'https://224.0.0.1/',
+  'https://255.255.255.255/',
+  'https://0xA9FEA9FE/',
+  'https://[fe80::1]/',
+  'https://[fc00::1]/',
+  'https://[::]/',
+  'https://[::ffff:10.0.0.1]/',
+  'https://[64:ff9b::a00:1]/',
+  'https://[2002:a00:1::]/',
+  'https://[2001::1]/',
+  'https://[2001:db8::1]/',
+  'https://metadata.google.internal/',
+  'https://printer.local/',
+  'https://intranet/',
+  'https://router.lan./',
+]
+
+describe('an address in production', () => {
+  it.each(PUBLIC)('may be called when it is public: %s', url => {
+    expect(addressProblem(url, false)).toBeUndefined()
+  })
+
+  it.each([...LOOPBACK, ...LOOPBACK.map(url => url.replace('http:', 'https:')), ...PRIVATE])(
+    'may not be called when it leads inside: %s',
+    url => {
+      expect(addressProblem(url, false)).toBeTypeOf('string')
+    },
+  )
+
+  it('must be https', () => {
+    expect(addressProblem('http://hooks.example.com/', false)).toBe('must be an https address, not http')
+    expect(addressProblem('ftp://hooks.example.com/', false)).toBeTypeOf('string')
+    expect(addressProblem('nonsense', false)).toBeTypeOf('string')
+  })
+})
+
+describe("an address on a developer's machine", () => {
+  it.each([...PUBLIC, ...LOOPBACK, 'http://hooks.example.com/'])('may be loopback or http: %s', url => {
+    expect(addressProblem(url, true)).toBeUndefined()
+  })
+
+  it.each(PRIVATE)('may not be of a private network even so: %s', url => {
+    expect(addressProblem(url, true)).toBeTypeOf('string')
+  })
+})

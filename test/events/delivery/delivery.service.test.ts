@@ -1,0 +1,288 @@
+import { createMessageBatch } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { createHmac } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { attempt } from '../../../src/events/delivery/attempt.ts'
+import { consumeAnnouncements } from '../../../src/events/delivery/consume.ts'
+import { deliverDue } from '../../../src/events/delivery/deliver.ts'
+import { claimDue } from '../../../src/events/delivery/store.ts'
+import { noCalls } from '../../../src/platform/calls.ts'
+import type { Uuid } from '../../../src/platform/locators.ts'
+import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
+import { type Instant, now } from '../../../src/platform/time.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { openReceiver } from '../../support/receiver.ts'
+import { databaseOf, deliveriesIn, happen, letPass, makeTenant, makeWebhook } from '../tenant.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 20 }))
+
+const deliver = (tenant: Tenant, shard = 0) => deliverDue(env, tenant, shard, noCalls())
+
+const retrying = { retryStrategy: { type: 'linear', interval: 60, attempts: 3 } }
+
+describe('a delivery', () => {
+  it('arrives once, in order, with the body that older webhooks read', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    await makeWebhook(tenant, { url: receiver.url, endpoint: { headers: { 'x-kind': ['a', 'b'] } } })
+    const request = await happen(tenant, [
+      { type: 'policy.create', data: { policyLocator: '100000001' } },
+      { type: 'policy.finalize' },
+      { type: 'policyholder.create' },
+    ])
+    await deliver(tenant)
+    await deliver(tenant)
+    const got = await receiver.received()
+    const bodies = got.map(({ body }) => JSON.parse(body))
+    expect(bodies).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        transactionId: request,
+        timestamp: expect.stringMatching(/^\d{13}$/),
+        type: 'policy.create',
+        username: 'alice',
+        data: { policyLocator: '100000001' },
+      },
+      expect.objectContaining({ type: 'policy.finalize', transactionId: request, data: {} }),
+    ])
+    expect(got[0]!.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-kind': 'a, b',
+      'webhook-id': bodies[0].id,
+    })
+    expect(await deliveriesIn(tenant)).toMatchObject([
+      { state: 'sent', attempts: 1, outcome: '200' },
+      { state: 'sent', attempts: 1, outcome: '200' },
+    ])
+  })
+
+  it('is signed so that a receiver who knows the secret can check both signatures', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    const { endpoint } = await makeWebhook(tenant, { url: receiver.url, endpoint: { tag: 'first' } })
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    const { headers, body } = (await receiver.received())[0]!
+    const key = Buffer.from(endpoint.secret!.slice('whsec_'.length), 'base64')
+    expect(key).toHaveLength(32)
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+    expect(headers['webhook-signature']).toBe(
+      `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
+    )
+    expect(headers['socotra-signature']).toBe(createHmac('sha256', key).update(body).digest('hex'))
+    expect(headers['socotra-signature-tag']).toBe('first')
+    expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
+  })
+
+  it('goes unsigned, but with its id, to an endpoint without hmacEnabled', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    const made = await makeWebhook(tenant, { url: receiver.url, endpoint: { hmacEnabled: false } })
+    expect(made.endpoint.secret).toBeUndefined()
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    const { headers } = (await receiver.received())[0]!
+    expect(headers['webhook-id']).toBeDefined()
+    expect(headers['webhook-signature']).toBeUndefined()
+    expect(headers['socotra-signature']).toBeUndefined()
+  })
+
+  it('is made for enabled webhooks only, by exact type or by prefix', async () => {
+    const tenant = await makeTenant()
+    const [exact, prefix, none, disabled] = await Promise.all([1, 2, 3, 4].map(() => openReceiver()))
+    await makeWebhook(tenant, { url: exact!.url, eventTypes: ['policy.create', 'payment.pay'] })
+    await makeWebhook(tenant, { url: prefix!.url, eventTypes: ['policy.quote.*'] })
+    await makeWebhook(tenant, { url: none!.url, eventTypes: [] })
+    await makeWebhook(tenant, { url: disabled!.url, enabled: false })
+    await happen(tenant, [
+      { type: 'policy.create' },
+      { type: 'policy.quote.create' },
+      { type: 'policyholder.create' },
+      { type: 'policy.quote.accept' },
+    ])
+    await deliver(tenant)
+    const types = async (receiver = exact!) =>
+      (await receiver.received()).map(({ body }) => JSON.parse(body).type)
+    expect(await types(exact)).toEqual(['policy.create'])
+    expect(await types(prefix)).toEqual(['policy.quote.create', 'policy.quote.accept'])
+    expect(await types(none)).toEqual([])
+    expect(await types(disabled)).toEqual([])
+  })
+})
+
+describe('a failed delivery', () => {
+  it('is tried again by the strategy, under the same id, until it succeeds', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver(
+      { status: 500 },
+      { status: 302, headers: { location: '/' } },
+      { status: 200 },
+    )
+    await makeWebhook(tenant, {
+      url: receiver.url,
+      failureHandling: { ...retrying, triggers: ['3xx', '5xx'] },
+    })
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'pending', attempts: 1, outcome: '500' }])
+    await deliver(tenant)
+    expect(await receiver.received()).toHaveLength(1)
+    await letPass(tenant, 66_000)
+    await deliver(tenant)
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'pending', attempts: 2, outcome: '302' }])
+    await letPass(tenant, 132_000)
+    await deliver(tenant)
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 3, outcome: '200' }])
+    const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
+    expect(ids).toHaveLength(3)
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  it('is final without a strategy, and when its trigger is not named', async () => {
+    const tenant = await makeTenant()
+    const [plain, other] = await Promise.all([openReceiver({ status: 503 }), openReceiver({ status: 404 })])
+    await makeWebhook(tenant, { url: plain.url })
+    await makeWebhook(tenant, { url: other.url, failureHandling: { ...retrying, triggers: ['5xx'] } })
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    const rows = await deliveriesIn(tenant)
+    expect(rows.map(({ state, outcome }) => [state, outcome]).sort()).toEqual([
+      ['failed', '404'],
+      ['failed', '503'],
+    ])
+  })
+
+  it('suspends the webhook in every shard after the last attempt, and what waits is not sent', async () => {
+    const tenant = await makeTenant(2)
+    const receiver = await openReceiver({ status: 500 })
+    const { locator } = await makeWebhook(tenant, {
+      url: receiver.url,
+      failureHandling: { ...retrying, suspend: true },
+    })
+    await happen(tenant, [{}], 1)
+    for (const pause of [0, 66_000, 132_000]) {
+      await letPass(tenant, pause, 1)
+      await deliver(tenant, 1)
+    }
+    await happen(tenant, [{}], 0)
+    await happen(tenant, [{}], 1)
+    expect(await deliveriesIn(tenant, 1)).toMatchObject([{ state: 'failed', attempts: 3, outcome: '500' }])
+    expect(await deliveriesIn(tenant, 0)).toEqual([])
+    for (const shard of [0, 1]) {
+      const client = (env as unknown as Record<string, D1Database>)[tenant.shards[shard]!]!
+      const row = await client
+        .prepare('select suspended_at from webhook where locator = ?')
+        .bind(locator)
+        .first()
+      expect(row!.suspended_at).toBeTypeOf('number')
+    }
+  })
+
+  it('of 410 suspends at once, and ends the deliveries behind it', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver({ status: 410 })
+    await makeWebhook(tenant, { url: receiver.url, failureHandling: retrying })
+    await happen(tenant, [{}, {}])
+    await deliver(tenant)
+    expect(await receiver.received()).toHaveLength(1)
+    expect(await deliveriesIn(tenant)).toMatchObject([
+      { state: 'failed', attempts: 1, outcome: '410' },
+      { state: 'failed', attempts: 0, outcome: 'suspended' },
+    ])
+  })
+
+  it('is a timeout when no answer comes, and unreachable when no one listens', async () => {
+    const hanging = await openReceiver({ status: 200, hang: true })
+    const endpoint = { headers: {}, secureSsl: true, hmacEnabled: false }
+    const event = {
+      id: '1',
+      transactionId: '1',
+      timestamp: '0',
+      type: 'policy.create',
+      username: 'a',
+      data: {},
+    } as const
+    expect(await attempt(env, { ...endpoint, url: hanging.url }, event, 200)).toEqual({ kind: 'timeout' })
+    expect(await attempt(env, { ...endpoint, url: 'http://127.0.0.1:9/' }, event, 5_000)).toEqual({
+      kind: 'unreachable',
+    })
+    expect(await attempt(env, { ...endpoint, url: 'http://10.0.0.1/' }, event, 5_000)).toEqual({
+      kind: 'addressRefused',
+    })
+  })
+})
+
+describe('whatever happens in between', () => {
+  it('hints that come twice or at the same time deliver once', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver({ status: 200, delayMs: 50 })
+    await makeWebhook(tenant, { url: receiver.url })
+    for (let n = 0; n < 5; n += 1) await happen(tenant, [{}, {}])
+    const hint = (id: string) => ({ id, timestamp: 0, attempts: 1, body: shardName(tenant, 0) })
+    const batches = [1, 2, 3].map(n => createMessageBatch('q', [hint(`${n}a`), hint(`${n}b`)]))
+    await Promise.all(batches.map(batch => consumeAnnouncements(batch, env)))
+    const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
+    expect(ids).toHaveLength(10)
+    expect(new Set(ids).size).toBe(10)
+  })
+
+  it('a crash between claim and post costs the lease, not the event', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    const { locator } = await makeWebhook(tenant, { url: receiver.url })
+    await happen(tenant, [{}])
+    const leaseUntil = (now() + 30_000) as Instant
+    const claim = await claimDue(databaseOf(tenant), locator as Uuid, now(), leaseUntil, 20)
+    expect(claim!.deliveries).toHaveLength(1)
+    await deliver(tenant)
+    expect(await receiver.received()).toEqual([])
+    await letPass(tenant, 30_000)
+    await deliver(tenant)
+    expect(await receiver.received()).toHaveLength(1)
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 1 }])
+  })
+
+  it('a result that comes after the lease ran out does not undo what the next attempt recorded', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver({ status: 500, delayMs: 2_000 }, { status: 200 })
+    await makeWebhook(tenant, { url: receiver.url })
+    await happen(tenant, [{}])
+    const first = deliver(tenant)
+    await receiver.wait(1)
+    await letPass(tenant, 30_000)
+    await deliver(tenant)
+    await first
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 1, outcome: '200' }])
+  })
+
+  it('a slow endpoint delays no other, not even for events that come while it is waited for', async () => {
+    const tenant = await makeTenant()
+    const [slow, quick] = await Promise.all([openReceiver({ status: 200, delayMs: 6_000 }), openReceiver()])
+    await makeWebhook(tenant, { url: slow.url })
+    await makeWebhook(tenant, { url: quick.url })
+    await happen(tenant, [{}, {}, {}])
+    const begun = Date.now()
+    const working = deliver(tenant)
+    await quick.wait(3)
+    await happen(tenant, [{}])
+    const got = await quick.wait(4)
+    expect(got[3]!.atMs - begun).toBeLessThan(5_000)
+    expect(await slow.received()).toHaveLength(1)
+    await working
+    expect((await deliveriesIn(tenant)).filter(({ state }) => state === 'pending')).not.toEqual([])
+  })
+
+  it('300 deliveries to one webhook all arrive in one call', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    await makeWebhook(tenant, { url: receiver.url })
+    await happen(
+      tenant,
+      Array.from({ length: 300 }, () => ({})),
+    )
+    await deliver(tenant)
+    const got = await receiver.received()
+    expect(new Set(got.map(({ headers }) => headers['webhook-id'])).size).toBe(300)
+    expect(got).toHaveLength(300)
+  })
+})

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { isSecret, newSecret, signatureHeaders } from '../../../src/events/delivery/signature.ts'
+import type { Instant } from '../../../src/platform/time.ts'
+
+const endpoint = { url: 'https://hooks.example.com/', headers: {}, secureSsl: true, hmacEnabled: true }
+
+describe('a signature', () => {
+  it('is the one that the Standard Webhooks libraries make', () => {
+    const headers = signatureHeaders(
+      { ...endpoint, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+      'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      1_614_265_330_123 as Instant,
+      '{"test": 2432232314}',
+    )
+    expect(headers).toMatchObject({
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    })
+  })
+
+  it('uses a secret without the prefix as it is', () => {
+    const sign = (secret: string) => signatureHeaders({ ...endpoint, secret }, 'id', 0 as Instant, 'Hi There')
+    // RFC 4231, test case 2: key "Jefe".
+    expect(
+      signatureHeaders({ ...endpoint, secret: 'Jefe' }, 'id', 0 as Instant, 'what do ya want for nothing?')[
+        'socotra-signature'
+      ],
+    ).toBe('5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843')
+    expect(sign('Jefe')).not.toHaveProperty('socotra-signature-tag')
+  })
+})
+
+it('a new secret has 32 random bytes in base64 behind its prefix', () => {
+  expect(newSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(newSecret()).not.toBe(newSecret())
+})
+
+it('a secret is any text, but base64 behind the prefix', () => {
+  expect(['x', 'any text at all', 'whsec_QUJD', newSecret()].every(isSecret)).toBe(true)
+  expect(['whsec_', 'whsec_not base64', 'whsec_a-b_'].some(isSecret)).toBe(false)
+})

@@ -1,0 +1,52 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import type { AccountType } from '../../src/accounts/permissions.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { eventRoutes } from '../../src/events/routes.ts'
+import { mount } from '../../src/platform/http/mount.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import type { Tenant } from '../../src/platform/tenancy.ts'
+import { now } from '../../src/platform/time.ts'
+
+const app = mount(eventRoutes, [])
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read what they expect out of any answer.
+export type Answer = { status: number; body: any; calls: string }
+
+export type Client = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer>
+
+/** Calls the routes of events as an account of the tenant. */
+export async function clientOf(
+  tenant: Tenant,
+  accountType: AccountType = 'account.test.tenant.admin',
+): Promise<Client> {
+  const { token } = await issueToken(
+    env.TOKEN_SECRET,
+    {
+      caller: { accountLocator: newUuid(0), username: 'alice', accountType },
+      accountName: 'Alice',
+      tenant: { ...tenant, timeZone: 'UTC' },
+      signedInAt: now(),
+    },
+    now(),
+  )
+  return async (method, path, body, headers = {}) => {
+    const request = new Request(`http://bindery.test${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    const response = await app.fetch(request, env, createExecutionContext())
+    const text = await response.text()
+    return {
+      status: response.status,
+      body: text === '' ? undefined : JSON.parse(text),
+      calls: response.headers.get('server-timing') ?? '',
+    }
+  }
+}

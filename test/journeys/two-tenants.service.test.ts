@@ -1,0 +1,140 @@
+// Another tenant's record does not exist. Every route of the OpenAPI document is tried with what another tenant
+// owns, so that a route made tomorrow is covered without anyone remembering.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+import { type Api, filledPath, type Operation, readApi, valueFor } from '../support/openapi.ts'
+
+let owner: Motor
+let stranger: Motor
+let api: Api
+/** Everything of the owner's that can name a record, longest first. */
+let owned: string[]
+let policyLocator: string
+
+const LOCATORS = /"([0-9a-f]{8}-[0-9a-f-]{27}|[1-9]\d{8,15})"/g
+/** Records that both tenants share, since they are derived from the configuration alone. */
+const shared = new Set<string>()
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  owner = await motorTenant('owner')
+  stranger = await motorTenant('stranger')
+  const policyholderLocator = await owner.newPolicyholder()
+  const { body: policy } = await owner.createPolicy({ policyholderLocator }, { 'idempotency-key': 'theirs' })
+  policyLocator = policy.locator
+  await owner.post(`/policy/${policy.locator}/issue`)
+  await owner.createPolicy({ policyholderLocator, finalize: false })
+  const answers = await Promise.all([
+    owner.get(`/policyholder/${policyholderLocator}`),
+    owner.get(`/policyholder/${policyholderLocator}/policies`),
+    owner.get(`/policy/${policy.locator}?summarizeQuotes=true`),
+    owner.get(`/policy/${policy.locator}/price`),
+    owner.get('/eventstream/events?eventType=policy.issue'),
+    callApi('POST', `/event/${owner.tenantLocator}/webhooks`, {
+      token: await owner.signIn('anna.admin'),
+      body: {
+        name: 'theirs',
+        enabled: true,
+        endpoint: { url: 'http://127.0.0.1:9/never', headers: {} },
+        failureHandling: { triggers: [], divert: false, suspend: false },
+        eventTypes: ['claim.open'],
+      },
+    }),
+  ])
+  shared.add(policy.productLocator)
+  const texts = answers.map(answer => JSON.stringify(answer.body))
+  const found = texts.flatMap(text => [...text.matchAll(LOCATORS)].map(match => match[1]!))
+  owned = [owner.tenantLocator, ...new Set(found)].filter(
+    one => !shared.has(one) && !(one.length >= 13 && /^\d+$/.test(one)),
+  )
+  api = await readApi()
+}, 120_000)
+
+const reveals = (text: string): string | undefined =>
+  owned.find(one => text.includes(one)) ??
+  [owner.tenantName, owner.hostname].find(name => text.includes(name))
+
+const call = (operation: Operation, path: string, token: string, text: (name: string) => string) =>
+  callApi(operation.method, path, {
+    token,
+    body: operation.body && valueFor(api, operation.body, '', text),
+  })
+
+/** Whether a path names a record beyond the tenant, which is the stranger's own then. */
+const namesRecord = ({ path }: Operation): boolean => path.replace('{tenantLocator}', '').includes('{')
+
+describe('a second tenant', () => {
+  it('gets 404 for every path below the first one’s tenant locator', async () => {
+    const admin = await stranger.signIn('anna.admin')
+    const routes = api.operations.filter(one => one.path.includes('{tenantLocator}'))
+    for (const route of routes) {
+      const path = filledPath(route.path, name =>
+        name === 'tenantLocator' ? owner.tenantLocator : owned[1]!,
+      )
+      const { status } = await call(route, path, admin, () => 'x')
+      expect(status, `${route.method} ${path}`).toBe(404)
+    }
+  })
+
+  it('gets 404 for every path that names a record of the first, and learns nothing', async () => {
+    expect(owned.length).toBeGreaterThan(20)
+    const admin = await stranger.signIn('anna.admin')
+    const routes = api.operations.filter(one => namesRecord(one) && one.needsToken && !one.multipart)
+    expect(routes.length).toBeGreaterThan(10)
+    for (const route of routes)
+      for (const locator of owned) {
+        const path = filledPath(route.path, name =>
+          name === 'tenantLocator' && locator !== owner.tenantLocator ? stranger.tenantLocator : locator,
+        )
+        const { status, body } = await call(route, path, admin, name =>
+          name.toLowerCase().endsWith('locator') ? locator : 'x',
+        )
+        const shown = JSON.stringify(body).replaceAll(locator, '')
+        expect(reveals(shown), `${route.method} ${path}`).toBeUndefined()
+        expect([400, 403, 404], `${route.method} ${path} answered ${status}: ${shown}`).toContain(status)
+        if (route.method === 'GET' && !route.parameters.some(one => one.in === 'query' && one.required))
+          expect([403, 404], `${route.method} ${path}`).toContain(status)
+      }
+  }, 300_000)
+
+  it('sees none of them in any list, and cannot name them in any body', async () => {
+    const admin = await stranger.signIn('anna.admin')
+    const routes = api.operations.filter(one => !namesRecord(one) && one.needsToken && !one.multipart)
+    for (const route of routes) {
+      const query = route.path.startsWith('/eventstream') ? '?startTimestamp=0' : ''
+      for (const locator of route.body ? owned : owned.slice(0, 1)) {
+        const path = filledPath(route.path, () => stranger.tenantLocator)
+        const { body } = await call(route, `${path}${query}`, admin, name =>
+          name.toLowerCase().endsWith('locator') ? locator : 'x',
+        )
+        const shown = JSON.stringify(body).replaceAll(locator, '')
+        expect(reveals(shown), `${route.method} ${route.path} with ${locator}`).toBeUndefined()
+      }
+    }
+  }, 300_000)
+
+  it('cannot insure the first one’s policyholder', async () => {
+    const theirs = await owner.newPolicyholder()
+    const { status, body } = await stranger.createPolicy({ policyholderLocator: theirs })
+    expect(status).toBe(404)
+    expect(body).toMatchObject({ code: 'notFound' })
+  })
+
+  it('is not answered what the first was, for the same Idempotency-Key', async () => {
+    const { status, body } = await stranger.createPolicy(
+      { ...plainYear().request.policy },
+      { 'idempotency-key': 'theirs' },
+    )
+    expect(status).toBe(200)
+    expect(body.locator).not.toBe(policyLocator)
+  })
+
+  it('cannot sign in with the first one’s users', async () => {
+    const { status } = await callApi('POST', '/account/authenticate', {
+      body: { username: 'alice.agent', password: 'wrong', tenantName: owner.tenantName },
+    })
+    expect(status).toBe(401)
+  })
+})

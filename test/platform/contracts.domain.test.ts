@@ -1,0 +1,106 @@
+// What must hold of every contract.
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import * as accounts from '../../src/accounts/contract.ts'
+import * as billing from '../../src/billing/contract.ts'
+import * as configuration from '../../src/configuration/contract.ts'
+import * as documents from '../../src/documents/contract.ts'
+import * as events from '../../src/events/contract.ts'
+import * as webhooks from '../../src/events/contract-webhook.ts'
+import * as errors from '../../src/platform/error-contract.ts'
+import * as policies from '../../src/policies/contract.ts'
+import * as characteristics from '../../src/policies/contract-characteristics.ts'
+import * as modifications from '../../src/policies/contract-modification.ts'
+import * as policyResponses from '../../src/policies/contract-response.ts'
+import * as policyholders from '../../src/policyholders/contract.ts'
+import * as quotes from '../../src/quotes/contract.ts'
+import * as rating from '../../src/rating/contract.ts'
+
+const SEED = 20261121
+
+const exported: [string, z.ZodType][] = [
+  ...[accounts, billing, configuration, documents, events, webhooks, errors],
+  ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
+].flatMap(contract =>
+  Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
+)
+
+const isRead = (name: string): boolean => /(Request|Form|Query)$/.test(name)
+const read = exported.filter(([name]) => isRead(name))
+const answered = exported.filter(([name]) => name.endsWith('Response'))
+
+/** The document with one route for each record. */
+function components(): Record<string, unknown> {
+  const app = new OpenAPIHono()
+  for (const [index, [name, schema]] of exported.entries()) {
+    if (!/(Request|Response)$/.test(name)) continue
+    const content = { 'application/json': { schema } }
+    app.openAPIRegistry.registerPath(
+      createRoute({
+        method: 'post',
+        path: `/${index}`,
+        request: isRead(name) ? { body: { content } } : {},
+        responses: { 200: isRead(name) ? { description: name } : { description: name, content } },
+      }),
+    )
+  }
+  const document = app.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 'test', version: '1' } })
+  return document.components?.schemas ?? {}
+}
+
+test('every request and answer is a component of its own name', () => {
+  const names = exported.map(([name]) => name).filter(name => /(Request|Response)$/.test(name))
+  expect(new Set(names).size).toBe(names.length)
+  expect(Object.keys(components())).toEqual(expect.arrayContaining(names))
+})
+
+/** Whether reading with the schema could change what it is given. */
+function transforms(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): boolean {
+  if (seen.has(schema)) return false
+  seen.add(schema)
+  const def = schema._zod.def as unknown as Record<string, unknown> & { type: string; shape?: object }
+  if (['transform', 'pipe', 'default', 'prefault', 'catch', 'custom'].includes(def.type)) return true
+  const parts = [
+    def.innerType,
+    def.element,
+    def.keyType,
+    def.valueType,
+    ...((def.options as unknown[]) ?? []),
+  ]
+  return [...parts, ...Object.values(def.shape ?? {})].some(
+    part => part !== undefined && transforms(part as z.core.$ZodType, seen),
+  )
+}
+
+test.each(answered)('%s is a plain type', (_name, schema) => {
+  expect(transforms(schema)).toBe(false)
+})
+
+/** The record itself, within what reads it. */
+function record(schema: z.core.$ZodType): z.ZodObject {
+  if (schema instanceof z.ZodObject) return schema
+  if (!(schema instanceof z.ZodPipe)) throw new Error(`${schema._zod.def.type} holds no record`)
+  return record(schema.def.out instanceof z.ZodTransform ? schema.def.in : schema.def.out)
+}
+
+describe.each(read)('%s', (_name, schema) => {
+  test(`takes anything without a fault, and says of every problem where and what (seed ${SEED})`, () => {
+    const anything = fc.jsonValue({ maxDepth: 3 })
+    const names = fc.constantFrom(...Object.keys(record(schema).shape))
+    fc.assert(
+      fc.property(fc.oneof(anything, fc.dictionary(names, anything)), wire => {
+        const { error } = schema.safeParse(wire)
+        for (const issue of error?.issues ?? []) expect(issue.message).toMatch(/^('|The request ).*\.$/s)
+      }),
+      { seed: SEED, numRuns: 200 },
+    )
+  })
+
+  test('reads null for a property as if it were not there, where it may be left out', () => {
+    for (const property of Object.values(record(schema).shape) as z.ZodType[]) {
+      const absent = property.safeParse(undefined)
+      if (absent.success) expect(property.safeParse(null)).toEqual(absent)
+    }
+  })
+})

@@ -1,0 +1,118 @@
+import { env } from 'cloudflare:workers'
+import { z } from '@hono/zod-openapi'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type AccountType, holds } from '../../../src/accounts/permissions.ts'
+import { issueToken } from '../../../src/accounts/tokens.ts'
+import { administrationRoute, signedInRoute, tenantRoute } from '../../../src/platform/http/route.ts'
+import { newUuid } from '../../../src/platform/locators.ts'
+import { now } from '../../../src/platform/time.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { mounted } from './mounted.ts'
+
+const plain = {
+  method: 'post',
+  summary: '',
+  tags: [],
+  answer: { description: '', schema: z.unknown() },
+} as const
+const call = mounted([
+  tenantRoute({
+    ...plain,
+    path: '/write',
+    permission: ['policies.write', 'policies.issue'],
+    handle: async (_, { tenant, caller }) => ({ tenant: tenant.name, caller: caller.username }),
+  }),
+  tenantRoute({
+    ...plain,
+    path: '/resource/{tenantLocator}/tables',
+    permission: 'tables.read',
+    handle: async ({ params }) => params.tenantLocator,
+  }),
+  administrationRoute({ ...plain, path: '/administer', handle: async () => 'done' }),
+  signedInRoute({ ...plain, path: '/whoever', handle: async (_, { tenant }) => tenant?.name ?? 'none' }),
+])
+
+const MINE = newUuid(0)
+const THEIRS = newUuid(0)
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 0 })
+  for (const [at, locator] of [MINE, THEIRS].entries())
+    await env.CONTROL.batch([
+      env.CONTROL.prepare(
+        `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at) values (?, ?, ?, 'test', 'active', 1, 1, 1, 0)`,
+      ).bind(locator, `tenant-${at}`, `host-${at}`),
+      env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 0, ?)').bind(
+        locator,
+        `TENANT_00${at + 1}`,
+      ),
+    ])
+})
+
+async function as(accountType: AccountType, path: string) {
+  const caller = { accountLocator: newUuid(0), username: 'someone', accountType }
+  const tenant =
+    accountType === 'account.internal'
+      ? undefined
+      : ({
+          locator: MINE,
+          name: 'tenant-0',
+          type: 'test',
+          generation: 1,
+          tokenEpoch: 1,
+          timeZone: 'UTC',
+        } as const)
+  const holder = { caller, accountName: 'Someone', tenant, signedInAt: now() }
+  const { token } = await issueToken(env.TOKEN_SECRET, holder, now())
+  return call('POST', path, { headers: { authorization: token } })
+}
+
+describe('a route of a tenant', () => {
+  it('knows the tenant and the caller of the token', async () => {
+    expect((await as('account.tenant.employee', '/write')).json()).toEqual({
+      tenant: 'tenant-0',
+      caller: 'someone',
+    })
+  })
+
+  it('refuses who lacks its permissions with 403 and names them', async () => {
+    expect(holds('account.tenant.read.only.user', 'policies.write')).toBe(false)
+    expect((await as('account.tenant.read.only.user', '/write')).json()).toMatchObject({
+      httpStatus: 403,
+      code: 'forbidden',
+      message: expect.stringContaining('policies.write or policies.issue'),
+    })
+  })
+
+  it('refuses an administration account with 403 and says how to sign in', async () => {
+    expect((await as('account.internal', '/write')).json()).toMatchObject({
+      httpStatus: 403,
+      message: expect.stringContaining('authenticateAdmin'),
+    })
+  })
+
+  it('answers 404 when the path names another tenant, there or not', async () => {
+    expect((await as('account.tenant.employee', `/resource/${MINE.toUpperCase()}/tables`)).status).toBe(200)
+    for (const other of [THEIRS, newUuid(0), 'nonsense'])
+      expect((await as('account.tenant.admin', `/resource/${other}/tables`)).json()).toMatchObject({
+        httpStatus: 404,
+        code: 'notFound',
+        message: `There is no tenant '${other}'.`,
+      })
+  })
+})
+
+describe('a route of the platform', () => {
+  it('serves administration accounts, and refuses those of tenants with 403', async () => {
+    expect((await as('account.internal', '/administer')).status).toBe(200)
+    expect((await as('account.tenant.admin', '/administer')).json()).toMatchObject({
+      httpStatus: 403,
+      code: 'forbidden',
+    })
+  })
+})
+
+it('a route for whoever is signed in serves both', async () => {
+  expect((await as('account.internal', '/whoever')).json()).toBe('none')
+  expect((await as('account.tenant.claims.only.user', '/whoever')).json()).toBe('tenant-0')
+})

@@ -1,0 +1,139 @@
+import { env } from 'cloudflare:workers'
+import { createHash } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { issueToken } from '../../../src/accounts/tokens.ts'
+import { ROUTES } from '../../../src/app.ts'
+import { staticFirst } from '../../../src/platform/http/mount.ts'
+import { newUuid, type Uuid } from '../../../src/platform/locators.ts'
+import { now } from '../../../src/platform/time.ts'
+import { callApi } from '../../support/api.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+
+type Operation = {
+  operationId: string
+  parameters?: { name: string; in: string; required?: boolean }[]
+  requestBody?: { required?: boolean }
+  security: object[]
+  responses: Record<string, unknown>
+}
+type Document = {
+  openapi: string
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, unknown> }
+}
+type Refused = { code: string; httpErrorCode: number }
+
+const document = async () => (await callApi<Document>('GET', '/openapi.json')).body
+
+/** A path with every parameter filled in with a locator that nothing has. */
+const filled = (path: string): string => path.replace(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000')
+
+async function token(tenant: boolean): Promise<string> {
+  const caller = { accountLocator: newUuid(0), username: 'someone', accountType: 'account.internal' }
+  const gone = {
+    locator: newUuid(0) as Uuid,
+    name: 'gone',
+    type: 'test',
+    generation: 1,
+    tokenEpoch: 1,
+    timeZone: 'UTC',
+  } as const
+  const holder = { caller, accountName: 'Someone', tenant: tenant ? gone : undefined, signedInAt: now() }
+  return (await issueToken(env.TOKEN_SECRET, holder, now())).token
+}
+
+beforeAll(() => prepareDatabases({ tenants: 0 }))
+
+describe('the OpenAPI document', () => {
+  it('is 3.1 and has every route with its path parameters, under a name of its own', async () => {
+    const { openapi, paths } = await document()
+    expect(openapi).toBe('3.1.0')
+    const names = new Set<string>()
+    for (const { method, path } of ROUTES) {
+      const operation = paths[path]![method]!
+      names.add(operation.operationId)
+      const parameters = (operation.parameters ?? []).filter(parameter => parameter.in === 'path')
+      expect(parameters.map(({ name, required }) => `${name} ${required}`)).toEqual(
+        [...path.matchAll(/\{(\w+)\}/g)].map(match => `${match[1]} true`),
+      )
+    }
+    expect(names.size).toBe(ROUTES.length)
+  })
+
+  it('says of every operation what a refusal looks like, and that tokens are needed where they are', async () => {
+    const { paths, components } = await document()
+    expect(components.schemas).toHaveProperty('ExceptionResponse')
+    for (const { method, path, access } of ROUTES) {
+      const operation = paths[path]![method]!
+      expect(operation.responses).toHaveProperty('default')
+      expect(operation.security).toHaveLength(access.kind === 'public' ? 0 : 1)
+    }
+  })
+
+  it('has no route that another one hides', () => {
+    for (const route of ROUTES) {
+      const path = filled(route.path)
+      const first = staticFirst(ROUTES).find(
+        candidate =>
+          candidate.method === route.method &&
+          new RegExp(`^${candidate.path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+      )
+      expect(`${first?.method} ${first?.path}`).toBe(`${route.method} ${route.path}`)
+    }
+  })
+
+  it('names no route twice', () => {
+    const names = ROUTES.map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`)
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
+
+describe('every route', () => {
+  const each = ROUTES.map(route => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
+  const guarded = each.filter(([, { access }]) => access.kind !== 'public')
+
+  it.each(guarded)(
+    '%s refuses who has no token, or one of a tenant that is gone',
+    async (_, { method, path }) => {
+      const call = (options: object) => callApi<Refused>(method.toUpperCase(), filled(path), options)
+      expect((await call({})).body).toMatchObject({ code: 'unauthenticated', httpErrorCode: 401 })
+      expect((await call({ token: await token(true) })).body).toMatchObject({ code: 'unauthenticated' })
+    },
+  )
+
+  it.each(guarded.filter(([, { access }]) => access.kind === 'tenant'))(
+    '%s refuses the administration account and says why',
+    async (_, { method, path }) => {
+      const answer = await callApi<Refused>(method.toUpperCase(), filled(path), { token: await token(false) })
+      expect(answer.body).toMatchObject({ code: 'forbidden', httpErrorCode: 403 })
+    },
+  )
+
+  it.each(each)('%s answers at its path with and without a trailing slash', async (_, { method, path }) => {
+    for (const end of ['', '/']) {
+      const answer = await callApi<Refused>(method.toUpperCase(), `${filled(path)}${end}`)
+      expect(['unknownPath', 'methodNotAllowed', 'internal']).not.toContain(answer.body?.code)
+    }
+  })
+})
+
+describe('the service', () => {
+  it('answers pings, and its health from the control database', async () => {
+    expect((await callApi('GET', '/v1/ping')).body).toBe('api')
+    const health = await callApi('GET', '/health')
+    expect(health.body).toEqual({ status: 'ok' })
+    expect(health.headers.get('server-timing')).toContain('d1;desc="1"')
+  })
+
+  it('has a reference page that runs its own script and loads nothing from another host', async () => {
+    const { body, headers } = await callApi<string>('GET', '/docs/')
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = headers.get('content-security-policy')!
+    expect(policy).toContain("default-src 'none'")
+    for (const tag of ['script', 'style']) {
+      const inline = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(body)![1]!
+      expect(policy).toContain(`${tag}-src 'sha256-${createHash('sha256').update(inline).digest('base64')}'`)
+    }
+    expect(body).not.toMatch(/https?:\/\/|src=/)
+  })
+})

@@ -1,0 +1,128 @@
+import { z } from '@hono/zod-openapi'
+import { describe, expect, it } from 'vitest'
+import { DEEPEST_JSON } from '../../../src/platform/http/json-body.ts'
+import { publicRoute } from '../../../src/platform/http/route.ts'
+import { mounted } from './mounted.ts'
+
+const Echo = z.unknown()
+const route = { method: 'post', summary: '', tags: [], answer: { description: '', schema: Echo } } as const
+const call = mounted([
+  publicRoute({
+    ...route,
+    path: '/optional',
+    body: { schema: z.record(z.string(), z.unknown()), required: false },
+    handle: async ({ body }) => body ?? 'none',
+  }),
+  publicRoute({
+    ...route,
+    path: '/needed',
+    body: { schema: z.object({ name: z.string(), count: z.int() }), required: true, largestBytes: 1_000 },
+    handle: async ({ body }) => body,
+  }),
+])
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** A body of unknown length, in pieces. */
+const chunked = (...chunks: string[]) =>
+  new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(utf8(chunk))
+      controller.close()
+    },
+  })
+
+describe('a body that may be left out', () => {
+  it.each([
+    ['no body and no Content-Type', {}],
+    ['no body with a JSON Content-Type', { headers: { 'content-type': 'application/json' } }],
+    ['an empty body', { body: '' }],
+    ['an empty JSON text', { body: '""', headers: { 'content-type': 'application/json' } }],
+    ['null', { body: 'null' }],
+    ['blanks', { body: ' \r\n' }],
+  ])('is none when it is %s', async (_, init: RequestInit) => {
+    expect(await call('POST', '/optional', init)).toMatchObject({ status: 200, text: '"none"' })
+  })
+})
+
+describe('a JSON body', () => {
+  it.each([
+    ['without Content-Type', { body: utf8('{"a":1}') }],
+    ['labelled as text', { body: '{"a":1}' }],
+    [
+      'labelled as a form, as curl -d does',
+      { body: utf8('{"a":1}'), headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    ],
+    ['with a byte-order mark', { body: utf8('\ufeff{"a":1}') }],
+    ['in pieces without Content-Length', { body: chunked('{"a"', ':', '1}') }],
+    ['with unknown headers', { body: '{"a":1}', headers: { 'x-anything': 'yes' } }],
+  ])('is read %s', async (_, init: RequestInit) => {
+    expect(await call('POST', '/optional', init)).toMatchObject({ status: 200, text: '{"a":1}' })
+  })
+
+  it('that is broken is refused with the place of the fault', async () => {
+    const reply = await call('POST', '/optional', { body: '{"a":\n 1,}' })
+    expect(reply.status).toBe(400)
+    expect(reply.json()).toMatchObject({
+      httpStatus: 400,
+      code: 'malformedJson',
+      message: 'The body is not JSON: at line 2, column 4 a property name in double quotes is expected.',
+    })
+  })
+
+  it('that is not UTF-8 is refused', async () => {
+    const reply = await call('POST', '/optional', { body: new Uint8Array([0x22, 0xff, 0x22]) })
+    expect(reply.json()).toMatchObject({ code: 'malformedJson', httpStatus: 400 })
+  })
+
+  it('that is a form or compressed is refused with 415', async () => {
+    const form = new FormData()
+    form.set('a', '1')
+    expect((await call('POST', '/optional', { body: form })).status).toBe(415)
+    expect(
+      (await call('POST', '/optional', { body: '{}', headers: { 'content-encoding': 'gzip' } })).status,
+    ).toBe(415)
+  })
+
+  it('over the limit is refused while it comes, whatever Content-Length says', async () => {
+    const sent = { pieces: 0 }
+    const endless = new ReadableStream({
+      pull(controller) {
+        sent.pieces += 1
+        controller.enqueue(utf8('x'.repeat(100)))
+      },
+    })
+    const reply = await call('POST', '/needed', { body: endless, headers: { 'content-length': '2' } })
+    expect(reply.status).toBe(413)
+    expect(reply.json()).toMatchObject({ code: 'tooLarge', apiErrorCode: 1008 })
+    expect(sent.pieces).toBeLessThan(100)
+  })
+
+  it('may nest 64 deep and no deeper', async () => {
+    const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+    expect((await call('POST', '/optional', { body: nested(DEEPEST_JSON) })).status).toBe(200)
+    expect((await call('POST', '/optional', { body: nested(DEEPEST_JSON + 1) })).json()).toMatchObject({
+      code: 'malformedJson',
+    })
+    expect((await call('POST', '/optional', { body: '['.repeat(1_000_000) })).status).toBe(400)
+  })
+
+  it('with a property named __proto__, however spelled, is refused', async () => {
+    for (const body of ['{"a":{"__proto__":{"b":1}}}', '{"a":[{"\\u005f_proto__":1}]}'])
+      expect((await call('POST', '/optional', { body })).json()).toMatchObject({ code: 'invalidRequest' })
+    expect((await call('POST', '/optional', { body: '{"a":"__proto__"}' })).status).toBe(200)
+  })
+
+  it('that does not fit its contract is refused with every problem and its place', async () => {
+    const reply = await call('POST', '/needed', { body: '{"count":"many"}' })
+    expect(reply.status).toBe(400)
+    expect(reply.json()).toMatchObject({
+      code: 'invalidRequest',
+      fieldErrors: [{ ontologyUri: 'name' }, { ontologyUri: 'count' }],
+    })
+    expect((await call('POST', '/needed', {})).json()).toMatchObject({
+      code: 'invalidRequest',
+      httpStatus: 400,
+    })
+  })
+})

@@ -1,0 +1,127 @@
+import { env } from 'cloudflare:workers'
+import { z } from '@hono/zod-openapi'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { issueToken } from '../../../src/accounts/tokens.ts'
+import { administrationFormRoute } from '../../../src/platform/http/route.ts'
+import { newUuid } from '../../../src/platform/locators.ts'
+import { now } from '../../../src/platform/time.ts'
+import { mounted } from './mounted.ts'
+
+const call = mounted([
+  administrationFormRoute({
+    method: 'post',
+    path: '/upload',
+    summary: '',
+    tags: [],
+    form: {
+      schema: z.object({ zipFile: z.unknown(), suffix: z.string().optional() }),
+      file: 'zipFile',
+      largestFileBytes: 1_048_576,
+    },
+    answer: { description: '', schema: z.unknown() },
+    handle: async ({ body, file }) => ({
+      suffix: body.suffix,
+      fileName: file?.fileName,
+      mediaType: file?.mediaType,
+      size: file?.bytes.length,
+      text: file && file.bytes.length < 100 ? new TextDecoder().decode(file.bytes) : undefined,
+    }),
+  }),
+])
+
+let authorization = ''
+beforeAll(async () => {
+  const caller = { accountLocator: newUuid(0), username: 'administrator', accountType: 'account.internal' }
+  const holder = { caller, accountName: 'Administrator', tenant: undefined, signedInAt: now() }
+  authorization = (await issueToken(env.TOKEN_SECRET, holder, now())).token
+})
+
+const upload = (body: BodyInit, type = 'multipart/form-data; boundary=XX') =>
+  call('POST', '/upload', { body, headers: { authorization, 'content-type': type } })
+
+const part = (headers: string, content: string) => `--XX\r\n${headers}\r\n\r\n${content}\r\n`
+const SUFFIX = part('Content-Disposition: form-data; name="suffix"', 'motor')
+const FILE = part(
+  'Content-Disposition: form-data; name="zipFile"; filename="a.zip"\r\nContent-Type: application/zip',
+  'PK',
+)
+
+/** The body byte by byte, without Content-Length. */
+function byteByByte(text: string): ReadableStream {
+  const bytes = new TextEncoder().encode(text)
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at < bytes.length) controller.enqueue(bytes.slice(at, ++at))
+      else controller.close()
+    },
+  })
+}
+
+describe('a multipart form', () => {
+  it('is read with its parts in any order', async () => {
+    for (const body of [`${SUFFIX}${FILE}--XX--`, `${FILE}${SUFFIX}--XX--\r\n`])
+      expect((await upload(body)).json()).toEqual({
+        suffix: 'motor',
+        fileName: 'a.zip',
+        mediaType: 'application/zip',
+        size: 2,
+        text: 'PK',
+      })
+  })
+
+  it('is read byte by byte, without Content-Length, and with an end after its end', async () => {
+    const reply = await upload(byteByByte(`${SUFFIX}${FILE}--XX--\r\nepilogue`))
+    expect(reply.json()).toMatchObject({ suffix: 'motor', size: 2 })
+  })
+
+  it('may leave out Content-Type and file name of the file part', async () => {
+    const bare = part('Content-Disposition: form-data; name="zipFile"', 'PK')
+    expect((await upload(`${bare}--XX--`)).json()).toEqual({ size: 2, text: 'PK' })
+  })
+
+  it('of a web client is read', async () => {
+    const form = new FormData()
+    form.set('suffix', 'größe')
+    form.set('zipFile', new Blob([new Uint8Array(1_000_000)]), 'ü.zip')
+    const reply = await call('POST', '/upload', { body: form, headers: { authorization } })
+    expect(reply.json()).toMatchObject({ suffix: 'größe', size: 1_000_000 })
+  })
+
+  it('with too large a file is refused with 413 while it comes', async () => {
+    const big = part('Content-Disposition: form-data; name="zipFile"', 'x'.repeat(1_048_577))
+    expect((await upload(`${big}--XX--`)).json()).toMatchObject({ code: 'tooLarge' })
+    const endless = new ReadableStream({
+      start: controller =>
+        controller.enqueue(
+          new TextEncoder().encode(part('Content-Disposition: form-data; name="zipFile"', '').slice(0, -2)),
+        ),
+      pull: controller => controller.enqueue(new Uint8Array(65_536)),
+    })
+    expect((await upload(endless)).status).toBe(413)
+  })
+
+  it.each([
+    ['cut off', `${SUFFIX}--XX\r\nContent-Dispo`],
+    ['empty', ''],
+    ['of another boundary', '--YY\r\n\r\n--YY--'],
+    ['with a part twice', `${SUFFIX}${SUFFIX}--XX--`],
+    ['with a nameless part', `${part('Content-Type: text/plain', 'x')}--XX--`],
+  ])('that is %s is refused with 400', async (_, body) => {
+    expect((await upload(body)).json()).toMatchObject({ httpStatus: 400, code: 'malformedMultipart' })
+  })
+
+  it('with too many parts or too long a text is refused with 413', async () => {
+    const many = Array.from({ length: 21 }, (_, at) =>
+      part(`Content-Disposition: form-data; name="p${at}"`, ''),
+    )
+    expect((await upload(`${many.join('')}--XX--`)).status).toBe(413)
+    const long = part('Content-Disposition: form-data; name="suffix"', 'x'.repeat(70_000))
+    expect((await upload(`${long}--XX--`)).status).toBe(413)
+  })
+
+  it('is needed: JSON is refused with 415', async () => {
+    expect((await upload('{}', 'application/json')).status).toBe(415)
+    expect((await upload(SUFFIX, 'multipart/form-data')).status).toBe(400)
+  })
+})

@@ -1,0 +1,103 @@
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  bindingTarget,
+  type Migration,
+  MigrationFailure,
+  migrate,
+  migrateAll,
+  readMigrations,
+} from '../../src/platform/migrations.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+
+const FILES = {
+  '0000_first.sql':
+    'CREATE TABLE `a` (`x` integer);\n--> statement-breakpoint\nCREATE INDEX `a_x` ON `a` (`x`);',
+  '0001_second.sql':
+    "ALTER TABLE `a` ADD `y` text;--> statement-breakpoint\nINSERT INTO `a` VALUES (1, 'one; two');",
+}
+const BROKEN = {
+  '0001_second.sql': 'ALTER TABLE `a` ADD `y` text;--> statement-breakpoint\nINSERT INTO `b` VALUES (1);',
+}
+
+let used = 20
+/** A database that no test has touched yet. */
+const fresh = () => {
+  used += 1
+  return bindingTarget(poolBinding(used), boundDatabase(poolBinding(used)))
+}
+
+const names = async (target: ReturnType<typeof fresh>): Promise<unknown[]> =>
+  (await target.query('select name from migration order by name')).map(row => row.name)
+
+describe('migrating one database', () => {
+  test('applies every migration in order, and a second run finds nothing to do', async () => {
+    const target = fresh()
+    const migrations = await readMigrations(FILES)
+    expect(await migrate(target, migrations)).toEqual(['0000_first', '0001_second'])
+    expect(await target.query('select x, y from a')).toEqual([{ x: 1, y: 'one; two' }])
+    expect(await migrate(target, migrations)).toEqual([])
+  })
+
+  test('a migration that fails leaves nothing of itself, and the next run goes on from there', async () => {
+    const target = fresh()
+    await expect(migrate(target, await readMigrations({ ...FILES, ...BROKEN }))).rejects.toThrow(
+      'no such table: b',
+    )
+    expect(await names(target)).toEqual(['0000_first'])
+    expect((await target.query("select * from pragma_table_info('a')")).map(row => row.name)).toEqual(['x'])
+    expect(await migrate(target, await readMigrations(FILES))).toEqual(['0001_second'])
+  })
+
+  test('two runs at once apply each migration once', async () => {
+    const target = fresh()
+    const migrations = await readMigrations(FILES)
+    const outcomes = await Promise.allSettled([migrate(target, migrations), migrate(target, migrations)])
+    expect(outcomes.some(({ status }) => status === 'fulfilled')).toBe(true)
+    expect(await target.query('select count(*) as n from a')).toEqual([{ n: 1 }])
+    expect(await migrate(target, migrations)).toEqual([])
+  })
+
+  test('an edited migration is refused, and so is one that slips in behind an applied one', async () => {
+    const target = fresh()
+    await migrate(target, await readMigrations(FILES))
+    await expect(migrate(target, await readMigrations({ ...FILES, ...BROKEN }))).rejects.toThrow(
+      'has another 0001_second than the code',
+    )
+    await expect(
+      migrate(target, await readMigrations({ ...FILES, '0000_zero.sql': 'SELECT 1;' })),
+    ).rejects.toThrow('lacks 0000_zero but has later ones')
+  })
+})
+
+describe('migrating many databases', () => {
+  let migrations: Migration[]
+  beforeEach(async () => {
+    migrations = await readMigrations(FILES)
+  })
+
+  test('a failure stops the run, names the database, and the next run finishes the rest', async () => {
+    const targets = [fresh(), fresh(), fresh(), fresh()]
+    const broken = targets[1]!
+    await broken.execute(['create table a (x integer)'])
+    const done: string[] = []
+    const progress = { done: ({ name }: { name: string }) => void done.push(name) }
+    const failure = await migrateAll(targets, migrations, 1, progress).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(MigrationFailure)
+    expect((failure as Error).message).toMatch(
+      new RegExp(`^${broken.name} could not be migrated: .*already exists`),
+    )
+    expect(done).toEqual([targets[0]!.name])
+    await broken.execute(['drop table a'])
+    await migrateAll(targets, migrations, 3, progress)
+    expect(new Set(done)).toEqual(new Set(targets.map(({ name }) => name)))
+  })
+})
+
+test('the databases of a test are ready within 2 s', async () => {
+  const start = performance.now()
+  await prepareDatabases({ tenants: 8 })
+  expect(performance.now() - start).toBeLessThan(2_000)
+  const { results } = await env.CONTROL.prepare('select distinct state from pool_database').all()
+  expect(results).toEqual([{ state: 'free' }])
+})

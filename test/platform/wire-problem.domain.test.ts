@@ -1,0 +1,64 @@
+import { z } from '@hono/zod-openapi'
+import { expect, test } from 'vitest'
+import { list, Name, RequestTimestamp } from '../../src/platform/wire.ts'
+import { contractRefusal, pathText } from '../../src/platform/wire-problem.ts'
+
+const schema = z.object({
+  productName: Name,
+  state: z.enum(['draft', 'quoted']),
+  exposures: list(z.object({ name: Name, at: RequestTimestamp })),
+})
+
+test('a path reads as its author would write it', () => {
+  expect(pathText(['exposures', 0, 'perils', 2, 'name'])).toBe('exposures[0].perils[2].name')
+  expect(pathText(['fieldValues', 'a b'])).toBe("fieldValues['a b']")
+  expect(pathText([])).toBe('')
+})
+
+test('every problem of a request is in one answer, each with its place', () => {
+  const { error } = schema.safeParse({ state: 'sold', exposures: [{ name: '', at: 'now' }, 7] })
+  const refusal = contractRefusal(error!, 'invalidRequest')
+  expect(refusal.code).toBe('invalidRequest')
+  expect(refusal.message.split(/(?<=\.) (?=')/)).toEqual([
+    "'productName' is missing; it must be text.",
+    "'state' must be one of 'draft', 'quoted'.",
+    "'exposures[0].name' must not be empty.",
+    "'exposures[0].at' must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits.",
+    "'exposures[1]' must be an object, not a number.",
+  ])
+  expect(refusal.details.fieldErrors).toContainEqual({
+    code: 1002,
+    ontologyUri: 'exposures[0].name',
+    validatorUri: 'too_small',
+    message: "'exposures[0].name' must not be empty.",
+  })
+})
+
+test('a list that is too long is 413', () => {
+  const { error } = schema.safeParse({
+    productName: 'motor',
+    state: 'draft',
+    exposures: Array(10_001).fill({ name: 'vehicle', at: 0 }),
+  })
+  expect(contractRefusal(error!, 'invalidRequest').status).toBe(413)
+})
+
+test('of very many problems a hundred are told, and the rest counted', () => {
+  const { error } = schema.safeParse({ productName: 'a', state: 'draft', exposures: Array(500).fill(null) })
+  const refusal = contractRefusal(error!, 'invalidRequest')
+  expect(refusal.message).toMatch(/There are 400 more\.$/)
+  expect(refusal.details.fieldErrors).toHaveLength(100)
+})
+
+test('no problem repeats a value, which may be a password or personal data', () => {
+  const told = [
+    { productName: 90210 },
+    { productName: 'x90210'.repeat(100), state: 'x90210', exposures: 'x90210' },
+    { state: 90210, exposures: [{ at: 'x90210' }, { at: 9.021 }, { at: 90210e15 }] },
+  ].map(wire => contractRefusal(schema.safeParse(wire).error!, 'invalidRequest').message)
+  expect(told.join(' ')).not.toMatch(/9\.?021/)
+})
+
+test('a long name is cut short', () => {
+  expect(pathText(['x'.repeat(500), 'ä'.repeat(500)]).length).toBeLessThan(200)
+})

@@ -1,0 +1,189 @@
+import { z } from '@hono/zod-openapi'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { EARLIEST, LATEST } from '../../src/platform/time.ts'
+import {
+  booleanOr,
+  filledIn,
+  list,
+  Name,
+  OptionalBoolean,
+  OptionalName,
+  OptionalTimestamp,
+  optional,
+  PageSize,
+  RequestBoolean,
+  RequestDecimal,
+  RequestFieldValues,
+  RequestTimestamp,
+  requestInteger,
+} from '../../src/platform/wire.ts'
+
+const SEED = 20261121
+
+const problem = (schema: z.ZodType, wire: unknown): string => {
+  const result = schema.safeParse(wire)
+  if (result.success) throw new Error(`${JSON.stringify(wire)} was accepted`)
+  return result.error.issues.map(issue => issue.message).join(' ')
+}
+
+test('zod is told that there is no eval', () => {
+  expect(z.config().jitless).toBe(true)
+})
+
+describe('timestamps', () => {
+  test(`every instant is read from an integer and from its digits (seed ${SEED})`, () => {
+    fc.assert(
+      fc.property(fc.integer({ min: EARLIEST, max: LATEST }), ms => {
+        expect(RequestTimestamp.parse(ms)).toBe(ms)
+        expect(RequestTimestamp.parse(String(ms))).toBe(ms)
+      }),
+      { seed: SEED },
+    )
+  })
+
+  test.each([
+    [1.5, 'not a fraction'],
+    ['tomorrow', 'milliseconds since'],
+    ['', 'milliseconds since'],
+    ['1e12', 'milliseconds since'],
+    [null, 'not null'],
+    [{}, 'not an object'],
+    [LATEST + 1, 'years 0001 to 9999'],
+  ])('%j is refused in words that say what to send', (wire, words) => {
+    const schema = z.object({ policyStartTimestamp: RequestTimestamp })
+    const message = problem(schema, { policyStartTimestamp: wire })
+    expect(message).toMatch(/^'policyStartTimestamp' must .*\.$/)
+    expect(message).toContain(words)
+  })
+})
+
+describe('decimals', () => {
+  test(`numbers and text keep every digit (seed ${SEED})`, () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: -(10n ** 15n) + 1n, max: 10n ** 15n - 1n }),
+        fc.nat(9_999_999),
+        (whole, part) => {
+          const text = `${whole}.${String(part).padStart(7, '0')}`
+          const plain = text.replace(/\.?0+$/, '')
+          expect(RequestDecimal.parse(text)).toBe(plain.replace(/^-0$/, '0') || '0')
+        },
+      ),
+      { seed: SEED },
+    )
+  })
+
+  test('a number is written out, never in exponent form', () => {
+    expect(RequestDecimal.parse(250)).toBe('250')
+    expect(RequestDecimal.parse('+0250.50')).toBe('250.5')
+    expect(RequestDecimal.parse(1e-7)).toBe('0.0000001')
+    expect(RequestDecimal.parse(999_999_999_999_999)).toBe('999999999999999')
+  })
+
+  test.each([
+    1e15,
+    1e300,
+    1e-8,
+    0.1 + 0.2,
+    '1e5',
+    '1,000',
+    '9'.repeat(16),
+    `1e${'9'.repeat(30)}`,
+    'x',
+    '',
+    true,
+    null,
+  ])('%j is refused', wire => {
+    expect(problem(RequestDecimal, wire)).toContain('must be a plain decimal number')
+  })
+})
+
+describe('booleans and whole numbers', () => {
+  test('text forms are read in any case', () => {
+    for (const wire of [true, 'true', 'TRUE', '1']) expect(RequestBoolean.parse(wire)).toBe(true)
+    for (const wire of [false, 'false', 'False', '0']) expect(RequestBoolean.parse(wire)).toBe(false)
+    expect(problem(z.object({ finalize: RequestBoolean }), { finalize: 'yes' })).toBe(
+      "'finalize' must be true or false, not text.",
+    )
+    expect(problem(RequestBoolean, 1)).toBe('The request must be true or false, not a number.')
+  })
+
+  test('a default holds for absent, null and empty', () => {
+    for (const wire of [undefined, null, '']) expect(booleanOr(true).parse(wire)).toBe(true)
+    expect(booleanOr(true).parse('false')).toBe(false)
+  })
+
+  test('integers are read from digits and bounded', () => {
+    expect(requestInteger(1).parse('12')).toBe(12)
+    expect(problem(requestInteger(1), 0)).toBe('The request must be at least 1.')
+    expect(problem(requestInteger(1), 1.5)).toBe('The request must be a whole number, not a fraction.')
+    expect(problem(requestInteger(1, 5), '6')).toBe('The request must be at most 5.')
+    expect(problem(requestInteger(1), '9'.repeat(20))).toBe('The request must be a number, not text.')
+  })
+
+  test('a page has 100 rows unless told, and never more than 1,000', () => {
+    expect(PageSize.parse(undefined)).toBe(100)
+    expect(PageSize.parse('')).toBe(100)
+    expect(PageSize.parse('5000')).toBe(1_000)
+    expect(problem(PageSize, '-1')).toBe('The request must be at least 1.')
+  })
+})
+
+describe('what may be left out', () => {
+  const schema = z.object({
+    name: OptionalName,
+    at: OptionalTimestamp,
+    on: OptionalBoolean,
+    names: list(Name),
+    inner: optional(z.object({ name: Name })),
+  })
+
+  test('absent, null and empty text are the same', () => {
+    expect(schema.parse({})).toEqual({ names: [] })
+    expect(schema.parse({ name: null, at: null, on: null, names: null, inner: null })).toEqual({ names: [] })
+    expect(schema.parse({ name: '', at: '', on: '' })).toEqual({ names: [] })
+  })
+
+  test('a list has no null inside', () => {
+    expect(problem(schema, { names: ['a', null] })).toBe("'names[1]' must be text, not null.")
+  })
+
+  test('a list of more than 10,000 is refused', () => {
+    expect(problem(schema, { names: Array(10_001).fill('a') })).toBe(
+      "'names' must have at most 10000 entries.",
+    )
+  })
+
+  test('a record is filled in for what clients leave out, and not for what they send', () => {
+    const filled = filledIn({ recreate: false }, z.object({ recreate: RequestBoolean }))
+    expect(filled.parse({})).toEqual({ recreate: false })
+    expect(filled.parse({ recreate: null })).toEqual({ recreate: false })
+    expect(filled.parse({ recreate: 'true' })).toEqual({ recreate: true })
+    expect(problem(filled, null)).toBe('The request must be an object, not null.')
+    expect(problem(filled, [])).toBe('The request must be an object, not a list.')
+  })
+})
+
+describe('field values', () => {
+  test('are kept as they came', () => {
+    const wire = { make: 'Volvo', year: 2019, owners: ['A', 'B'], leased: false, note: null, none: [] }
+    expect(RequestFieldValues.parse(wire)).toBe(wire)
+    expect(RequestFieldValues.parse(null)).toEqual({})
+  })
+
+  test('every value that is no value is named', () => {
+    const schema = z.object({ fieldValues: RequestFieldValues })
+    expect(problem(schema, { fieldValues: { a: { b: 1 }, c: [null], 'd e': [[1]] } })).toBe(
+      "'fieldValues.a' must be a value or a list of values, not an object. " +
+        "'fieldValues.c' must list plain values: text, numbers, true, false. " +
+        "'fieldValues['d e']' must list plain values: text, numbers, true, false.",
+    )
+    expect(problem(schema, { fieldValues: 'x' })).toBe("'fieldValues' must be an object of field values.")
+  })
+
+  test('a field named __proto__ is a field like others', () => {
+    const wire = JSON.parse('{"__proto__": ["x"]}')
+    expect(Object.keys(RequestFieldValues.parse(wire))).toEqual(['__proto__'])
+  })
+})

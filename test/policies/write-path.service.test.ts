@@ -1,0 +1,206 @@
+// What the write path guarantees when things go wrong (docs/design.md, section 5).
+import { evictDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { noCalls } from '../../src/platform/calls.ts'
+import { isBySubject } from '../../src/platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
+import { newUuid, type PolicyLocator } from '../../src/platform/locators.ts'
+import { policyObject, readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import { now } from '../../src/platform/time.ts'
+import { PolicyUpdateRequest } from '../../src/policies/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract-response.ts'
+import { execute, type PolicyMemory } from '../../src/policies/execution.ts'
+import type { PolicyOperation } from '../../src/policies/message.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Fault, faultyDatabase } from '../support/faulty-database.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+let motor: Motor
+let tenant: Tenant
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('writes')
+  tenant = (await readTenant(env, { name: motor.tenantName }, noCalls()))!
+})
+
+const client = (): D1Database => (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
+
+/** One instance of a policy's object: memory of its own, and perhaps a database that fails. */
+function instance(locator: PolicyLocator, database: D1Database = client()) {
+  const memory: PolicyMemory = {}
+  return async (operation: PolicyOperation, idempotency?: RequestContext['idempotency']) => {
+    const requestId = newUuid(0)
+    const context: RequestContext = {
+      env: { ...env, [tenant.shards[0]!]: database } as Env,
+      tenant,
+      caller: SYSTEM_CALLER,
+      requestId,
+      idempotency,
+      now: now(),
+      calls: noCalls(),
+      later: () => {},
+    }
+    const answer = await execute(
+      context,
+      { tenant, caller: SYSTEM_CALLER, requestId, idempotency, locator, operation },
+      memory,
+    )
+    return { answer, requestId, calls: context.calls }
+  }
+}
+
+const updateOf = (changes: object): PolicyOperation => ({
+  kind: 'update',
+  request: PolicyUpdateRequest.parse({ finalize: false, ...changes }),
+})
+
+const newDraft = async (): Promise<PolicyLocator> => {
+  const { body } = await motor.createPolicy({ finalize: false })
+  return Number(body.locator) as PolicyLocator
+}
+
+const stored = async (locator: PolicyLocator): Promise<PolicyResponse> =>
+  (await motor.get(`/policy/${locator}`)).body
+
+const countRows = async (sql: string, ...parameters: unknown[]): Promise<number> =>
+  (await client()
+    .prepare(sql)
+    .bind(...parameters)
+    .first<number>('n'))!
+
+const vehicle = { exposureName: 'vehicle' }
+
+describe('two instances of one policy’s object', () => {
+  it('a stale writer’s whole batch fails; it reads again and loses nothing', async () => {
+    const locator = await newDraft()
+    const first = instance(locator)
+    const second = instance(locator)
+    await first(updateOf({ addExposures: [vehicle] }))
+    await second(updateOf({ addExposures: [vehicle] }))
+    const warm = await first(updateOf({ addExposures: [vehicle] }))
+    expect((await stored(locator)).exposures).toHaveLength(4)
+    expect(warm.calls.d1).toBe(3) // the batch that trips, a read, the batch that holds
+    expect(
+      await countRows(
+        `select count(*) n from event where policy_locator = ? and type = 'policy.update'`,
+        locator,
+      ),
+    ).toBe(3)
+  })
+
+  it('writing at the same time, each of many updates is there once', async () => {
+    const locator = await newDraft()
+    const instances = [instance(locator), instance(locator)]
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, at) => instances[at % 2]!(updateOf({ addExposures: [vehicle] }))),
+    )
+    const done = outcomes.filter(one => one.status === 'fulfilled').length
+    for (const one of outcomes) if (one.status === 'rejected') expect(one.reason.code).toBe('versionConflict')
+    expect((await stored(locator)).exposures).toHaveLength(1 + done)
+    expect(
+      await countRows(
+        `select count(*) n from event where policy_locator = ? and type = 'policy.update'`,
+        locator,
+      ),
+    ).toBe(done)
+  })
+
+  it('a refusal that rests on old memory is looked at again', async () => {
+    const locator = await newDraft()
+    const first = instance(locator)
+    const second = instance(locator)
+    await first(updateOf({}))
+    await second({ kind: 'finalize' })
+    await first({ kind: 'issue' })
+    expect((await stored(locator)).issuedTimestamp).toBeDefined()
+  })
+})
+
+describe('a batch that fails', () => {
+  const failing = (plan: (batch: number) => Fault | undefined): D1Database => faultyDatabase(client(), plan)
+
+  it('before it is carried out leaves nothing, and the same request can be sent again', async () => {
+    const locator = await newDraft()
+    const write = instance(
+      locator,
+      failing(batch => (batch === 1 ? 'before' : undefined)),
+    )
+    await expect(write(updateOf({ addExposures: [vehicle] }))).rejects.toThrow('Network connection lost')
+    expect((await stored(locator)).exposures).toHaveLength(1)
+    await write(updateOf({ addExposures: [vehicle] }))
+    expect((await stored(locator)).exposures).toHaveLength(2)
+  })
+
+  it('after it was carried out, its outcome unknown, is found by its key and answered as done', async () => {
+    const locator = await newDraft()
+    const write = instance(
+      locator,
+      failing(batch => (batch === 1 ? 'after' : undefined)),
+    )
+    const { answer, requestId } = await write(updateOf({ addExposures: [vehicle] }))
+    expect(isBySubject(answer) ? 0 : answer.status).toBe(200)
+    expect((await stored(locator)).exposures).toHaveLength(2)
+    expect(
+      await countRows(
+        'select count(*) n from event where request_id = ? and type = ?',
+        requestId,
+        'policy.update',
+      ),
+    ).toBe(1)
+  })
+
+  it('after eviction between load and commit leaves nothing half-written', async () => {
+    const locator = await newDraft()
+    const object = policyObject(env, tenant, locator)
+    const interrupted = faultyDatabase(
+      client(),
+      batch => (batch === 1 ? 'before' : undefined),
+      async batch => {
+        if (batch === 1) await evictDurableObject(object)
+      },
+    )
+    await expect(instance(locator, interrupted)({ kind: 'finalize' })).rejects.toThrow()
+    const before = await stored(locator)
+    expect(before.modifications[0]?.premiumChange).toBeUndefined()
+    expect(await countRows('select count(*) n from fee where policy_locator = ?', locator)).toBe(0)
+    const { status } = await motor.post(`/policy/${locator}/finalize`)
+    expect(status).toBe(200)
+  })
+})
+
+describe('Idempotency-Key', () => {
+  const key = (name: string) => ({ 'idempotency-key': name })
+
+  it('sent twice makes one policy, and both answers are the same', async () => {
+    const first = await motor.createPolicy({}, key('create-1'))
+    const second = await motor.createPolicy({}, key('create-1'))
+    expect(second.status).toBe(200)
+    expect(second.body).toEqual(first.body)
+  })
+
+  it('sent twenty times at once makes one policy', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => motor.createPolicy({}, key('create-at-once'))),
+    )
+    expect(new Set(answers.map(answer => answer.body.locator)).size).toBe(1)
+  })
+
+  it('with another body is refused', async () => {
+    await motor.createPolicy({}, key('create-2'))
+    const { status, body } = await motor.createPolicy({ finalize: false }, key('create-2'))
+    expect(status).toBe(409)
+    expect(body).toMatchObject({ code: 'idempotencyConflict' })
+  })
+
+  it('repeats the answer of an action that the state no longer allows', async () => {
+    const { body } = await motor.createPolicy()
+    const first = await motor.post(`/policy/${body.locator}/issue`, undefined, key('issue-1'))
+    const second = await motor.post(`/policy/${body.locator}/issue`, undefined, key('issue-1'))
+    expect(first.status).toBe(200)
+    expect(second.body).toEqual(first.body)
+    const other = await motor.post(`/policy/${body.locator}/issue`, undefined, key('issue-2'))
+    expect(other.status).toBe(409)
+  })
+})

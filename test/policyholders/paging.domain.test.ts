@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Refusal } from '../../src/platform/errors.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import {
+  mergedPage,
+  type Position,
+  type Positions,
+  readPagingToken,
+  type ShardRows,
+  writePagingToken,
+} from '../../src/policyholders/paging.ts'
+
+const SEED = 20_261_121
+
+const byOrder = (a: Position, b: Position): number =>
+  a.createdAt - b.createdAt || (a.locator < b.locator ? -1 : a.locator > b.locator ? 1 : 0)
+
+/** What a shard answers: the rows after the position, `most` of them though more are found. */
+function shardRows(
+  stored: readonly Position[],
+  after: Position | undefined,
+  pageSize: number,
+  most: number,
+): ShardRows<Position> {
+  const found = stored
+    .filter(row => !after || byOrder(row, after) > 0)
+    .sort(byOrder)
+    .slice(0, pageSize + 1)
+  return { rows: found.slice(0, most), found: found.length }
+}
+
+const position = fc
+  .integer({ min: 0, max: 20 })
+  .map((ms): Position => ({ createdAt: ms as Instant, locator: newUuid(0) }))
+
+describe('pages over shards', () => {
+  it('hold every row once and in order, whatever the sizes of pages and answers', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(position, { maxLength: 12 }), { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 8 }),
+        (stored, pageSize, most) => {
+          const seen: Position[] = []
+          let positions: Positions | undefined = []
+          while (positions) {
+            const at: Positions = readPagingToken(
+              positions.length === 0 ? undefined : writePagingToken(positions),
+            )
+            const page: { rows: Position[]; next?: Positions } = mergedPage(
+              stored.map((rows, shard) => shardRows(rows, at[shard], pageSize, most)),
+              at,
+              pageSize,
+            )
+            expect(page.rows.length).toBeLessThanOrEqual(pageSize)
+            if (page.next) expect(page.rows.length).toBeGreaterThan(0)
+            seen.push(...page.rows)
+            positions = page.next
+          }
+          expect(seen).toEqual(stored.flat().sort(byOrder))
+        },
+      ),
+      { seed: SEED },
+    )
+  })
+
+  it('end without a token when nothing is left', () => {
+    const row = { createdAt: 1 as Instant, locator: newUuid(0) }
+    expect(mergedPage([{ rows: [row], found: 1 }], [], 1)).toEqual({ rows: [row] })
+    expect(mergedPage([{ rows: [], found: 0 }], [], 1)).toEqual({ rows: [] })
+  })
+})
+
+describe('a paging token', () => {
+  it('that is none of ours is refused', () => {
+    const shards = (count: number): Positions =>
+      Array(count).fill({ createdAt: 1 as Instant, locator: newUuid(0) })
+    const good = writePagingToken([undefined, ...shards(1)])
+    const bytes = (change: (bytes: Buffer) => void): string => {
+      const changed = Buffer.from(good, 'base64url')
+      change(changed)
+      return changed.toString('base64url')
+    }
+    for (const token of [
+      'x',
+      '%%%',
+      'null',
+      good.slice(1),
+      `${good}=`,
+      `${good.slice(0, 8)} ${good.slice(8)}`,
+      writePagingToken(shards(65)),
+      bytes(all => all.writeBigInt64BE(2n ** 62n, 24)),
+      bytes(all => all.fill(0, 32)),
+      Buffer.from(JSON.stringify([1, newUuid(0)])).toString('base64url'),
+    ])
+      expect(() => readPagingToken(token), token).toThrow(Refusal)
+    expect(readPagingToken(good)).toEqual([undefined, { createdAt: 1, locator: expect.any(String) }])
+  })
+
+  it('is text without characters that a query would have to escape', () => {
+    const token = writePagingToken(Array(64).fill({ createdAt: 253_402_300_799_999, locator: newUuid(63) }))
+    expect(token).toMatch(/^[\w-]{1,2048}$/)
+  })
+})

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { failure, rendering } from './rendering.ts'
+
+/** Effects with amounts as plain text. */
+const effects = (source: string, data?: unknown) => {
+  const { output, effects } = rendering(source, data)
+  expect(output.trim()).toBe('')
+  return JSON.parse(JSON.stringify(effects))
+}
+
+describe('filters with effects print nothing and record', () => {
+  test('premiums by kind; the last call of each kind wins and the last kind is known', () => {
+    expect(effects('{{ 100 | set_year_premium }}{{ "120.55" | set_year_premium }}').premium).toEqual({
+      yearly: '120.55',
+      last: 'yearly',
+    })
+    expect(effects('{{ 100 | set_year_premium }}{{ 11.655 | set_month_premium }}').premium).toEqual({
+      yearly: '100',
+      monthly: '11.655',
+      last: 'monthly',
+    })
+    expect(
+      effects('{{ 100 | set_year_premium }}{{ 40.5 | set_peril_premium }}{{ 2.25 | add_premium }}').premium,
+    ).toEqual({ yearly: '100', exact: '42.75', last: 'exact' })
+    expect(effects('{{ 3 | add_premium }}{{ 4 | add_premium }}').premium).toEqual({
+      exact: '7',
+      last: 'exact',
+    })
+  })
+
+  test('technical premiums apart from premiums', () => {
+    const source =
+      '{{ 1 | set_year_technical_premium }}{{ 2 | set_month_technical_premium }}{{ 3 | set_peril_technical_premium }}'
+    expect(effects(source)).toMatchObject({
+      premium: {},
+      technicalPremium: { yearly: '1', monthly: '2', exact: '3', last: 'exact' },
+    })
+  })
+
+  test('one commission line for each call', () => {
+    const source =
+      '{{ 10 | add_year_commission: "Agent1" }}{{ 2.5 | add_month_commission: "Agent1" }}{{ 7 | add_commission: "Broker" }}'
+    expect(effects(source).commissions).toEqual([
+      { recipient: 'Agent1', yearly: '10' },
+      { recipient: 'Agent1', monthly: '2.5' },
+      { recipient: 'Broker', exact: '7' },
+    ])
+  })
+
+  test('a tax is set, and added to', () => {
+    expect(effects('{{ 5 | set_peril_tax }}{{ 6 | set_peril_tax: "State tax" }}').tax).toEqual({
+      amount: '6',
+      description: 'State tax',
+    })
+    expect(effects('{{ 1.10 | add_tax: "A" }}{{ 2 | add_tax }}').tax).toEqual({
+      amount: '3.1',
+      description: 'A',
+    })
+  })
+
+  test('fees in their order', () => {
+    expect(
+      effects('{{ 25 | add_fee: "policy_fee" }}{{ 1.5 | add_fee: "stamp", "Stamp duty" }}').fees,
+    ).toEqual([
+      { name: 'policy_fee', amount: '25' },
+      { name: 'stamp', amount: '1.5', description: 'Stamp duty' },
+    ])
+  })
+
+  test('the last decision wins, notes accumulate', () => {
+    const source =
+      '{{ "reject" | set_underwriting_decision }}{{ "Too old" | add_underwriting_note }}{{ " Accept " | set_underwriting_decision }}{{ 5 | append: " claims" | add_underwriting_note }}'
+    expect(effects(source)).toMatchObject({ decision: 'accept', notes: ['Too old', '5 claims'] })
+    expect(effects('')).toEqual({ premium: {}, technicalPremium: {}, commissions: [], fees: [], notes: [] })
+  })
+
+  test('a static document replaces the rendered one, nil suppresses it', () => {
+    expect(effects('{{ "terms.pdf" | render_static_document }}').staticDocument).toBe('terms.pdf')
+    expect(effects('{{ nil | render_static_document }}').staticDocument).toBeNull()
+    expect(effects('').staticDocument).toBeUndefined()
+  })
+
+  test.each([
+    ['{{ nothing | set_year_premium }}', 'nothing'],
+    ['{{ "abc" | add_fee: "f" }}', "'abc'"],
+    ['{{ 1 | add_year_commission }}', 'recipient'],
+    ['{{ 1 | add_fee: " " }}', 'fee name'],
+    ['{{ "maybe" | set_underwriting_decision }}', 'maybe'],
+  ])('%s fails rather than recording nonsense', (source, message) => {
+    const error = failure(source)
+    expect(error.code).toBe('templateFailed')
+    expect(error.message).toContain(message)
+  })
+})

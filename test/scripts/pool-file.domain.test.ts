@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { databasesToAdd, formatPool, isMade, parsePool, plannedDatabase } from '../../scripts/pool-file.ts'
+import { storesConfig } from '../../scripts/write-config.ts'
+
+const pool = (count: number) => Array.from({ length: count }, (_, at) => plannedDatabase(at + 1))
+const bindings = (databases: { binding: string }[]) => databases.map(({ binding }) => binding)
+
+test('what is written is read again, byte for byte', () => {
+  const text = readFileSync('pool.toml', 'utf8')
+  expect(formatPool(parsePool(text))).toBe(text)
+})
+
+test('a database that the provider has made keeps the id of its local file', () => {
+  const made = { ...plannedDatabase(7), databaseId: '1b2c3d4e-0000-4000-9000-aabbccddeeff' }
+  expect(isMade(made)).toBe(true)
+  const [read] = parsePool(formatPool([made]))
+  expect(read).toEqual(made)
+  expect(formatPool([made])).toContain('preview_database_id = "00000000-0000-4000-8000-000000000007"')
+})
+
+describe('growing the pool', () => {
+  test('continues the numbers', () => {
+    const added = databasesToAdd(pool(2), new Set(['TENANT_001', 'TENANT_002']), 2)
+    expect(bindings(added)).toEqual(['TENANT_003', 'TENANT_004'])
+  })
+
+  test('finishes what an earlier run left before it adds more', () => {
+    const added = databasesToAdd(pool(4), new Set(['TENANT_001', 'TENANT_003']), 3)
+    expect(bindings(added)).toEqual(['TENANT_002', 'TENANT_004', 'TENANT_005'])
+  })
+
+  test('adds as many as asked for, even when more are unfinished', () => {
+    expect(bindings(databasesToAdd(pool(64), new Set(), 2))).toEqual(['TENANT_001', 'TENANT_002'])
+  })
+})
+
+describe('the configuration of the stores', () => {
+  const made = { ...plannedDatabase(1), databaseId: '1b2c3d4e-0000-4000-9000-aabbccddeeff' }
+  const config = [readFileSync('wrangler.toml', 'utf8'), formatPool([made])].join('\n')
+
+  test('has variables, databases and files, and no code or objects', () => {
+    const stores = storesConfig(config, { remote: false })
+    expect(stores).toContain('binding = "CONTROL"')
+    expect(stores).toContain('binding = "TENANT_001"')
+    expect(stores).toContain('binding = "FILES"')
+    expect(stores).toContain('DOMAIN = ')
+    expect(stores).not.toMatch(/main =|durable_objects|queues|crons|remote = true/)
+  })
+
+  test('reaches the databases of the provider only when it is told to', () => {
+    const stores = storesConfig(config, { remote: true })
+    expect(stores.match(/remote = true/g)).toHaveLength(3)
+    expect(stores).not.toContain('preview_database_id')
+  })
+})

@@ -1,0 +1,54 @@
+import { exports } from 'cloudflare:workers'
+
+/** Where tests call; any host will do, since the Worker is reached without a network. */
+const ORIGIN = 'http://bindery.test'
+
+export type Call = {
+  token?: string
+  /** A FormData, text or bytes go as they are; anything else as JSON. */
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export type Answer<Body> = {
+  status: number
+  headers: Headers
+  /** Parsed when the answer is JSON, else the text. */
+  body: Body
+}
+
+function requestOf(method: string, path: string, call: Call): Request {
+  const headers = new Headers(call.headers)
+  if (call.token !== undefined && !headers.has('authorization'))
+    headers.set('authorization', `Bearer ${call.token}`)
+  const { body } = call
+  const asIs = typeof body === 'string' || body instanceof FormData || body instanceof Uint8Array
+  if (body !== undefined && !asIs && !headers.has('content-type'))
+    headers.set('content-type', 'application/json')
+  const sent = body === undefined ? null : asIs ? body : JSON.stringify(body)
+  return new Request(`${ORIGIN}${path}`, { method, headers, body: sent, redirect: 'manual' })
+}
+
+/** Calls the service as a client would: `callApi('GET', '/policy/123', { token })`. */
+export async function callApi<Body = unknown>(
+  method: string,
+  path: string,
+  call: Call = {},
+): Promise<Answer<Body>> {
+  const response = await exports.default.fetch(requestOf(method, path, call))
+  const text = await response.text()
+  const json = response.headers.get('content-type')?.includes('json') ?? false
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (json ? JSON.parse(text) : text) as Body,
+  }
+}
+
+/** As `callApi`, for calls that must succeed: the body of a 2xx answer; anything else fails the test. */
+export async function callOk<Body = unknown>(method: string, path: string, call: Call = {}): Promise<Body> {
+  const { status, body } = await callApi<Body>(method, path, call)
+  if (status < 200 || status > 299)
+    throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body, null, 2)}`)
+  return body
+}

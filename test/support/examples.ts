@@ -1,0 +1,107 @@
+import { zipSync } from 'fflate'
+import { callOk } from './api.ts'
+import { administrator, signIn } from './sign-in.ts'
+
+/** Files of an archive: path from its root, and text or bytes. */
+export type ArchiveFiles = Record<string, string | Uint8Array>
+
+const inlined = import.meta.glob('../../examples/*/configuration/**/*', {
+  query: '?url&inline',
+  import: 'default',
+  eager: true,
+}) as Record<string, string>
+
+const encoder = new TextEncoder()
+
+function bytesOf(dataUrl: string): Uint8Array {
+  const comma = dataUrl.indexOf(',')
+  const content = dataUrl.slice(comma + 1)
+  if (!dataUrl.slice(0, comma).endsWith(';base64')) return encoder.encode(decodeURIComponent(content))
+  return Uint8Array.from(atob(content), character => character.charCodeAt(0))
+}
+
+/** Files of `examples/<name>/configuration`, to deploy as they are or after a change. */
+export function exampleFiles(name: string): Record<string, Uint8Array> {
+  const root = `../../examples/${name}/configuration/`
+  const files: Record<string, Uint8Array> = {}
+  for (const [path, dataUrl] of Object.entries(inlined))
+    if (path.startsWith(root)) files[path.slice(root.length)] = bytesOf(dataUrl)
+  if (Object.keys(files).length === 0) throw new Error(`There is no example ${name}.`)
+  return files
+}
+
+/** A zip of the files. */
+export function archiveOf(files: ArchiveFiles): Uint8Array<ArrayBuffer> {
+  const entries = Object.entries(files).map(([path, content]) => [
+    path,
+    typeof content === 'string' ? encoder.encode(content) : content,
+  ])
+  return new Uint8Array(zipSync(Object.fromEntries(entries)))
+}
+
+/** The multipart body of a deploy. */
+export function deployForm(archive: Uint8Array<ArrayBuffer>, fields: Record<string, string>): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  form.set('zipFile', new Blob([archive], { type: 'application/zip' }), 'configuration.zip')
+  return form
+}
+
+export type DeployAnswer = {
+  success: boolean
+  hostname: string
+  tenantName: string
+  tenantLocator: string
+  logfile: string
+}
+
+export type DeployedTenant = {
+  hostname: string
+  tenantName: string
+  tenantLocator: string
+  logfile: string
+  /** Of the first test user of the archive. */
+  token: string
+  /** Token of any other test user. */
+  signIn(username: string): Promise<string>
+}
+
+type TestUser = { username: string; password: string }
+
+/**
+ * Deploys an example by name, or files of the test's own, to the test tenant with this suffix, and signs in
+ * there. A deploy that the service refuses fails the test with its log.
+ */
+export async function deployExample(example: string | ArchiveFiles, suffix: string): Promise<DeployedTenant> {
+  const files = typeof example === 'string' ? exampleFiles(example) : example
+  const token = await administrator()
+  const answer = await callOk<DeployAnswer>('POST', '/configuration/deployTest', {
+    token,
+    body: deployForm(archiveOf(files), { tenantNameSuffix: suffix }),
+  })
+  if (!answer.success) throw new Error(`The deploy was refused:\n${answer.logfile}`)
+  const users = testUsers(files)
+  const first = users[0]
+  if (!first) throw new Error('The archive has no security/test_users.json to sign in with.')
+  const { hostname, tenantName, tenantLocator, logfile } = answer
+  const signInAs = async (username: string): Promise<string> => {
+    const user = users.find(candidate => candidate.username === username)
+    if (!user) throw new Error(`The archive has no test user ${username}.`)
+    return signIn(tenantName, user.username, user.password)
+  }
+  return {
+    hostname,
+    tenantName,
+    tenantLocator,
+    logfile,
+    token: await signInAs(first.username),
+    signIn: signInAs,
+  }
+}
+
+function testUsers(files: ArchiveFiles): TestUser[] {
+  const content = files['security/test_users.json']
+  if (content === undefined) return []
+  const text = typeof content === 'string' ? content : new TextDecoder().decode(content)
+  return JSON.parse(text) as TestUser[]
+}

@@ -1,0 +1,63 @@
+// The motor example as a tenant to test with: deployed, with policyholders and requests ready to send.
+import type { PolicyResponse } from '../../src/policies/contract-response.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
+import { type Answer, callApi, callOk } from './api.ts'
+import { type DeployedTenant, deployExample } from './examples.ts'
+import type { WorkedPolicy } from './worked.ts'
+
+const WORKED = import.meta.glob('../../examples/*/worked.json', { import: 'default', eager: true }) as Record<
+  string,
+  WorkedPolicy[]
+>
+
+export const workedOf = (example: string): WorkedPolicy[] => WORKED[`../../examples/${example}/worked.json`]!
+
+/** A policy request that underwriting accepts; `policyholderLocator` is to be added. */
+export const plainYear = (): WorkedPolicy => workedOf('motor')[0]!
+
+export type Motor = DeployedTenant & {
+  /** A completed policyholder. */
+  newPolicyholder(): Promise<string>
+  createPolicy(changes?: object, headers?: Record<string, string>): Promise<Answer<PolicyResponse>>
+  post<Body = PolicyResponse>(
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<Body>>
+  get<Body = PolicyResponse>(path: string): Promise<Answer<Body>>
+}
+
+/** Deploys the motor example as a test tenant of its own. */
+export async function motorTenant(suffix: string): Promise<Motor> {
+  const tenant = await deployExample('motor', suffix)
+  const { token } = tenant
+  const worked = plainYear()
+  let holder: string | undefined
+  const newPolicyholder = async (): Promise<string> => {
+    const { locator } = await callOk<PolicyholderResponse>('POST', '/policyholder/create', {
+      token,
+      body: { completed: true, values: worked.request.policyholder.values },
+    })
+    return locator
+  }
+  return {
+    ...tenant,
+    newPolicyholder,
+    createPolicy: async (changes = {}, headers = {}) => {
+      holder ??= await newPolicyholder()
+      return callApi('POST', '/policy', {
+        token,
+        headers,
+        body: { ...worked.request.policy, policyholderLocator: holder, ...changes },
+      })
+    },
+    post: (path, body, headers = {}) => callApi('POST', path, { token, body, headers }),
+    get: path => callApi('GET', path, { token }),
+  }
+}
+
+/** Round trips of an answer by its Server-Timing header: `{ d1: 1, object: 0, r2: 0, queue: 0 }`. */
+export function roundTrips({ headers }: { headers: Headers }): Record<string, number> {
+  const entries = (headers.get('server-timing') ?? '').matchAll(/(\w+);desc="(\d+)"/g)
+  return Object.fromEntries([...entries].map(([, name, count]) => [name, Number(count)]))
+}

@@ -1,0 +1,99 @@
+// The service's own OpenAPI document, read so that tests cover routes which nobody has thought of yet.
+import { callOk } from './api.ts'
+
+export type JsonSchema = {
+  $ref?: string
+  type?: string | string[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  items?: JsonSchema
+  enum?: unknown[]
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  allOf?: JsonSchema[]
+  additionalProperties?: JsonSchema | boolean
+  format?: string
+}
+
+type Parameter = { in: 'path' | 'query' | 'header'; name: string; required?: boolean; schema?: JsonSchema }
+
+export type Operation = {
+  method: string
+  path: string
+  parameters: Parameter[]
+  /** JSON body's schema; undefined without a body or for multipart. */
+  body: JsonSchema | undefined
+  multipart: JsonSchema | undefined
+  needsToken: boolean
+}
+
+type Document = {
+  paths: Record<string, Record<string, OperationObject>>
+  components: { schemas: Record<string, JsonSchema> }
+}
+
+type OperationObject = {
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema: JsonSchema }> }
+  security?: unknown[]
+}
+
+export type Api = { operations: Operation[]; resolve(schema: JsonSchema): JsonSchema }
+
+export async function readApi(): Promise<Api> {
+  const document = await callOk<Document>('GET', '/openapi.json')
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): Operation => {
+      const content = operation.requestBody?.content ?? {}
+      return {
+        method: method.toUpperCase(),
+        path,
+        parameters: operation.parameters ?? [],
+        body: content['application/json']?.schema,
+        multipart: content['multipart/form-data']?.schema,
+        needsToken: (operation.security ?? []).length > 0,
+      }
+    }),
+  )
+  return {
+    operations,
+    resolve: schema =>
+      schema.$ref === undefined
+        ? schema
+        : (document.components.schemas[schema.$ref.split('/').at(-1)!] ?? {}),
+  }
+}
+
+/**
+ * A value that fits the schema, with every property it names. `text` gives the text for a property of that
+ * name, so that a test decides what locators in a body are.
+ */
+export function valueFor(
+  api: Api,
+  schema: JsonSchema,
+  name: string,
+  text: (name: string) => string,
+): unknown {
+  const resolved = api.resolve(schema)
+  const options = resolved.anyOf ?? resolved.oneOf
+  if (options) return valueFor(api, options.find(one => one.type !== 'null') ?? {}, name, text)
+  if (resolved.allOf)
+    return Object.assign({}, ...resolved.allOf.map(one => valueFor(api, one, name, text) as object))
+  if (resolved.enum) return resolved.enum[0]
+  const type = Array.isArray(resolved.type) ? resolved.type.find(one => one !== 'null') : resolved.type
+  if (resolved.properties || type === 'object')
+    return Object.fromEntries(
+      Object.entries(resolved.properties ?? {}).map(([key, property]) => [
+        key,
+        valueFor(api, property, key, text),
+      ]),
+    )
+  if (type === 'array') return []
+  if (type === 'integer' || type === 'number') return 1
+  if (type === 'boolean') return false
+  return text(name)
+}
+
+/** The path with its parameters filled in. */
+export const filledPath = (path: string, value: (name: string) => string): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(name)))

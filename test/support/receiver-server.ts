@@ -1,0 +1,69 @@
+// A receiver of webhooks: a real HTTP server beside the tests, one box for each path. Tests tell a box how to
+// answer (PUT), and ask what it got (GET); what is posted it keeps. A global setup of the `service` project.
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestProject } from 'vitest/node'
+
+/** How to answer the next post; `hang`: never. */
+export type Behaviour = {
+  status: number
+  headers?: Record<string, string>
+  delayMs?: number
+  hang?: boolean
+}
+
+export type Received = { headers: Record<string, string>; body: string; atMs: number }
+
+/** `behaviours` are used one after the other; the last one goes on. */
+type Box = { behaviours: Behaviour[]; received: Received[] }
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    receiverPort: number
+  }
+}
+
+const boxes = new Map<string, Box>()
+
+function boxOf(path: string): Box {
+  const box = boxes.get(path) ?? { behaviours: [{ status: 200 }], received: [] }
+  boxes.set(path, box)
+  return box
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const flat = (headers: IncomingMessage['headers']): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+
+function receiver(): Server {
+  return createServer(async (request, response) => {
+    const box = boxOf(request.url ?? '/')
+    const body = await textOf(request)
+    if (request.method === 'GET') return response.end(JSON.stringify(box.received))
+    if (request.method === 'PUT') {
+      box.behaviours = JSON.parse(body)
+      return response.end()
+    }
+    box.received.push({ headers: flat(request.headers), body, atMs: Date.now() })
+    const { status, headers, delayMs = 0, hang } = box.behaviours[0]!
+    if (box.behaviours.length > 1) box.behaviours.shift()
+    if (hang) return
+    await new Promise(resolve => setTimeout(resolve, delayMs))
+    response.writeHead(status, headers).end('received')
+  })
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = receiver()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  project.provide('receiverPort', (server.address() as AddressInfo).port)
+  return async () => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  }
+}

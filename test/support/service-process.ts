@@ -1,0 +1,137 @@
+// The service as a process of its own, started as `npm start` starts it, on a free port and a data folder that
+// lives as long as the test. For tests of the kind `process`, on Node.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ApiClient, signIn } from '../../scripts/api-client.ts'
+import { type DeployedExample, deployedExample, testUsers } from '../../scripts/example.ts'
+import { notedService } from '../../scripts/service.ts'
+
+export const PROCESS_ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
+
+export type ServiceProcess = {
+  origin: string
+  dataFolder: string
+  /** Everything that it has printed, over all starts. */
+  output(): string
+  /** The tenant of examples/motor. */
+  example(): DeployedExample
+  /** Signed in to the example's tenant as its first test user with the role. */
+  signInAs(role: string): Promise<ApiClient>
+  /** Signed in as the administration account. */
+  administration(): Promise<ApiClient>
+  /** `kill -9` of the service and of what started it, at once. */
+  kill9(): Promise<void>
+  /** `kill -9` of what started the service only; the service runs on. */
+  kill9Launcher(): Promise<void>
+  /** Starts again on the same data and port; resolves when it answers. */
+  start(): Promise<void>
+  /** SIGTERM, as a person's Ctrl+C; the exit code. */
+  stop(): Promise<number | null>
+  /** Ends it if it runs, and removes its data. */
+  remove(): Promise<void>
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Resolves when the first start has deployed the example and the service answers. */
+export async function startServiceProcess(): Promise<ServiceProcess> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'bindery-data-'))
+  const port = await freePort()
+  const origin = `http://localhost:${port}`
+  const printed: string[] = []
+  let launcher: ChildProcess | undefined
+
+  const ended = async (): Promise<number | null> => {
+    const running = launcher
+    if (running && running.exitCode === null && running.signalCode === null) await once(running, 'exit')
+    launcher = undefined
+    return running?.exitCode ?? null
+  }
+
+  const service: ServiceProcess = {
+    origin,
+    dataFolder,
+    output: () => printed.join(''),
+    example() {
+      const example = deployedExample(dataFolder)
+      if (!example) throw new Error(`No example is deployed:\n${service.output()}`)
+      return example
+    },
+    signInAs(role) {
+      const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
+      return signIn(origin, { username, password, hostName: service.example().hostname })
+    },
+    administration: () => signIn(origin, PROCESS_ADMINISTRATOR),
+    async kill9() {
+      const group = notedService(dataFolder)?.group
+      launcher?.kill('SIGKILL')
+      if (group !== undefined) process.kill(-group, 'SIGKILL')
+      await ended()
+      while (group !== undefined && isAlive(group)) await sleep(20)
+    },
+    async kill9Launcher() {
+      launcher?.kill('SIGKILL')
+      await ended()
+    },
+    async start() {
+      const child = spawn(process.execPath, ['scripts/start.ts'], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          ...process.env,
+          PORT: String(port),
+          BINDERY_DATA: dataFolder,
+          ADMIN_USERNAME: PROCESS_ADMINISTRATOR.username,
+          ADMIN_PASSWORD: PROCESS_ADMINISTRATOR.password,
+        },
+      })
+      launcher = child
+      let text = ''
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk: Buffer) => {
+          text += chunk.toString()
+          printed.push(chunk.toString())
+        })
+      while (!text.includes('Bindery answers on')) {
+        if (child.exitCode !== null) throw new Error(`The service did not start:\n${text}`)
+        await sleep(50)
+      }
+    },
+    async stop() {
+      launcher?.kill('SIGTERM')
+      return ended()
+    },
+    async remove() {
+      if (launcher) await service.kill9()
+      const left = notedService(dataFolder)?.group
+      if (left !== undefined && isAlive(left)) process.kill(-left, 'SIGKILL')
+      rmSync(dataFolder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+  await service.start().catch(async (error: unknown) => {
+    await service.remove()
+    throw error
+  })
+  return service
+}
+
+/** Whether the process group has a member. */
+function isAlive(group: number): boolean {
+  try {
+    process.kill(-group, 0)
+    return true
+  } catch {
+    return false
+  }
+}

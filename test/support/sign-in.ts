@@ -1,0 +1,35 @@
+import { env } from 'cloudflare:workers'
+import { hashPassword } from '../../src/accounts/passwords.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import { callOk } from './api.ts'
+
+const ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
+
+type Authentication = { authorizationToken: string; expiresTimestamp: string }
+
+/** Token of the administration account, which is made when this test file has none yet. */
+export async function administrator(): Promise<string> {
+  const present = await env.CONTROL.prepare('select 1 from administrator where username = ?')
+    .bind(ADMINISTRATOR.username)
+    .first()
+  if (!present) {
+    const hash = await hashPassword(ADMINISTRATOR.password, (env as Env).PASSWORD_PEPPER)
+    await env.CONTROL.prepare(
+      'insert into administrator (locator, username, name, password_hash, created_at) values (?, ?, ?, ?, ?)',
+    )
+      .bind(newUuid(0), ADMINISTRATOR.username, 'Administrator', hash, Date.now())
+      .run()
+  }
+  const { authorizationToken } = await callOk<Authentication>('POST', '/account/authenticate', {
+    body: ADMINISTRATOR,
+  })
+  return authorizationToken
+}
+
+/** Token of a user of a tenant. */
+export async function signIn(tenantName: string, username: string, password: string): Promise<string> {
+  const { authorizationToken } = await callOk<Authentication>('POST', '/account/authenticate', {
+    body: { username, password, tenantName },
+  })
+  return authorizationToken
+}

@@ -1,0 +1,15 @@
+import { inject } from 'vitest'
+
+/** A test's size: `small` in `npm test`, `full` in `npm run test:full`. */
+export const size = (small: number, full: number): number => (inject('fullSizes') ? full : small)
+
+/** Notes a figure: `npm run test:full` collects them into docs/measured.md. `unit` as `ms`, `requests/s`. */
+export function measured(name: string, value: number, unit: string): void {
+  console.log(`measured: ${name} = ${value} ${unit}`)
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    fullSizes: boolean
+  }
+}

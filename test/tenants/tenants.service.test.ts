@@ -1,0 +1,216 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, expect, test } from 'vitest'
+import { noCalls } from '../../src/platform/calls.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import { readTenant } from '../../src/platform/tenancy.ts'
+import {
+  createTenant,
+  deleteTenant,
+  listTenants,
+  recreateTenant,
+  wipeReturned,
+} from '../../src/tenants/service.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 8 }))
+
+const pool = async (): Promise<Record<string, string>> => {
+  const { results } = await env.CONTROL.prepare('select binding, state from pool_database').all<{
+    binding: string
+    state: string
+  }>()
+  return Object.fromEntries(results.map(({ binding, state }) => [binding, state]))
+}
+
+const inState = async (state: string): Promise<string[]> =>
+  Object.entries(await pool())
+    .filter(([, of]) => of === state)
+    .map(([binding]) => binding)
+
+const refusal = async (work: Promise<unknown>): Promise<Refusal> => {
+  const problem = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (problem instanceof Refusal) return problem
+  throw problem ?? new Error('It was not refused.')
+}
+
+/** Leaves a row of a tenant, as every write does. */
+const writeTo = (binding: string, key: string) =>
+  boundDatabase(binding)
+    .prepare(`insert into write (key, body_hash, status, subject, at) values (?, '', 200, 'x', 1)`)
+    .bind(key)
+    .run()
+
+const rowsIn = async (binding: string): Promise<number> =>
+  (await boundDatabase(binding).prepare('select count(*) as rows from write').first<number>('rows'))!
+
+/** Ends all tenants and wipes until every database is free again. */
+async function startAgain(): Promise<void> {
+  for (const { name } of await listTenants(env)) await deleteTenant(env, name)
+  while ((await inState('returned')).length > 0) await wipeReturned(env)
+}
+
+test('a new tenant has a database of its own, a host name, and its name to itself', async () => {
+  const calls = noCalls()
+  const tenant = await createTenant(env, { name: 'acme-motor', type: 'test' }, calls)
+  expect(calls.d1).toBe(1)
+  expect(tenant).toMatchObject({
+    name: 'acme-motor',
+    hostName: 'acme-motor.co.local.bindery.test',
+    type: 'test',
+    generation: 1,
+    versioned: false,
+  })
+  expect(await inState('claimed')).toEqual(tenant.shards)
+  expect(await readTenant(env, { hostName: tenant.hostName }, noCalls())).toEqual(tenant)
+  expect((await refusal(createTenant(env, { name: 'acme-motor', type: 'production' }))).code).toBe(
+    'alreadyExists',
+  )
+  expect(await inState('claimed')).toEqual(tenant.shards)
+  expect(await listTenants(env)).toEqual([tenant])
+  await startAgain()
+})
+
+test.each(['', 'Acme', 'acme motor', '-acme', 'acme-', 'a.b', 'ä', `${'a'.repeat(64)}`, "a'--", 'a/b'])(
+  'a tenant cannot be named %j, which no host can be',
+  async name => {
+    expect((await refusal(createTenant(env, { name, type: 'test' }))).code).toBe('invalidRequest')
+    expect(await inState('claimed')).toEqual([])
+  },
+)
+
+test('tenants made at once never share a database, and what the pool cannot give is refused', async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `tenant-${at}`)
+  const outcomes = await Promise.allSettled(names.map(name => createTenant(env, { name, type: 'test' })))
+  const made = outcomes.filter(outcome => outcome.status === 'fulfilled').map(({ value }) => value)
+  const refused = outcomes.filter(outcome => outcome.status === 'rejected').map(({ reason }) => reason)
+  expect(new Set(made.flatMap(({ shards }) => shards)).size).toBe(8)
+  expect(refused.map(({ code, retryAfterSeconds }) => [code, retryAfterSeconds])).toEqual(
+    Array.from({ length: 4 }, () => ['poolEmpty', 120]),
+  )
+  expect(refused[0].message).toContain('npm run pool -- grow N')
+  expect(await listTenants(env)).toHaveLength(8)
+  await startAgain()
+})
+
+test('a recreated tenant has a fresh database, and the old one keeps its data until it is wiped', async () => {
+  const first = await createTenant(env, { name: 'again', type: 'test' })
+  await writeTo(first.shards[0]!, 'old')
+  const second = await recreateTenant(env, first)
+  expect(second).toMatchObject({ locator: first.locator, generation: 2, tokenEpoch: 2 })
+  expect(second.shards).not.toEqual(first.shards)
+  expect(await inState('returned')).toEqual(first.shards)
+  expect((await refusal(recreateTenant(env, first))).code).toBe('versionConflict')
+  expect(await inState('claimed')).toEqual(second.shards)
+  await startAgain()
+})
+
+test('a tenant is recreated whole or not at all when the pool is empty', async () => {
+  const tenants = await Promise.all(
+    Array.from({ length: 8 }, (_, at) => createTenant(env, { name: `full-${at}`, type: 'test' })),
+  )
+  expect((await refusal(recreateTenant(env, tenants[0]!))).code).toBe('poolEmpty')
+  expect(await readTenant(env, { name: 'full-0' }, noCalls())).toEqual(tenants[0])
+  expect(await inState('claimed')).toHaveLength(8)
+  await startAgain()
+})
+
+test('a deleted tenant is not found, and its name makes another tenant', async () => {
+  const first = await createTenant(env, { name: 'gone', type: 'test' })
+  await deleteTenant(env, 'gone')
+  expect(await readTenant(env, { name: 'gone' }, noCalls())).toBeUndefined()
+  expect((await refusal(deleteTenant(env, 'gone'))).code).toBe('notFound')
+  expect((await refusal(recreateTenant(env, first))).code).toBe('versionConflict')
+  const second = await createTenant(env, { name: 'gone', type: 'production' })
+  expect(second).toMatchObject({ generation: 1, versioned: true, type: 'production' })
+  expect(second.locator).not.toBe(first.locator)
+  // The old tenant's row is no more: nothing may be claimed for it either.
+  expect((await refusal(recreateTenant(env, first))).code).toBe('versionConflict')
+  expect(await inState('claimed')).toEqual(second.shards)
+  await startAgain()
+})
+
+test('a database that waits for a migration is not given to a tenant', async () => {
+  await env.CONTROL.prepare(`update pool_database set migration = '0000_'`).run()
+  const { code, message } = await refusal(createTenant(env, { name: 'early', type: 'test' }))
+  expect([code, message]).toEqual(['tenantBehind', expect.stringContaining('npm run pool -- migrate')])
+  await env.CONTROL.prepare(`update pool_database set migration = '9999_later'`).run()
+  await createTenant(env, { name: 'early', type: 'test' })
+  await startAgain()
+})
+
+test('a returned database is free only after a run that found it empty', async () => {
+  const { shards, name } = await createTenant(env, { name: 'wiped', type: 'test' })
+  const binding = shards[0]!
+  await writeTo(binding, 'data')
+  await deleteTenant(env, name)
+  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [binding] })
+  await writeTo(binding, 'by a request that came late')
+  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [binding] })
+  expect(await wipeReturned(env)).toEqual({ freed: [binding], emptied: [] })
+  expect(await rowsIn(binding)).toBe(0)
+  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [] })
+  const migrations = await boundDatabase(binding).prepare('select name from migration').all()
+  expect(migrations.results).not.toEqual([])
+})
+
+test('wiping leaves the databases of other tenants alone', async () => {
+  const stays = await createTenant(env, { name: 'stays', type: 'test' })
+  const goes = await createTenant(env, { name: 'goes', type: 'test' })
+  await writeTo(stays.shards[0]!, 'kept')
+  await writeTo(goes.shards[0]!, 'wiped')
+  await deleteTenant(env, 'goes')
+  await wipeReturned(env)
+  expect(await rowsIn(stays.shards[0]!)).toBe(1)
+  expect(await rowsIn(goes.shards[0]!)).toBe(0)
+  await startAgain()
+})
+
+test('a run that overlaps with others does not wipe what a new tenant has written since', async () => {
+  const { shards, name } = await createTenant(env, { name: 'old', type: 'test' })
+  const binding = shards[0]!
+  await writeTo(binding, 'old data')
+  await deleteTenant(env, name)
+  // This run has seen the old data and is told that nobody has the database; then it is held up.
+  const heldUp = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const control = afterBatch(env.CONTROL, 2, async () => {
+    heldUp.resolve()
+    await goOn.promise
+  })
+  const outcome = wipeReturned({ ...env, CONTROL: control }).then(
+    () => 'deleted',
+    () => 'stopped',
+  )
+  await heldUp.promise
+  while ((await inState('returned')).length > 0) await wipeReturned(env)
+  for (let at = 0; at < 8; at += 1) await createTenant(env, { name: `new-${at}`, type: 'test' })
+  await writeTo(binding, 'new data')
+  goOn.resolve()
+  expect(await outcome).toBe('stopped')
+  expect(await rowsIn(binding)).toBe(1)
+  await startAgain()
+})
+
+/** The database, with `pause` between its n-th batch and the answer to it. */
+function afterBatch(client: D1Database, nth: number, pause: () => Promise<void>): D1Database {
+  let batches = 0
+  const watched = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(_, property) {
+        const value: unknown = Reflect.get(target, property)
+        if (typeof value !== 'function') return value
+        if (property === 'withSession') return (...how: unknown[]) => watched(value.apply(target, how))
+        if (property !== 'batch') return value.bind(target)
+        return async (...statements: unknown[]) => {
+          const answer = await value.apply(target, statements)
+          batches += 1
+          if (batches === nth) await pause()
+          return answer
+        }
+      },
+    })
+  return watched(client)
+}

@@ -1,0 +1,55 @@
+import { cloudflareTest } from '@cloudflare/vitest-plugin'
+import { defineConfig } from 'vitest/config'
+
+// Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against
+// the real runtime with its own D1, R2, Durable Objects and queues for each file. `process`: the service as
+// a process of its own, started, killed and started again.
+export default defineConfig({
+  test: {
+    // Read by test/support/sizes.ts.
+    provide: { fullSizes: process.env.BINDERY_FULL === '1' },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'domain',
+          include: ['test/**/*.domain.test.ts'],
+          environment: 'node',
+          // Ten times what the slowest takes: two busy cores must not fail a test.
+          testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: './wrangler.generated.toml' },
+            miniflare: {
+              // In place of .dev.vars, so that tests run the same on every machine.
+              bindings: {
+                TOKEN_SECRET: 'a token secret that only tests use',
+                PASSWORD_PEPPER: 'a pepper that only tests use',
+              },
+            },
+          }),
+        ],
+        test: {
+          name: 'service',
+          include: ['test/**/*.service.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'process',
+          include: ['test/**/*.process.test.ts'],
+          environment: 'node',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+})
