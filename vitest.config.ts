@@ -35,6 +35,7 @@ export default defineConfig({
         ],
         test: {
           name: 'service',
+          globalSetup: ['./test/support/receiver-server.ts'],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

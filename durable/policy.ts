@@ -2,8 +2,8 @@ import { DurableObject } from 'cloudflare:workers'
 import { noCalls } from '../src/platform/calls.ts'
 import { Refusal, refusalData } from '../src/platform/errors.ts'
 import { now } from '../src/platform/time.ts'
-import { execute, type PolicyMemory } from '../src/policies/execution.ts'
-import type { PolicyMessage, PolicyReply } from '../src/policies/message.ts'
+import { execute, type PolicyMemory } from '../src/policies/object/execution.ts'
+import type { PolicyMessage, PolicyReply } from '../src/policies/object/message.ts'
 
 /** Operations that may wait for one policy; more are refused at once. */
 const LONGEST_LINE = 256

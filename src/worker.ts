@@ -1,6 +1,5 @@
 // The Worker's entry: requests, announcements, housekeeping; and the Durable Objects.
 import { createApp } from './app.ts'
-import type { Announcement } from './events/announcement.ts'
 import { consumeAnnouncements } from './events/delivery/consume.ts'
 import { wipeReturned } from './tenants/service.ts'
 
@@ -11,7 +10,7 @@ const app = createApp()
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
-  queue: (batch, env) => consumeAnnouncements(batch as MessageBatch<Announcement>, env),
+  queue: (batch, env) => consumeAnnouncements(batch, env),
   scheduled: async (_controller, env) => {
     await wipeReturned(env)
   },

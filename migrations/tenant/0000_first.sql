@@ -97,7 +97,7 @@ CREATE TABLE `delivery` (
 	PRIMARY KEY(`webhook_locator`, `event_sequence`)
 );
 --> statement-breakpoint
-CREATE INDEX `delivery_due` ON `delivery` (`state`,`due_at`);--> statement-breakpoint
+CREATE INDEX `delivery_due` ON `delivery` (`webhook_locator`,`due_at`,`event_sequence`) WHERE "delivery"."state" = 'pending';--> statement-breakpoint
 CREATE TABLE `event` (
 	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`locator` text NOT NULL,

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type ReceivedEvent = { locator: string; type: string; data: Record<string, unknown> }
+export type ReceivedEvent = { id: string; type: string; data: Record<string, unknown> }
 
 export type Receiver = {
   url: string
@@ -43,7 +43,7 @@ export async function startReceiver(): Promise<Receiver> {
     const body = await textOf(request)
     if (isSigned(request, body, key)) {
       const event = JSON.parse(body) as ReceivedEvent
-      if (!receiver.events.some(({ locator }) => locator === event.locator)) receiver.events.push(event)
+      if (!receiver.events.some(({ id }) => id === event.id)) receiver.events.push(event)
       response.writeHead(204).end()
     } else {
       receiver.refused += 1

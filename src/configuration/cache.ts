@@ -6,7 +6,7 @@ import { type CompiledTemplate, compileTemplate } from '../rating/liquid/compile
 import type { LookupResult } from '../rating/liquid/environment.ts'
 import { isLookupTable } from './check/tables.ts'
 import type { Configuration, LookupTable, TemplateSource } from './configuration.ts'
-import { compiledKey, getConfiguration } from './files.ts'
+import { compiledKey, getConfiguration } from './kept/files.ts'
 
 export type LoadedConfiguration = {
   readonly configuration: Configuration

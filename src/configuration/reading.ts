@@ -16,7 +16,7 @@ import type {
   DeploymentVersionResponse,
   ProductResponse,
 } from './contract.ts'
-import { archivePath } from './files.ts'
+import { archivePath } from './kept/files.ts'
 import { deploymentsQuery, type VersionRow, versionQuery } from './store.ts'
 
 /** The latest version's row; undefined before the first deploy. */

@@ -12,15 +12,15 @@ import type { Finding } from './configuration.ts'
 import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from './contract.ts'
 import { formatLog } from './log.ts'
 import { latestVersion } from './reading.ts'
-import { deployVersion, repairVersion } from './release.ts'
+import { deployVersion, repairVersion } from './release/release.ts'
+import { userFindings } from './release/test-users.ts'
 import {
   type DeployResult,
   deployedResult,
   type Released,
   type Upload,
   versionOfSubject,
-} from './release-writer.ts'
-import { userFindings } from './test-users.ts'
+} from './release/writer.ts'
 
 type Answer = Promise<DeployResult | JsonText>
 

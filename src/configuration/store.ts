@@ -1,12 +1,12 @@
-import { and, desc, eq, inArray, or, sql } from 'drizzle-orm'
+import { and, desc, eq, or, sql } from 'drizzle-orm'
 import { accounts } from '../accounts/tables.ts'
 import { type Database, deleteRows, putRows, type Query } from '../platform/database.ts'
 import { newUuid, type Uuid } from '../platform/locators.ts'
 import { HOME_SHARD } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
 import { policies } from '../policies/tables.ts'
+import type { WantedAccount } from './release/test-users.ts'
 import { configurationVersions, deployments } from './tables.ts'
-import type { WantedAccount } from './test-users.ts'
 
 export type VersionRow = typeof configurationVersions.$inferSelect
 export type DeploymentRow = typeof deployments.$inferSelect
@@ -48,13 +48,6 @@ export const archiveAccountsQuery = (database: Database, usernames: readonly str
       ),
     )
 
-/** Whether a policy of one of the products was made with the version, or with any for undefined. */
-const policyOf = (products: readonly string[], version: number | undefined) => sql`exists (
-  select 1 from ${policies} where ${and(
-    inArray(policies.productName, sql`(select value from json_each(${JSON.stringify(products)}))`),
-    version === undefined ? undefined : eq(policies.configVersion, version),
-  )})`
-
 /** Names of those of the products that have policies; of the version, or of any for undefined. */
 export const usedProductsQuery = (
   database: Database,
@@ -64,8 +57,10 @@ export const usedProductsQuery = (
   database.build.all<{ name: string }>(sql`
     select wanted.value as name from json_each(${JSON.stringify(products)}) as wanted
     where exists (
-      select 1 from ${policies} where ${policies.productName} = wanted.value
-      ${version === undefined ? sql`` : sql`and ${policies.configVersion} = ${version}`}
+      select 1 from ${policies} where ${and(
+        eq(policies.productName, sql`wanted.value`),
+        version === undefined ? undefined : eq(policies.configVersion, version),
+      )}
     )`)
 
 /** Holds while the latest version is this one; 0 for none. */
@@ -77,8 +72,10 @@ export const versionHasHash = (version: number, hash: string) =>
   sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
 
 /** Holds while none of the products has a policy of the version. */
-export const noPolicyOf = (products: readonly string[], version: number) =>
-  sql`not ${policyOf(products, version)}`
+export const noPolicyOf = (products: readonly string[], version: number) => sql`not exists (
+  select 1 from ${policies} where ${policies.configVersion} = ${version}
+    and ${policies.productName} in (select value from json_each(${JSON.stringify(products)}))
+)`
 
 /** What a deploy or repair leaves: what the version stands for now, and that and when it was done. */
 export const releaseQueries = (

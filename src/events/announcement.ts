@@ -12,7 +12,10 @@ export const ARM_AHEAD_MS = 60_000
 const armedAt = new Map<string, number>()
 const MOST_ARMED_SHARDS = 10_000
 
-/** Arms the shard's dispatcher for a minute from now; at most once in 30 s for an isolate. */
+/**
+ * Arms the shard's dispatcher for a minute from now; at most once in 30 s for an isolate. It looks when that minute
+ * is over, whatever it did before, so a commit that began within those 30 s is there by then.
+ */
 export async function armDispatcher(context: RequestContext, shard: number): Promise<void> {
   const { tenant, now } = context
   const key = `${tenant.locator}/${tenant.generation}/${shard}`

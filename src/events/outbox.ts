@@ -3,7 +3,6 @@ import { sql } from 'drizzle-orm'
 import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../platform/locators.ts'
-import { HOME_SHARD } from '../platform/tenancy.ts'
 import { later, now } from '../platform/time.ts'
 import { deliveries, events, webhooks } from './tables.ts'
 import type { EventType } from './types.ts'
@@ -25,7 +24,7 @@ export function eventRows(
   database: Database,
   context: RequestContext,
   happened: readonly NewEvent[],
-  shard: number = HOME_SHARD,
+  shard: number,
 ): Query[] {
   if (happened.length === 0) return []
   const at = later(context.now, now())

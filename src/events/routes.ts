@@ -13,7 +13,7 @@ const STREAM =
   'Oldest first, in the order of completion. The first call names at least one filter; every answer has a `pagingToken`, and the next call sends that alone. When `events` is empty the reader is up to date, and may ask again with the same token later: it never expires.'
 
 const DELIVERY =
-  'Events of the types are posted to the endpoint at least once, in most cases in order. `webhook-id` is the same on every attempt. An answer of 2xx within 15 seconds is success. Any other is a failure: what `triggers` names (no connection counts as `timeout`) is tried again by `retryStrategy`; without one, and for other failures, the first attempt is the last. 410 suspends at once, `suspend` after the last attempt. The secret is told in this answer only.'
+  'Events of the types are posted to the endpoint at least once, in most cases in order. `webhook-id` is the same on every attempt. An answer of 2xx within 15 seconds is success. Any other is a failure: what `triggers` names (no connection counts as `timeout`) is tried again by `retryStrategy`; without one, and for other failures, the first attempt is the last. 410 suspends at once, `suspend` after the last attempt. `divert` and `alertEndpoint` are kept, but not acted on yet: an event that fails for good is not put aside, and no alert is sent. The secret is told in this answer only.'
 
 const stream = { schema: EventPageResponse, description: 'A page of events.' }
 const webhook = { schema: WebhookResponse, description: 'The webhook.' }

@@ -6,7 +6,7 @@ import type { Database } from '../platform/database.ts'
 import { timers } from '../platform/tables.ts'
 import { shardDatabase, type Tenant } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
-import { invoiceDue } from '../policies/invoice-timer.ts'
+import { invoiceDue } from '../policies/object/invoice-timer.ts'
 import { purgeWrites, WRITES_PURGE } from './purge.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
 

@@ -84,7 +84,7 @@ export async function commit(
       ),
     ),
     ...write.facts,
-    ...eventRows(database, context, write.events),
+    ...eventRows(database, context, write.events, write.shard),
     ...timerRows(database, write),
     deliveriesOf(database, context.requestId),
   ]

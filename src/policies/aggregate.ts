@@ -8,7 +8,7 @@ import type { FieldData } from '../platform/fields/groups.ts'
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../platform/locators.ts'
 import type { CurrencyCode, Money } from '../platform/money.ts'
 import type { Instant, TimeZone } from '../platform/time.ts'
-import type { PerilAmounts } from './peril-amounts.ts'
+import type { PerilAmounts } from './draft/peril-amounts.ts'
 
 /** Most that one policy may hold (docs/design.md, section 5). */
 export const POLICY_LIMITS = { exposures: 2_000, perils: 10_000, modifications: 200 } as const

@@ -8,10 +8,10 @@ import type { AutomatedUnderwritingResultResponse, PolicyPriceResponse } from '.
 import { policyPriceResponse } from '../rating/price.ts'
 import { priceQuote, type RatingContext, underwriteQuote } from '../rating/rate.ts'
 import { type PolicyAggregate, selectedQuote } from './aggregate.ts'
-import type { PolicyCreateRequest, PolicyUpdateRequest } from './contract.ts'
-import { newDraft } from './draft.ts'
-import type { ReportedProblems } from './draft-request.ts'
-import type { Ground, Loaded } from './loading.ts'
+import type { PolicyCreateRequest, PolicyUpdateRequest } from './contract/requests.ts'
+import { newDraft } from './draft/draft.ts'
+import type { ReportedProblems } from './draft/request.ts'
+import { summary, validateQuote } from './draft/validation.ts'
 import {
   assertWithinLimits,
   contractSpan,
@@ -25,10 +25,11 @@ import {
   planIssue,
   planUpdate,
 } from './new-business.ts'
-import { feeResponse, policyResponse, underwritingResponse } from './projection.ts'
+import { feeResponse, underwritingResponse } from './projection/parts.ts'
+import { policyResponse } from './projection/policy.ts'
 import { quoteParts } from './quote-parts.ts'
+import type { Ground, Loaded } from './surroundings.ts'
 import { policyState } from './transitions.ts'
-import { summary, validateQuote } from './validation.ts'
 
 /** Time and locators for one attempt. `digits` leases display ids for invoices, whose number a plan tells. */
 export type Attempt = {

@@ -17,10 +17,10 @@ import {
   selectedQuote,
   withRecords,
 } from './aggregate.ts'
-import type { PolicyUpdateRequest } from './contract.ts'
-import { spanDraft } from './draft.ts'
-import { changeDraft } from './draft-changes.ts'
-import type { DraftContext, DraftResult } from './draft-request.ts'
+import type { PolicyUpdateRequest } from './contract/requests.ts'
+import { changeDraft } from './draft/changes.ts'
+import { spanDraft } from './draft/draft.ts'
+import type { DraftContext, DraftResult } from './draft/request.ts'
 import { invoiceEvent, invoiceEvents, policyEvent, quoteEvent, versioned } from './events.ts'
 import { quoteParts } from './quote-parts.ts'
 import { assertAllowed } from './transitions.ts'

@@ -11,8 +11,8 @@ import {
   PolicyLocatorResponse,
   PolicyQuery,
   PolicyUpdateRequest,
-} from './contract.ts'
-import { PolicyResponse } from './contract-response.ts'
+} from './contract/requests.ts'
+import { PolicyResponse } from './contract/response.ts'
 import { createPolicy, findByDisplayId, operate, policiesOf, policyLocator, readPolicy } from './service.ts'
 
 const tags = ['Policies']

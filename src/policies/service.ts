@@ -9,13 +9,13 @@ import { type PolicyLocator, readDigits, readUuid } from '../platform/locators.t
 import { takeLocators } from '../platform/sequence.ts'
 import { policyObject, shardDatabase, shardOfPolicy, shardOfRecord } from '../platform/tenancy.ts'
 import { policyholderQuery } from '../policyholders/store.ts'
-import type { PolicyCreateRequest } from './contract.ts'
-import type { PolicyResponse } from './contract-response.ts'
-import { digitsForNewDraft } from './draft-request.ts'
-import { loadPolicy } from './loading.ts'
-import type { PolicyMessage, PolicyOperation, PolicyReply } from './message.ts'
-import { type ProjectionOptions, policyResponse } from './projection.ts'
-import { AGGREGATE_QUERIES, aggregateQueries, displayIdQuery, readAggregates } from './store.ts'
+import type { PolicyCreateRequest } from './contract/requests.ts'
+import type { PolicyResponse } from './contract/response.ts'
+import { digitsForNewDraft } from './draft/request.ts'
+import type { PolicyMessage, PolicyOperation, PolicyReply } from './object/message.ts'
+import { type ProjectionOptions, policyResponse } from './projection/policy.ts'
+import { AGGREGATE_QUERIES, aggregateQueries, displayIdQuery, readAggregates } from './store/aggregates.ts'
+import { loadPolicy } from './store/loading.ts'
 
 /** The locator in a path; 404 for text that no policy's can be. */
 export function policyLocator(text: string): PolicyLocator {

@@ -3,7 +3,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type { UnderwritingResult } from './aggregate.ts'
-import type { PerilAmounts } from './peril-amounts.ts'
+import type { PerilAmounts } from './draft/peril-amounts.ts'
 
 export const policies = sqliteTable(
   'policy',

@@ -22,6 +22,8 @@ type Scrub = (text: string) => string
 type PrintedColumn = {
   table: SQLiteTable
   column: string
+  /** Contents without it have no printed text. */
+  marker: string
   clean: (content: string, scrub: Scrub) => string
 }
 
@@ -39,10 +41,10 @@ function cleanPrice(content: string, scrub: Scrub): string {
 }
 
 const PRINTED: readonly PrintedColumn[] = [
-  { table: quotes, column: 'underwriting', clean: cleanUnderwriting },
-  { table: modifications, column: 'underwriting', clean: cleanUnderwriting },
-  { table: fees, column: 'description', clean: (content, scrub) => scrub(content) },
-  { table: perilRuns, column: 'price', clean: cleanPrice },
+  { table: quotes, column: 'underwriting', marker: '"notes":["', clean: cleanUnderwriting },
+  { table: modifications, column: 'underwriting', marker: '"notes":["', clean: cleanUnderwriting },
+  { table: fees, column: 'description', marker: '', clean: (content, scrub) => scrub(content) },
+  { table: perilRuns, column: 'price', marker: '"description":"', clean: cleanPrice },
 ]
 
 type PrintedRow = { locator: string | number; content: string }
@@ -61,11 +63,11 @@ export const policiesGuard = (locator: Uuid, stamp: number): Guard => ({
 
 /** Queries for the printed texts of the policyholder's policies; `scrubQueries` takes their results. */
 export const printedQueries = (database: Database, locator: Uuid): Query[] =>
-  PRINTED.map(({ table, column }) => {
+  PRINTED.map(({ table, column, marker }) => {
     const content = sql.identifier(column)
     return database.build.all<PrintedRow>(
       sql`select locator, ${content} as content from ${table}
-        where ${content} is not null and policy_locator in (select locator ${ofHolder(locator)})`,
+        where instr(${content}, ${marker}) > 0 and policy_locator in (select locator ${ofHolder(locator)})`,
     )
   })
 

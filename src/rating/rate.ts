@@ -18,7 +18,7 @@ import {
   type UnderwritingResult,
   withRecords,
 } from '../policies/aggregate.ts'
-import type { PolicyResponse } from '../policies/contract-response.ts'
+import type { PolicyResponse } from '../policies/contract/response.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { CompiledTemplate } from './liquid/compile.ts'

@@ -16,7 +16,7 @@ export function scaled(
   months: Decimal,
   currency: CurrencyCode,
 ): RatedAmount | undefined {
-  const month = monthly ?? (yearly && yearly.div(12))
+  const month = monthly ?? yearly?.div(12)
   if (exact) return { month: rateText(month ?? exact.div(months)), amount: money(exact, currency) }
   if (monthly) return { month: rateText(monthly), amount: money(monthly.times(months), currency) }
   if (yearly && month)

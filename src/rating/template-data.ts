@@ -13,7 +13,7 @@ import type {
   PolicyAggregate,
   PolicySegment,
 } from '../policies/aggregate.ts'
-import type { PolicyResponse } from '../policies/contract-response.ts'
+import type { PolicyResponse } from '../policies/contract/response.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 
 export type Operation = 'new_business' | 'endorsement' | 'renewal'

@@ -64,7 +64,7 @@ const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 async function look(database: Database): Promise<Seen> {
   const [tables] = (await database.batch([
     database.build.all(
-      sql`select name from sqlite_master where type = 'table' and name <> 'migration' and substr(name, 1, 1) <> '_' and name not like 'sqlite%'`,
+      sql`select name from sqlite_master where type = 'table' and name <> 'migration' and substr(name, 1, 1) <> '_' and (name not like 'sqlite%' or name = 'sqlite_sequence')`,
     ),
   ])) as [{ name: string }[]]
   const [record, ...found] = (await database.batch([

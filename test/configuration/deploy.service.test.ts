@@ -4,13 +4,14 @@ import { createTenant, deleteTenant } from '../../src/tenants/service.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { archiveOf, type DeployAnswer, deployExample, deployForm } from '../support/examples.ts'
-import { administrator } from '../support/sign-in.ts'
 import {
+  administratorToken,
   boat,
   callsOf,
   deploy,
   deploymentsOf,
   freeDatabases,
+  insertPolicy,
   rowsOf,
   tenantNamed,
   users,
@@ -85,8 +86,8 @@ describe('studio/deploy', () => {
   })
 
   test('refuses what is no zip without touching anything', async () => {
-    const body = deployForm(new TextEncoder().encode('not a zip'), { tenantName: 'no-zip' })
-    const answer = await callApi<DeployAnswer>('POST', STUDIO, { token: await administrator(), body })
+    const body = deployForm(new Uint8Array(Buffer.from('not a zip')), { tenantName: 'no-zip' })
+    const answer = await callApi<DeployAnswer>('POST', STUDIO, { token: await administratorToken(), body })
     expect([answer.status, answer.body.success]).toEqual([200, false])
     expect(answer.body.logfile).toContain('ERROR (archive) notAZip')
   })
@@ -98,7 +99,7 @@ describe('studio/deploy', () => {
       form.set('recreate', recreate)
       form.set('tenantName', 'any-order')
       const { status, body } = await callApi<DeployAnswer>('POST', STUDIO, {
-        token: await administrator(),
+        token: await administratorToken(),
         body: form,
       })
       expect([recreate, status, body.success]).toEqual([recreate, 200, true])
@@ -199,7 +200,6 @@ describe('studio/deploy', () => {
     const without = boat(100, { 'products/boat/policy/policy.json': '{}' })
     const unused = await deploy(STUDIO, { tenantName: 'shrinking' }, without)
     expect(unused.body.logfile).not.toContain('fieldRemoved')
-    const { insertPolicy } = await import('./deploying.ts')
     await deploy(STUDIO, { tenantName: 'shrinking' })
     await insertPolicy('shrinking', 1)
     const { body } = await deploy(STUDIO, { tenantName: 'shrinking' }, without)
@@ -211,15 +211,19 @@ describe('studio/deploy', () => {
 })
 
 describe('who may deploy', () => {
-  test.each([STUDIO, PRODUCTION, LEGACY, OLDER, '/configuration/repair', '/configuration/studio/repair'])(
-    '%s needs an administration account',
-    async path => {
-      const { token } = await deployExample(boat(100, users('eve')), 'who')
-      const fields = { tenantName: 'administrator-who', version: '1' }
-      expect((await deploy(path, fields, boat(), { token })).status).toBe(403)
-      expect((await callApi('POST', path, { body: deployForm(archiveOf(boat()), fields) })).status).toBe(401)
-    },
-  )
+  test('only administration accounts', async () => {
+    const { token } = await deployExample(boat(100, users('eve')), 'who')
+    const fields = { tenantName: 'administrator-who', version: '1' }
+    const repairs = ['/configuration/repair', '/configuration/studio/repair']
+    for (const path of [STUDIO, PRODUCTION, LEGACY, OLDER, ...repairs]) {
+      const body = deployForm(archiveOf(boat()), fields)
+      const statuses = [
+        (await deploy(path, fields, boat(), { token })).status,
+        (await callApi('POST', path, { body })).status,
+      ]
+      expect([path, ...statuses]).toEqual([path, 403, 401])
+    }
+  })
 
   test('the administration account within a tenant does not deploy', async () => {
     await deploy(STUDIO, { tenantName: 'inside' })
@@ -236,17 +240,25 @@ describe('who may deploy', () => {
 })
 
 describe('forms', () => {
+  test('of nearly 32 MB are deployed', async () => {
+    const noise = new Uint8Array(31 * 1024 * 1024)
+    for (let at = 0; at < noise.length; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536))
+    const files = boat(1, { 'products/boat/policy/static_documents/book.pdf': noise })
+    const { status, body } = await deploy(STUDIO, { tenantName: 'large' }, files)
+    expect([status, body.success, body.logfile]).toEqual([200, true, expect.stringContaining('version 1')])
+  })
+
   test('over 32 MB are refused with 413', async () => {
     const zip = new Uint8Array(33 * 1024 * 1024)
     const { status, body } = await callApi<{ code: string }>('POST', STUDIO, {
-      token: await administrator(),
+      token: await administratorToken(),
       body: deployForm(zip, { tenantName: 'huge' }),
     })
     expect([status, body.code]).toEqual([413, 'tooLarge'])
   })
 
   test('without an archive, a name, or any form at all are refused', async () => {
-    const token = await administrator()
+    const token = await administratorToken()
     const onlyName = new FormData()
     onlyName.set('tenantName', 'x')
     const onlyZip = deployForm(archiveOf(boat()), {})

@@ -31,6 +31,14 @@ export const users = (...names: string[]): ArchiveFiles => ({
   ),
 })
 
+let signedIn: Promise<string> | undefined
+
+/** Token of the administration account; signing in takes long. */
+export const administratorToken = (): Promise<string> => {
+  signedIn ??= administrator()
+  return signedIn
+}
+
 export type DeployFields = Record<string, string>
 
 /** Sends an archive to a route as the administration account, or with `token`. */
@@ -41,7 +49,7 @@ export async function deploy(
   { token, headers }: { token?: string; headers?: Record<string, string> } = {},
 ): Promise<Answer<DeployAnswer>> {
   return callApi('POST', path, {
-    token: token ?? (await administrator()),
+    token: token ?? (await administratorToken()),
     body: deployForm(archiveOf(files), fields),
     headers,
   })

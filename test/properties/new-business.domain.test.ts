@@ -6,7 +6,7 @@ import { Refusal } from '../../src/platform/errors.ts'
 import { type Money, plus, sum, toNumber } from '../../src/platform/money.ts'
 import { add, type Instant } from '../../src/platform/time.ts'
 import { type PolicyAggregate, selectedQuote } from '../../src/policies/aggregate.ts'
-import { PolicyCreateRequest, PolicyUpdateRequest } from '../../src/policies/contract.ts'
+import { PolicyCreateRequest, PolicyUpdateRequest } from '../../src/policies/contract/requests.ts'
 import {
   type Attempt,
   decideCreation,
@@ -16,9 +16,9 @@ import {
   decidePrice,
   decideUpdate,
 } from '../../src/policies/decision.ts'
-import { policyResponse } from '../../src/policies/projection.ts'
+import { policyResponse } from '../../src/policies/projection/policy.ts'
 import { quoteParts } from '../../src/policies/quote-parts.ts'
-import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policies/rows.ts'
+import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policies/store/rows.ts'
 import { allowedActions, type PolicyAction, policyState } from '../../src/policies/transitions.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
 import { size } from '../support/sizes.ts'

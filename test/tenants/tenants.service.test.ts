@@ -145,6 +145,9 @@ test('a returned database is free only after a run that found it empty', async (
   const { shards, name } = await createTenant(env, { name: 'wiped', type: 'test' })
   const binding = shards[0]!
   await writeTo(binding, 'data')
+  await boundDatabase(binding).exec(
+    `insert into event (locator, request_id, type, at, data, account_locator, username) values ('y', 'y', 'y', 0, '{}', 'y', 'y')`,
+  )
   await deleteTenant(env, name)
   expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [binding] })
   await writeTo(binding, 'by a request that came late')
@@ -152,6 +155,13 @@ test('a returned database is free only after a run that found it empty', async (
   expect(await wipeReturned(env)).toEqual({ freed: [binding], emptied: [] })
   expect(await rowsIn(binding)).toBe(0)
   expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [] })
+  const event = await boundDatabase(binding)
+    .prepare(
+      `insert into event (locator, request_id, type, at, data, account_locator, username)
+       values ('x', 'x', 'x', 0, '{}', 'x', 'x') returning sequence`,
+    )
+    .first('sequence')
+  expect(event).toBe(1)
   const migrations = await boundDatabase(binding).prepare('select name from migration').all()
   expect(migrations.results).not.toEqual([])
 })

@@ -84,7 +84,7 @@ export function compilePolicyholderFields(files: FileIndex, report: Report): Fie
   return compileFields(decoded.value.fields, decoded.value.path, context)
 }
 
-/** Accounts types that every tenant has beside those of roles.json (brief 7). */
+/** Account types that every tenant has beside those of roles.json (brief 7). */
 const builtInRoles = [
   'admin',
   'tenant.admin',

@@ -1,0 +1,35 @@
+// What the command line says, and how much work that means.
+import { parseArgs } from 'node:util'
+
+export type Sizes = {
+  /** Pairs of runs, service and floor, that count; one pair before them warms up. */
+  rounds: number
+  /** A run ends after so many requests, */
+  requestsARun: number
+  /** or when so many milliseconds have passed. Objects of the service leave memory after ten seconds without a call. */
+  longestRunMs: number
+  /** Processes that evaluate each bundle. */
+  evaluations: number
+}
+
+const SMALL: Sizes = { rounds: 5, requestsARun: 500, longestRunMs: 700, evaluations: 15 }
+const FULL: Sizes = { rounds: 9, requestsARun: 4_000, longestRunMs: 2_500, evaluations: 31 }
+
+/** Requests under way at any time. */
+export const CONCURRENCY = 8
+
+export type Options = {
+  sizes: Sizes
+  /** File for the figures, as JSON. */
+  jsonFile: string | undefined
+}
+
+/** `[--full] [--json FILE]`; an Error says what is wrong. */
+export function readOptions(words: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...words],
+    options: { full: { type: 'boolean', default: false }, json: { type: 'string' } },
+  })
+  if (values.json === '') throw new Error('--json needs the name of a file.')
+  return { sizes: values.full ? FULL : SMALL, jsonFile: values.json }
+}

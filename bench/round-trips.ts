@@ -1,0 +1,16 @@
+// Round trips of an answer, as its Server-Timing header tells them (src/platform/calls.ts).
+
+/** `d1 1, object 1`: what was called at all, in the header's order; `none` when nothing was. */
+export type RoundTrips = string
+
+export function roundTrips(serverTiming: string): RoundTrips {
+  const calls = [...serverTiming.matchAll(/(\w+);desc="(\d+)"/g)].filter(([, , count]) => count !== '0')
+  return calls.map(([, name, count]) => `${name} ${count}`).join(', ') || 'none'
+}
+
+/** Without what happens after the answer: a queue message is sent, and nobody waits for it. */
+export const waitedFor = (trips: RoundTrips): RoundTrips =>
+  trips
+    .split(', ')
+    .filter(trip => !trip.startsWith('queue '))
+    .join(', ') || 'none'

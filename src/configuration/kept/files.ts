@@ -1,0 +1,80 @@
+// Archives and compiled configurations in R2, both named by the archive's hash: what is there never changes.
+import type { Calls } from '../../platform/calls.ts'
+import { fileKey, type Tenant } from '../../platform/tenancy.ts'
+import { compileArchive } from '../archive-upload.ts'
+import type { Configuration } from '../configuration.ts'
+import { COMPILER_FORMAT, compiledText, readCompiledText } from './compiled-text.ts'
+
+/** What a path of a signed link leads to; see platform/signed-links. */
+export const archivePath = (hash: string): string[] => ['archives', `${hash}.zip`]
+
+const archiveKey = (tenant: Tenant, hash: string): string => fileKey(tenant, ...archivePath(hash))
+
+/** Where the compiled configuration is kept, and what isolates cache it under. */
+export const compiledKey = (tenant: Tenant, hash: string): string =>
+  fileKey(tenant, 'configurations', `${hash}.${COMPILER_FORMAT}.json`)
+
+/** The archive is lost, or the compiler has become stricter since: only a repair or a new deploy helps. */
+export class ConfigurationUnreadable extends Error {}
+
+/** Keeps the archive and what was compiled from it. */
+export async function putConfiguration(
+  env: Env,
+  tenant: Tenant,
+  { zip, hash, configuration }: { zip: Uint8Array; hash: string; configuration: Configuration },
+  calls: Calls,
+): Promise<void> {
+  await Promise.all([
+    put(env, archiveKey(tenant, hash), zip, { sha256: hash, type: 'application/zip' }, calls),
+    putCompiled(env, tenant, hash, compiledText(configuration), calls),
+  ])
+}
+
+const putCompiled = (env: Env, tenant: Tenant, hash: string, text: string, calls: Calls): Promise<void> =>
+  put(env, compiledKey(tenant, hash), text, { type: 'application/json' }, calls)
+
+async function put(
+  env: Env,
+  key: string,
+  content: Uint8Array | string,
+  { sha256, type }: { sha256?: string; type: string },
+  calls: Calls,
+): Promise<void> {
+  calls.r2 += 1
+  try {
+    await env.FILES.put(key, content, { ...(sha256 && { sha256 }), httpMetadata: { contentType: type } })
+  } catch (problem) {
+    // R2 refuses writes of one key that follow too fast; another request may have put the same just now.
+    calls.r2 += 1
+    if (!(await env.FILES.head(key))) throw problem
+  }
+}
+
+/**
+ * The compiled configuration and the characters of its text. Compiled again from the archive when this
+ * compiler's is not there. Throws `ConfigurationUnreadable`.
+ */
+export async function getConfiguration(
+  env: Env,
+  tenant: Tenant,
+  hash: string,
+  calls: Calls,
+): Promise<{ configuration: Configuration; characters: number }> {
+  calls.r2 += 1
+  const kept = await env.FILES.get(compiledKey(tenant, hash))
+  if (kept) {
+    const text = await kept.text()
+    return { configuration: readCompiledText(text), characters: text.length }
+  }
+  calls.r2 += 1
+  const archive = await env.FILES.get(archiveKey(tenant, hash))
+  if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
+  const { configuration, findings } = compileArchive(new Uint8Array(await archive.arrayBuffer()))
+  if (!configuration) {
+    const first = findings.find(({ severity }) => severity === 'ERROR')
+    throw new ConfigurationUnreadable(`The archive ${hash} compiles no more: ${first?.path} ${first?.code}`)
+  }
+  const text = compiledText(configuration)
+  await putCompiled(env, tenant, hash, text, calls)
+  return { configuration, characters: text.length }
+}

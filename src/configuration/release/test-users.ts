@@ -1,0 +1,91 @@
+// The users of an archive become accounts of its test tenant (resources brief 10.3), and follow the archive:
+// they change with it and go with it. Accounts made through the interface are left alone.
+import type { Uuid } from '../../platform/locators.ts'
+import type { Instant } from '../../platform/time.ts'
+import type { Finding, TestUser } from '../configuration.ts'
+
+/** Each new password costs a fifth of a second of the Worker. */
+export const MOST_TEST_USERS = 100
+
+const FILE = 'security/test_users.json'
+
+/** An account as it is now. */
+export type PresentAccount = {
+  locator: Uuid
+  username: string
+  passwordHash: string
+  source: 'archive' | 'interface'
+  createdAt: Instant
+}
+
+/** An account to write. Without a hash the password is to be hashed. */
+export type WantedAccount = {
+  /** The account as it is; undefined for a new one. */
+  present: PresentAccount | undefined
+  user: TestUser
+  type: 'account.tenant.admin' | 'account.tenant.employee'
+  passwordHash: string | undefined
+}
+
+export type AccountPlan = {
+  write: WantedAccount[]
+  remove: Uuid[]
+  findings: Finding[]
+}
+
+/** The role `admin` makes a tenant administrator (issue 2, scope 2). */
+export const accountType = ({ roles }: TestUser): WantedAccount['type'] =>
+  roles.includes('admin') ? 'account.tenant.admin' : 'account.tenant.employee'
+
+/** More users than a deploy makes: an error. */
+export const userFindings = (users: readonly TestUser[]): Finding[] =>
+  users.length <= MOST_TEST_USERS
+    ? []
+    : [
+        {
+          severity: 'ERROR',
+          path: FILE,
+          code: 'tooManyTestUsers',
+          message: `The file has ${users.length} users; at most ${MOST_TEST_USERS} are made. Leave the others out.`,
+        },
+      ]
+
+/**
+ * What makes the accounts those of `users`. `before` are the users of the archive that the present accounts
+ * come from: who is the same in both is left alone, who has the same password keeps its hash.
+ */
+export function planAccounts(
+  users: readonly TestUser[],
+  present: readonly PresentAccount[],
+  before: readonly TestUser[],
+): AccountPlan {
+  const accounts = new Map(present.map(account => [account.username, account]))
+  const earlier = new Map(before.map(user => [user.username, user]))
+  const wanted = new Set(users.map(({ username }) => username))
+  const plan: AccountPlan = {
+    write: [],
+    remove: present
+      .filter(({ source, username }) => source === 'archive' && !wanted.has(username))
+      .map(({ locator }) => locator),
+    findings: [],
+  }
+  for (const user of users) {
+    const account = accounts.get(user.username)
+    const was = account && earlier.get(user.username)
+    if (account?.source === 'interface')
+      plan.findings.push({
+        severity: 'WARNING',
+        path: FILE,
+        code: 'usernameTaken',
+        message: `The account '${user.username}' was made through the interface and is left as it is.`,
+      })
+    else if (!was || JSON.stringify(was) !== JSON.stringify(user))
+      plan.write.push({
+        present: account,
+        user,
+        type: accountType(user),
+        passwordHash: was?.password === user.password ? account?.passwordHash : undefined,
+      })
+  }
+  return plan
+}

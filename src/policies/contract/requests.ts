@@ -1,0 +1,178 @@
+// What policies are asked: requests, parameters, and the answers that are no policy.
+import { z } from '@hono/zod-openapi'
+import {
+  booleanOr,
+  Locator,
+  list,
+  Name,
+  OptionalBoolean,
+  OptionalDecimal,
+  OptionalLocator,
+  OptionalName,
+  OptionalTimestamp,
+  optional,
+  RequestFieldValues,
+  requestInteger,
+  Text,
+} from '../../platform/wire.ts'
+import { breaks } from '../../platform/wire-problem.ts'
+
+export const PolicyQuery = z.object({
+  summarizeQuotes: booleanOr(false).openapi({ description: 'Fill quoteSummary.' }),
+})
+export type PolicyQuery = z.infer<typeof PolicyQuery>
+
+/** A new group of values for a field of type group. */
+export const FieldGroupCreateRequest = z
+  .object({ fieldName: Name, fieldValues: RequestFieldValues })
+  .openapi('FieldGroupCreateRequest')
+export type FieldGroupCreateRequest = z.infer<typeof FieldGroupCreateRequest>
+
+/** New values for a group that stays. */
+export const FieldGroupUpdateRequest = z
+  .object({ fieldGroupLocator: Locator, fieldName: Name, fieldValues: RequestFieldValues })
+  .openapi('FieldGroupUpdateRequest')
+export type FieldGroupUpdateRequest = z.infer<typeof FieldGroupUpdateRequest>
+
+const newFieldGroups = list(FieldGroupCreateRequest)
+const locators = list(Locator)
+
+/** The three properties by which every update changes field groups. */
+export const fieldGroupChanges = {
+  addFieldGroups: newFieldGroups,
+  updateFieldGroups: list(FieldGroupUpdateRequest),
+  removeFieldGroups: locators,
+}
+
+/** Decimal text or `unlimited`, which the field rules check (brief 6.5); a number is read as its text. */
+const OptionalIndemnity = optional(
+  z
+    .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().max(64))
+    .openapi({ description: 'Decimal text, or "unlimited".', example: '100000' }),
+)
+
+/** Left out, the product's default for the peril holds. */
+const perilAmounts = {
+  deductible: OptionalDecimal,
+  lumpSumPayment: OptionalDecimal,
+  indemnityInAggregate: OptionalIndemnity,
+  indemnityPerEvent: OptionalIndemnity,
+  indemnityPerItem: OptionalIndemnity,
+}
+
+/** `locator` is the caller's own: answers that repeat requests carry it; the peril gets a locator of its own. */
+export const PerilCreateRequest = z
+  .object({
+    name: Name,
+    locator: OptionalLocator,
+    fieldValues: RequestFieldValues,
+    fieldGroups: newFieldGroups,
+    ...perilAmounts,
+  })
+  .openapi('PerilCreateRequest')
+export type PerilCreateRequest = z.infer<typeof PerilCreateRequest>
+
+/** A `remove…` flag beats a value (brief 6.5). */
+export const PerilUpdateRequest = z
+  .object({
+    perilLocator: Locator,
+    fieldValues: RequestFieldValues,
+    ...fieldGroupChanges,
+    ...perilAmounts,
+    removeDeductible: OptionalBoolean,
+    removeIndemnityInAggregate: OptionalBoolean,
+    removeIndemnityPerEvent: OptionalBoolean,
+    removeIndemnityPerItem: OptionalBoolean,
+    removeLumpSumPayment: OptionalBoolean,
+  })
+  .openapi('PerilUpdateRequest')
+export type PerilUpdateRequest = z.infer<typeof PerilUpdateRequest>
+
+const newPerils = list(PerilCreateRequest)
+
+export const ExposureCreateRequest = z
+  .object({
+    exposureName: Name,
+    perils: newPerils,
+    fieldValues: RequestFieldValues,
+    fieldGroups: newFieldGroups,
+  })
+  .openapi('ExposureCreateRequest')
+export type ExposureCreateRequest = z.infer<typeof ExposureCreateRequest>
+
+export const DraftPolicyExposureUpdateRequest = z
+  .object({
+    exposureLocator: Locator,
+    fieldValues: RequestFieldValues,
+    ...fieldGroupChanges,
+    addPerils: newPerils,
+    updatePerils: list(PerilUpdateRequest),
+    removePerils: locators,
+  })
+  .openapi('DraftPolicyExposureUpdateRequest')
+export type DraftPolicyExposureUpdateRequest = z.infer<typeof DraftPolicyExposureUpdateRequest>
+
+const newExposures = list(ExposureCreateRequest)
+
+const finalize = booleanOr(true).openapi({
+  description: 'Lock, price and underwrite the policy at once. false leaves it a draft.',
+})
+
+/** Without a start the policy starts at midnight today, without an end it runs a year (brief 7). */
+export const PolicyCreateRequest = z
+  .object({
+    policyholderLocator: Locator,
+    productName: Name,
+    policyStartTimestamp: OptionalTimestamp,
+    policyEndTimestamp: OptionalTimestamp,
+    exposures: newExposures,
+    fieldValues: RequestFieldValues,
+    fieldGroups: newFieldGroups,
+    finalize,
+    paymentScheduleName: OptionalName,
+    premiumReportName: OptionalName,
+    configVersion: optional(requestInteger(1)).openapi({
+      description: 'Left out: the latest version of the configuration.',
+    }),
+  })
+  .openapi('PolicyCreateRequest')
+export type PolicyCreateRequest = z.infer<typeof PolicyCreateRequest>
+
+/**
+ * Changes of a draft. `effectiveContract…Timestamp` are other names of `policy…Timestamp`: read, there are only
+ * the latter, and two that disagree are a problem.
+ */
+export const PolicyUpdateRequest = z
+  .object({
+    policyStartTimestamp: OptionalTimestamp,
+    policyEndTimestamp: OptionalTimestamp,
+    effectiveContractStartTimestamp: OptionalTimestamp,
+    effectiveContractEndTimestamp: OptionalTimestamp,
+    fieldValues: RequestFieldValues,
+    ...fieldGroupChanges,
+    addExposures: newExposures,
+    updateExposures: list(DraftPolicyExposureUpdateRequest),
+    removeExposures: locators,
+    finalize,
+    paymentScheduleName: OptionalName,
+  })
+  .transform(({ effectiveContractStartTimestamp, effectiveContractEndTimestamp, ...update }, ctx) => {
+    const { policyStartTimestamp: start, policyEndTimestamp: end } = update
+    if ((effectiveContractStartTimestamp ?? start) !== (start ?? effectiveContractStartTimestamp))
+      breaks(ctx, 'must equal policyStartTimestamp; send one of the two', ['effectiveContractStartTimestamp'])
+    if ((effectiveContractEndTimestamp ?? end) !== (end ?? effectiveContractEndTimestamp))
+      breaks(ctx, 'must equal policyEndTimestamp; send one of the two', ['effectiveContractEndTimestamp'])
+    return {
+      ...update,
+      policyStartTimestamp: start ?? effectiveContractStartTimestamp,
+      policyEndTimestamp: end ?? effectiveContractEndTimestamp,
+    }
+  })
+  .openapi('PolicyUpdateRequest')
+export type PolicyUpdateRequest = z.infer<typeof PolicyUpdateRequest>
+
+export const PolicyLocatorQuery = z.object({ displayId: Locator })
+
+/** GET /policy/locator: the locator of the policy that has the displayId, or whose record has it. */
+export const PolicyLocatorResponse = z.object({ locator: Text }).openapi('PolicyLocatorResponse')
+export type PolicyLocatorResponse = z.infer<typeof PolicyLocatorResponse>

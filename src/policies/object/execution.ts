@@ -1,0 +1,242 @@
+// What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
+// one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
+import { sql } from 'drizzle-orm'
+import { configurationVersions } from '../../configuration/tables.ts'
+import {
+  type AnswerBySubject,
+  commit,
+  type Guard,
+  GuardTripped,
+  isBySubject,
+  type JsonAnswer,
+  storedAnswer,
+} from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../platform/locators.ts'
+import { takeLocators } from '../../platform/sequence.ts'
+import { shardDatabase, TENANT_TRUST_MS } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
+import type { Policyholder } from '../../policyholders/policyholder.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import { getPolicyPriceResponse } from '../../rating/price.ts'
+import type { PolicyAggregate } from '../aggregate.ts'
+import {
+  type Attempt,
+  decideCreation,
+  decideDiscard,
+  decideFinalization,
+  decideInvoicing,
+  decideIssue,
+  decidePrice,
+  decideUnderwriting,
+  decideUpdate,
+} from '../decision.ts'
+import { digitsForChanges } from '../draft/request.ts'
+import type { Planned } from '../new-business.ts'
+import { policyResponse } from '../projection/policy.ts'
+import { differenceQueries } from '../store/aggregates.ts'
+import { loadGround, loadPolicy } from '../store/loading.ts'
+import type { Loaded } from '../surroundings.ts'
+import { policies } from '../tables.ts'
+import type { PolicyMessage } from './message.ts'
+
+/** What an object remembers of its policy between operations; dropped on any error. */
+export type PolicyMemory = { loaded?: Loaded; readAt?: Instant }
+
+/** Records whose rows an object keeps in memory: about 256 KiB (docs/design.md, section 5). */
+const MOST_REMEMBERED_RECORDS = 250
+
+/** Answers the operation; throws a Refusal when it is not carried out. */
+export async function execute(
+  context: RequestContext,
+  message: PolicyMessage,
+  memory: PolicyMemory,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const database = shardDatabase(context.env, context.tenant, shardOfDigits(message.locator), context.calls)
+  try {
+    return await attemptTwice(context, database, message, memory)
+  } catch (problem) {
+    forget(memory)
+    // A repeat of what was done is answered as it was then, even where the state now forbids it.
+    if (!(problem instanceof Refusal)) throw problem
+    const earlier = await storedAnswer(context, database)
+    if (earlier) return earlier
+    throw problem
+  }
+}
+
+/**
+ * What was read may have changed since: when a guard trips, and when a refusal rests on memory, it is read again
+ * and tried once more.
+ */
+async function attemptTwice(
+  context: RequestContext,
+  database: Database,
+  message: PolicyMessage,
+  memory: PolicyMemory,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const fromMemory = memory.loaded !== undefined
+  try {
+    return await attempt(context, database, message, memory)
+  } catch (problem) {
+    if (!(problem instanceof GuardTripped || (problem instanceof Refusal && fromMemory))) throw problem
+  }
+  forget(memory)
+  try {
+    return await attempt(context, database, message, memory)
+  } catch (problem) {
+    if (!(problem instanceof GuardTripped)) throw problem
+    throw new Refusal(
+      'versionConflict',
+      `Policy ${message.locator} is being changed elsewhere at the same time; read it and try again.`,
+    )
+  }
+}
+
+async function attempt(
+  context: RequestContext,
+  database: Database,
+  { locator, operation }: PolicyMessage,
+  memory: PolicyMemory,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const shard = shardOfDigits(locator)
+  const digits = async (count: number): Promise<LocatorSupply> =>
+    locatorSupply(shard, count === 0 ? [] : await takeLocators(context, shard, count))
+  const attemptWith = (supply: LocatorSupply): Attempt => ({ now: context.now, supply, digits })
+
+  if (operation.kind === 'create') {
+    const ground = await loadGround(context, database, operation.request)
+    const planned = await decideCreation(
+      operation.request,
+      ground,
+      attemptWith(locatorSupply(shard, operation.digits)),
+    )
+    return await record(context, database, memory, undefined, { ...ground, ...planned }, planned, {
+      summarizeQuotes: operation.summarizeQuotes,
+    })
+  }
+
+  const stored = operation.kind !== 'price' && operation.kind !== 'underwriting'
+  const loaded = await remembered(context, database, memory, locator, stored ? 'guarded' : 'unguarded')
+  const plain = attemptWith(locatorSupply(shard, []))
+  const before = loaded.aggregate
+  const recorded = async (planned: Planned): Promise<JsonAnswer | AnswerBySubject> =>
+    await record(context, database, memory, before, { ...loaded, aggregate: planned.aggregate }, planned, {
+      summarizeQuotes: false,
+    })
+  switch (operation.kind) {
+    case 'update': {
+      const supply = await digits(digitsForChanges(operation.request))
+      return await recorded(await decideUpdate(operation.request, loaded, attemptWith(supply)))
+    }
+    case 'finalize':
+      return await recorded(await decideFinalization(loaded, plain))
+    case 'issue':
+      return await recorded(await decideIssue(loaded, plain))
+    case 'discard':
+      return await recorded(decideDiscard(loaded, plain))
+    case 'invoice': {
+      const planned = await decideInvoicing(loaded, plain)
+      return planned ? await recorded(planned) : { status: 200, text: '' }
+    }
+    case 'price': {
+      const price = decidePrice(loaded, plain)
+      return json(operation.due ? getPolicyPriceResponse(price) : price)
+    }
+    case 'underwriting':
+      return json(decideUnderwriting(loaded, plain))
+  }
+}
+
+const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
+
+/** Commits what was planned and remembers it. */
+async function record(
+  context: RequestContext,
+  database: Database,
+  memory: PolicyMemory,
+  before: PolicyAggregate | undefined,
+  loaded: Loaded,
+  planned: Planned,
+  options: { summarizeQuotes: boolean },
+): Promise<JsonAnswer | AnswerBySubject> {
+  const { product, configuration, policyholder } = loaded
+  const version = (before?.policy.version ?? 0) + 1
+  const after: PolicyAggregate = { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } }
+  const isVoid = after.policy.discardedAt !== undefined
+  const answer = isVoid ? { status: 200, text: '' } : json(policyResponse(after, product, options))
+  const finalizes = before?.policy.finalizedAt === undefined && after.policy.finalizedAt !== undefined
+  const committed = await commit(context, database, {
+    shard: shardOfDigits(after.policy.locator),
+    guards: [
+      policyGuard(before, after),
+      configurationGuard(after.policy.configVersion, configuration.hash),
+      ...(finalizes ? [policyholderGuard(policyholder)] : []),
+    ],
+    facts: differenceQueries(database, before, after),
+    events: planned.events,
+    timers: planned.timers,
+    answer,
+    subject: String(after.policy.locator),
+  })
+  if (committed === answer && !isBySubject(committed))
+    remember(memory, { ...loaded, aggregate: after }, context)
+  else forget(memory)
+  return committed
+}
+
+/** The policy is as it was read, or is not there yet. */
+function policyGuard(before: PolicyAggregate | undefined, { policy }: PolicyAggregate): Guard {
+  const stored = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${policy.locator})`
+  return {
+    name: 'guard_policy_version',
+    holds: before ? sql`${stored} = ${before.policy.version}` : sql`${stored} is null`,
+  }
+}
+
+/** The version still stands for the configuration that the plan was made with. */
+function configurationGuard(version: number, hash: string): Guard {
+  const { hash: stored, version: key } = configurationVersions
+  return {
+    name: 'guard_configuration_hash',
+    holds: sql`(select ${stored} from ${configurationVersions} where ${key} = ${version}) = ${hash}`,
+  }
+}
+
+/** The policyholder is as it was when the price was made of it. */
+function policyholderGuard({ locator, version }: Policyholder): Guard {
+  return {
+    name: 'guard_policyholder_version',
+    holds: sql`(select ${policyholders.version} from ${policyholders} where ${policyholders.locator} = ${locator}) = ${version}`,
+  }
+}
+
+/** The policy from memory, or read. What is stored has guards; what is only shown trusts memory for 5 s. */
+async function remembered(
+  context: RequestContext,
+  database: Database,
+  memory: PolicyMemory,
+  locator: PolicyMessage['locator'],
+  use: 'guarded' | 'unguarded',
+): Promise<Loaded> {
+  const age = context.now - (memory.readAt ?? 0)
+  if (memory.loaded && (use === 'guarded' || age < TENANT_TRUST_MS)) return memory.loaded
+  const loaded = await loadPolicy(context, database, locator)
+  remember(memory, loaded, context)
+  return loaded
+}
+
+function remember(memory: PolicyMemory, loaded: Loaded, context: RequestContext): void {
+  const { aggregate } = loaded
+  const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
+  const small = records <= MOST_REMEMBERED_RECORDS
+  memory.loaded = small ? loaded : undefined
+  memory.readAt = small ? context.now : undefined
+}
+
+function forget(memory: PolicyMemory): void {
+  memory.loaded = undefined
+  memory.readAt = undefined
+}

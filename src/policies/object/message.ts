@@ -1,0 +1,37 @@
+// What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
+import type { Calls } from '../../platform/calls.ts'
+import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
+import type { Caller, IdempotencyKey } from '../../platform/context.ts'
+import type { RefusalData } from '../../platform/errors.ts'
+import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
+import type { Tenant } from '../../platform/tenancy.ts'
+import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/requests.ts'
+
+export type PolicyOperation =
+  /** `digits` are the locators leased for it; the first is the policy's own. */
+  | { kind: 'create'; request: PolicyCreateRequest; digits: number[]; summarizeQuotes: boolean }
+  | { kind: 'update'; request: PolicyUpdateRequest }
+  | { kind: 'finalize' }
+  | { kind: 'issue' }
+  | { kind: 'discard' }
+  /** Prices without storing anything; `due` in the form of GET. */
+  | { kind: 'price'; due: boolean }
+  /** The decision as stored, or as it would be now. */
+  | { kind: 'underwriting' }
+  /** From the clock: invoices whose time has come. */
+  | { kind: 'invoice' }
+
+export type PolicyMessage = {
+  tenant: Tenant
+  caller: Caller
+  requestId: Uuid
+  idempotency?: IdempotencyKey
+  locator: PolicyLocator
+  operation: PolicyOperation
+}
+
+/** Either an answer or a refusal; and the calls made on the way. */
+export type PolicyReply = { calls: Calls } & (
+  | { answer: JsonAnswer | AnswerBySubject }
+  | { refusal: RefusalData }
+)

@@ -1,0 +1,76 @@
+// A policy as answers show it. Segments, modification lists and sums are derived here, on read.
+import { amountsDue } from '../../billing/bill.ts'
+import type { PolicyInvoiceResponse } from '../../billing/contract.ts'
+import { policyInvoiceResponse } from '../../billing/invoice-response.ts'
+import type { ProductDefinition } from '../../configuration/configuration.ts'
+import type { Uuid } from '../../platform/locators.ts'
+import { type Money, toNumber } from '../../platform/money.ts'
+import { type PolicyAggregate, selectedQuote } from '../aggregate.ts'
+import type { PolicyResponse } from '../contract/response.ts'
+import { feeResponse, feesInForce, textIfAny } from './parts.ts'
+import { QuoteView } from './quote-view.ts'
+
+export type ProjectionOptions = { summarizeQuotes: boolean }
+
+/** The policy with its selected quote, as PolicyResponse. */
+export function policyResponse(
+  aggregate: PolicyAggregate,
+  product: ProductDefinition,
+  options: ProjectionOptions,
+): PolicyResponse {
+  const { policy } = aggregate
+  const quote = selectedQuote(aggregate)
+  const view = new QuoteView(aggregate, quote, product)
+  const fees = [...aggregate.fees.values()].filter(fee => fee.quoteLocator === quote.locator)
+  return {
+    locator: String(policy.locator),
+    displayId: String(policy.locator),
+    policyholderLocator: policy.policyholderLocator,
+    productLocator: product.locator,
+    productName: policy.productName,
+    configVersion: policy.configVersion,
+    createdTimestamp: String(policy.createdAt),
+    updatedTimestamp: String(policy.updatedAt),
+    issuedTimestamp: textIfAny(policy.issuedAt),
+    originalContractStartTimestamp: String(policy.originalStart),
+    originalContractEndTimestamp: String(policy.originalEnd),
+    effectiveContractEndTimestamp: String(policy.effectiveEnd),
+    paymentScheduleName: policy.paymentScheduleName,
+    premiumReportName: policy.premiumReportName,
+    characteristics: [view.policyCharacteristics()],
+    modifications: [view.modificationResponse()],
+    exposures: view.exposureResponses(),
+    grossFees: toNumber(feesInForce(fees, aggregate)),
+    grossFeesCurrency: policy.currency,
+    fees: fees.map(feeResponse),
+    documents: [],
+    invoices: invoiceResponses(aggregate),
+    quoteSummary: options.summarizeQuotes ? quoteSummary(aggregate) : undefined,
+  }
+}
+
+/** The policy's invoices; each total is the sum of the invoice's items, worked out here. */
+function invoiceResponses(aggregate: PolicyAggregate): PolicyInvoiceResponse[] {
+  const dueOf = new Map<Uuid, Money[]>()
+  return [...aggregate.invoices.values()].map(invoice => {
+    const modification = aggregate.modifications.get(invoice.policyModificationLocator)!
+    const due = dueOf.get(modification.locator) ?? amountsDue(aggregate, modification)
+    dueOf.set(modification.locator, due)
+    return policyInvoiceResponse(invoice, {
+      totalDue: due[invoice.installmentNumber - 1]!,
+      transactionIssued: modification.issuedAt !== undefined,
+      premiumReportName: aggregate.policy.premiumReportName,
+      payments: [],
+      documents: [],
+    })
+  })
+}
+
+function quoteSummary(aggregate: PolicyAggregate): PolicyResponse['quoteSummary'] {
+  return {
+    selected: String(selectedQuote(aggregate).locator),
+    notDiscarded: [...aggregate.quotes.values()]
+      .filter(quote => quote.state !== 'discarded')
+      .map(({ locator, name, state }) => ({ locator: String(locator), name, state })),
+  }
+}

@@ -1,0 +1,107 @@
+// What an operation on a policy needs to know, read in one batch: the policy, its policyholder, and which
+// configuration its version stands for today.
+import { eq, sql } from 'drizzle-orm'
+import { type LoadedConfiguration, loadConfiguration } from '../../configuration/cache.ts'
+import type { ProductDefinition } from '../../configuration/configuration.ts'
+import { versionQuery } from '../../configuration/store.ts'
+import { configurationVersions } from '../../configuration/tables.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { notFound, Refusal } from '../../platform/errors.ts'
+import { type PolicyLocator, readUuid } from '../../platform/locators.ts'
+import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import type { PolicyCreateRequest } from '../contract/requests.ts'
+import type { Ground, Loaded } from '../surroundings.ts'
+import { policies } from '../tables.ts'
+import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from './aggregates.ts'
+
+/** What a create request names; refuses with 404 or 400 what is unknown. */
+export async function loadGround(
+  context: RequestContext,
+  database: Database,
+  request: PolicyCreateRequest,
+): Promise<Ground> {
+  const locator = readUuid(request.policyholderLocator)
+  if (!locator) throw notFound('policyholder', request.policyholderLocator)
+  const [holders, versions] = await database.batch([
+    policyholderQuery(database, locator),
+    versionQuery(database, request.configVersion),
+  ])
+  if (!holders[0]) throw notFound('policyholder', request.policyholderLocator)
+  const version = versions[0]
+  if (!version && request.configVersion !== undefined)
+    throw new Refusal(
+      'unknownConfigVersion',
+      `There is no configuration version ${request.configVersion}; GET /deployments/versions lists them.`,
+    )
+  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  const configuration = await loadConfiguration(context.env, context.tenant, version.hash, context.calls)
+  return {
+    policyholder: readPolicyholder(holders[0]),
+    configuration,
+    configVersion: version.version,
+    timeZone: configuration.configuration.timeZone,
+    currency: configuration.configuration.currency,
+    product: productOf(configuration, request.productName),
+  }
+}
+
+function productOf({ configuration }: LoadedConfiguration, name: string): ProductDefinition {
+  if (Object.hasOwn(configuration.products, name)) return configuration.products[name]!
+  const known = Object.keys(configuration.products)
+    .map(one => `'${one}'`)
+    .join(', ')
+  throw new Refusal(
+    'invalidRequest',
+    `There is no product '${name}'; the configuration has ${known || 'none'}.`,
+  )
+}
+
+/** The policy with its surroundings; 404 when the tenant has none of that locator. */
+export async function loadPolicy(
+  context: RequestContext,
+  database: Database,
+  locator: PolicyLocator,
+): Promise<Loaded> {
+  const results = (await database.batch([
+    ...aggregateQueries(database, { locator }),
+    holderOfPolicy(database, locator),
+    versionOfPolicy(database, locator),
+  ])) as unknown[]
+  const [aggregate] = readAggregates(results.slice(0, AGGREGATE_QUERIES))
+  if (!aggregate) throw notFound('policy', String(locator))
+  const [holders, versions] = results.slice(AGGREGATE_QUERIES) as [
+    (typeof policyholders.$inferSelect)[],
+    { hash: string }[],
+  ]
+  const configuration = await loadConfiguration(context.env, context.tenant, versions[0]!.hash, context.calls)
+  return {
+    aggregate,
+    policyholder: readPolicyholder(holders[0]!),
+    configuration,
+    product: productOf(configuration, aggregate.policy.productName),
+  }
+}
+
+const holderOfPolicy = (database: Database, locator: PolicyLocator): Query =>
+  database.build
+    .select()
+    .from(policyholders)
+    .where(
+      eq(
+        policyholders.locator,
+        sql`(select ${policies.policyholderLocator} from ${policies} where ${policies.locator} = ${locator})`,
+      ),
+    )
+
+const versionOfPolicy = (database: Database, locator: PolicyLocator): Query =>
+  database.build
+    .select({ hash: configurationVersions.hash })
+    .from(configurationVersions)
+    .where(
+      eq(
+        configurationVersions.version,
+        sql`(select ${policies.configVersion} from ${policies} where ${policies.locator} = ${locator})`,
+      ),
+    )

@@ -1,0 +1,135 @@
+// How each kind of record of a policy lies in its table. Amounts become whole minor units, nulls become absence.
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Invoice } from '../../billing/invoice.ts'
+import { installments, invoices } from '../../billing/tables.ts'
+import type { PolicyLocator } from '../../platform/locators.ts'
+import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
+import type { Fee, Modification, PerilPrice, PerilRun, Policy, PolicyAggregate } from '../aggregate.ts'
+import {
+  exposureRuns,
+  exposures,
+  fees,
+  modifications,
+  perilRuns,
+  perils,
+  type policies,
+  policySegments,
+  quotes,
+  type StoredPerilPrice,
+} from '../tables.ts'
+
+/** The collections of an aggregate: every property but the policy itself. */
+export type CollectionName = Exclude<keyof PolicyAggregate, 'policy'>
+
+type RecordOf<N extends CollectionName> = PolicyAggregate[N] extends ReadonlyMap<unknown, infer R> ? R : never
+
+/** One kind of record: its table, the column that its rows are read in the order of, and both conversions. */
+export type Collection = {
+  table: SQLiteTable
+  order: string
+  toRow(record: never): Record<string, unknown>
+  fromRow(row: never, currency: CurrencyCode): { locator: string | number }
+}
+
+/** A row without its nulls and its policy. */
+function present<T extends object>(row: T): { [K in keyof T]: Exclude<T[K], null> } {
+  const kept = Object.entries(row).filter(([name, value]) => value !== null && name !== 'policyLocator')
+  return Object.fromEntries(kept) as { [K in keyof T]: Exclude<T[K], null> }
+}
+
+const minorOf = (amount: { minor: number } | undefined): number | undefined => amount?.minor
+
+function collection<N extends CollectionName, T extends SQLiteTable>(
+  table: T,
+  order: string,
+  convert: {
+    toRow?: (record: RecordOf<N>) => Record<string, unknown>
+    fromRow?: (row: T['$inferSelect'], currency: CurrencyCode) => object
+  } = {},
+): Collection {
+  const fromRow = convert.fromRow ?? ((row: T['$inferSelect']) => present(row as object))
+  return {
+    table,
+    order,
+    toRow: (convert.toRow ?? ((record: object) => ({ ...record }))) as Collection['toRow'],
+    fromRow: fromRow as Collection['fromRow'],
+  }
+}
+
+export const COLLECTIONS: Record<CollectionName, Collection> = {
+  quotes: collection<'quotes', typeof quotes>(quotes, 'locator'),
+  modifications: collection<'modifications', typeof modifications>(modifications, 'number', {
+    toRow: (record: Modification) => ({ ...record, premiumChange: minorOf(record.premiumChange) }),
+    fromRow: (row, currency): Modification => ({
+      ...(present(row) as unknown as Modification),
+      premiumChange: row.premiumChange === null ? undefined : fromMinor(row.premiumChange, currency),
+    }),
+  }),
+  segments: collection<'segments', typeof policySegments>(policySegments, 'start'),
+  exposures: collection<'exposures', typeof exposures>(exposures, 'display_id'),
+  exposureRuns: collection<'exposureRuns', typeof exposureRuns>(exposureRuns, 'rowid'),
+  perils: collection<'perils', typeof perils>(perils, 'display_id'),
+  perilRuns: collection<'perilRuns', typeof perilRuns>(perilRuns, 'rowid', {
+    toRow: ({ price, ...run }: PerilRun) => ({
+      ...run,
+      monthPremium: price?.premium.month,
+      premium: price?.premium.amount.minor,
+      price: price && storedPrice(price),
+    }),
+    fromRow: ({ monthPremium, premium, price, ...row }, currency): PerilRun => ({
+      ...(present(row) as unknown as PerilRun),
+      ...(monthPremium !== null && premium !== null && price !== null
+        ? { price: readPrice(monthPremium, premium, price, currency) }
+        : {}),
+    }),
+  }),
+  fees: collection<'fees', typeof fees>(fees, 'rowid', {
+    toRow: (fee: Fee) => ({ ...fee, amount: fee.amount.minor }),
+    fromRow: (row, currency): Fee => ({
+      ...(present(row) as unknown as Fee),
+      amount: fromMinor(row.amount, currency),
+    }),
+  }),
+  installments: collection<'installments', typeof installments>(installments, 'number'),
+  invoices: collection<'invoices', typeof invoices>(invoices, 'display_id', {
+    fromRow: (row): Invoice => ({
+      ...(present(row) as unknown as Invoice),
+      policyLocator: row.policyLocator as PolicyLocator,
+    }),
+  }),
+}
+
+export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as CollectionName[]
+
+export const policyRow = (policy: Policy): typeof policies.$inferInsert => ({ ...policy })
+
+export const readPolicy = (row: typeof policies.$inferSelect): Policy => present(row) as unknown as Policy
+
+function storedPrice({ technicalPremium, commissions, taxes }: PerilPrice): StoredPerilPrice {
+  return {
+    technicalPremium: technicalPremium && {
+      month: technicalPremium.month,
+      amount: technicalPremium.amount.minor,
+    },
+    commissions: commissions.map(one => ({ ...one, amount: one.amount.minor })),
+    taxes: taxes.map(one => ({ ...one, amount: one.amount.minor })),
+  }
+}
+
+function readPrice(
+  month: string,
+  premium: number,
+  price: StoredPerilPrice,
+  currency: CurrencyCode,
+): PerilPrice {
+  const amounted = <T extends { amount: number }>(one: T) => ({
+    ...one,
+    amount: fromMinor(one.amount, currency),
+  })
+  return {
+    premium: { month, amount: fromMinor(premium, currency) },
+    technicalPremium: price.technicalPremium && amounted(price.technicalPremium),
+    commissions: price.commissions.map(amounted),
+    taxes: price.taxes.map(amounted),
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { type Batch, describePlan, type Observation, planOf } from '../../bench/plan.ts'
+
+const READ: Batch = [{ kind: 'read', rows: 12, bytes: 6_000 }]
+const WRITE: Batch = [
+  { kind: 'write', rows: 3, bytes: 900 },
+  { kind: 'write', rows: 0, bytes: 40 },
+]
+
+const observed = (worker: Batch[], object: Batch[], objectCalls: number, answerBytes = 100): Observation => ({
+  recording: { worker, object },
+  objectCalls,
+  answerBytes,
+})
+
+describe('the plan of an operation', () => {
+  test('is that of its most common requests, so that a rare lease or look-up is not in it', () => {
+    const rare = observed([READ], [READ, WRITE], 2)
+    const common = observed([], [READ, WRITE], 1)
+    expect(planOf([rare, common, common], false)).toEqual({
+      hashes: false,
+      worker: [],
+      object: [READ, WRITE],
+      answerBytes: 100,
+    })
+  })
+
+  test('is that of the latest of the common requests, when everything is warm', () => {
+    expect(planOf([observed([READ], [], 0, 1), observed([READ], [], 0, 2)], false).answerBytes).toBe(2)
+  })
+
+  test('calls no object where the service called none', () => {
+    expect(planOf([observed([READ], [], 0)], true)).toMatchObject({ hashes: true, object: undefined })
+  })
+
+  test('calls an object that asks nothing of the database', () => {
+    expect(planOf([observed([], [], 1)], false).object).toEqual([])
+  })
+
+  test('needs a request to be observed', () => {
+    expect(() => planOf([], false)).toThrow('Nothing was observed')
+  })
+
+  test('is told in batches, statements and rows of both places', () => {
+    const plan = { hashes: false, worker: [READ], object: [WRITE], answerBytes: 1 }
+    expect(describePlan(plan)).toBe('2 batches, 3 statements, 12 rows read, 3 written')
+  })
+})

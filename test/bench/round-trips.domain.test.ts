@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { roundTrips, waitedFor } from '../../bench/round-trips.ts'
+import { noCalls, serverTiming } from '../../src/platform/calls.ts'
+
+test('the round trips of an answer are those of its Server-Timing header', () => {
+  expect(roundTrips(serverTiming({ ...noCalls(), d1: 2, object: 1 }))).toBe('d1 2, object 1')
+})
+
+test('an answer that called nothing, or tells nothing, made no round trip', () => {
+  expect(roundTrips(serverTiming(noCalls()))).toBe('none')
+  expect(roundTrips('')).toBe('none')
+})
+
+test('nobody waits for a queue message', () => {
+  expect(waitedFor('d1 2, queue 1')).toBe('d1 2')
+  expect(waitedFor('queue 1')).toBe('none')
+})

@@ -1,0 +1,197 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { loadConfiguration } from '../../src/configuration/cache.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { createTenant } from '../../src/tenants/service.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { boat, deploy, deploymentsOf, insertPolicy, rowsOf, tenantNamed, users } from './deploying.ts'
+
+const DEPLOY = '/configuration/studio/deploy'
+const REPAIR = '/configuration/studio/repair'
+
+beforeAll(() => prepareDatabases({ tenants: 24 }))
+
+const hashOf = async (tenantName: string, version: number): Promise<string> =>
+  (
+    await rowsOf<{ hash: string }>(
+      tenantName,
+      `select hash from configuration_version where version = ${version}`,
+    )
+  )[0]!.hash
+
+/** What the version's premium script says, read as a request would: by the hash that the version has now. */
+async function premiumOf(tenantName: string, version: number): Promise<string | undefined> {
+  const tenant = (await tenantNamed(tenantName))!
+  const { configuration } = await loadConfiguration(env, tenant, await hashOf(tenantName, version), noCalls())
+  return configuration.products.boat?.exposures[0]?.perils[0]?.premium?.source
+}
+
+test('a repair keeps the number, and who reads the version next has the new files', async () => {
+  const fields = { tenantName: 'mended' }
+  await deploy(DEPLOY, fields, boat(1))
+  await deploy(DEPLOY, fields, boat(2))
+  expect(await premiumOf('mended', 1)).toBe('{{ 1 | set_year_premium }}')
+  const { body } = await deploy(REPAIR, { ...fields, version: '1' }, boat(11))
+  expect(body).toMatchObject({ success: true, tenantName: 'mended' })
+  expect(body.logfile).toContain('Deployed version 1 to')
+  expect(await premiumOf('mended', 1)).toBe('{{ 11 | set_year_premium }}')
+  expect(await premiumOf('mended', 2)).toBe('{{ 2 | set_year_premium }}')
+  expect(await deploymentsOf('mended')).toEqual(['deploy 1', 'deploy 2', 'repair 1'])
+  const next = await deploy(DEPLOY, fields, boat(3))
+  expect(next.body.logfile).toContain('Deployed version 3 to')
+})
+
+describe('refuses', () => {
+  test('a version that there is not', async () => {
+    await deploy(DEPLOY, { tenantName: 'unversed' })
+    for (const version of ['2', '999999']) {
+      const { status, body } = await deploy(REPAIR, { tenantName: 'unversed', version })
+      expect([status, body]).toEqual([400, expect.objectContaining({ code: 'unknownConfigVersion' })])
+    }
+    for (const version of ['0', '-1', 'one', '1.5', ''])
+      expect((await deploy(REPAIR, { tenantName: 'unversed', version })).status).toBe(400)
+    expect((await deploy(REPAIR, { tenantName: 'unversed' })).status).toBe(400)
+  })
+
+  test('an unknown tenant, and one of the other type', async () => {
+    await deploy(DEPLOY, { tenantName: 'a-test' })
+    await createTenant(env, { name: 'a-production', type: 'production' })
+    const on = async (path: string, tenantName: string) =>
+      (await deploy(path, { tenantName, version: '1' })).status
+    expect(await on(REPAIR, 'nobody')).toBe(404)
+    expect(await on('/configuration/repair', 'nobody')).toBe(404)
+    expect(await on(REPAIR, 'a-production')).toBe(400)
+    expect(await on('/configuration/repair', 'a-test')).toBe(400)
+    await deploy('/configuration/deploy', { tenantName: 'a-production' })
+    expect(await on('/configuration/repair', 'a-production')).toBe(200)
+  })
+
+  test('an archive with a mistake, and changes nothing', async () => {
+    await deploy(DEPLOY, { tenantName: 'whole' }, boat(1))
+    const before = await hashOf('whole', 1)
+    const { status, body } = await deploy(
+      REPAIR,
+      { tenantName: 'whole', version: '1' },
+      { 'config.json': '[' },
+    )
+    expect([status, body.success]).toEqual([200, false])
+    expect(await hashOf('whole', 1)).toBe(before)
+  })
+
+  test('an archive without what policies of the version are made of, and says what that is', async () => {
+    const fields = { tenantName: 'in-force' }
+    await deploy(DEPLOY, fields)
+    await deploy(DEPLOY, fields)
+    const changed = boat(100, {
+      'products/boat/policy/policy.json': '{}',
+      'products/boat/policy/exposures/hull/exposure.json': JSON.stringify({
+        name: 'hull',
+        displayName: 'Hull',
+        fields: [{ name: 'length', title: 'Length', type: 'string' }],
+      }),
+    })
+    await insertPolicy('in-force', 1)
+    const { status, body } = await deploy(REPAIR, { ...fields, version: '1' }, changed)
+    expect([status, body.success]).toEqual([200, false])
+    expect(body.logfile.split('\n')).toEqual([
+      '2 errors, 0 warnings',
+      "ERROR products/boat/policy/policy.json fieldRemoved The field 'harbour' is missing. Policies of version 1 need it: put it back, or deploy a new version.",
+      "ERROR products/boat/policy/exposures/hull/exposure.json fieldTypeChanged The field 'length' was of type number and is string now. Policies of version 1 need it: put it back, or deploy a new version.",
+      'Deployment failed: 2 errors',
+    ])
+    // No policy was made with version 2.
+    expect((await deploy(REPAIR, { ...fields, version: '2' }, changed)).body.success).toBe(true)
+  })
+})
+
+test('repairs at the same moment are carried out one after the other', async () => {
+  await deploy(DEPLOY, { tenantName: 'hammered' })
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map(premium => deploy(REPAIR, { tenantName: 'hammered', version: '1' }, boat(premium))),
+  )
+  expect(answers.map(({ body }) => body.success)).toEqual([true, true, true, true])
+  expect(await deploymentsOf('hammered')).toHaveLength(5)
+  const [last] = await rowsOf<{ hash: string }>(
+    'hammered',
+    'select hash from deployment order by rowid desc limit 1',
+  )
+  expect(await hashOf('hammered', 1)).toBe(last!.hash)
+})
+
+describe('test users', () => {
+  type AccountRow = {
+    username: string
+    type: string
+    password_hash: string
+    source: string
+    created_at: number
+  }
+  const accountsOf = (tenantName: string) =>
+    rowsOf<AccountRow>(tenantName, 'select * from account order by username')
+
+  const userFile = (list: { username: string; password: string; roles?: string[] }[]) => ({
+    'security/test_users.json': JSON.stringify(list.map(user => ({ name: user.username, ...user }))),
+  })
+
+  test('follow the archive, and keep their hash while the password is the same', async () => {
+    const fields = { tenantName: 'staffed' }
+    const [ann, bob, cat] = ['ann', 'bob', 'cat'].map(username => ({ username, password: 'short' }))
+    await deploy(DEPLOY, fields, boat(1, userFile([ann!, bob!, { ...cat!, roles: ['admin'] }])))
+    const before = await accountsOf('staffed')
+    expect(before.map(({ username, type }) => [username, type])).toEqual([
+      ['ann', 'account.tenant.employee'],
+      ['bob', 'account.tenant.employee'],
+      ['cat', 'account.tenant.admin'],
+    ])
+    const users = [ann!, { ...bob!, password: 'other' }, { username: 'dan', password: 'short' }]
+    await deploy(DEPLOY, fields, boat(2, userFile(users)))
+    const after = await accountsOf('staffed')
+    expect(after.map(({ username }) => username)).toEqual(['ann', 'bob', 'dan'])
+    expect(after[0]).toEqual(before[0])
+    expect(after[1]!.password_hash).not.toBe(before[1]!.password_hash)
+    expect(after[1]!.created_at).toBe(before[1]!.created_at)
+  })
+
+  test('follow the latest version only', async () => {
+    const fields = { tenantName: 'latest-users' }
+    await deploy(DEPLOY, fields, boat(1, users('ann')))
+    await deploy(DEPLOY, fields, boat(2, users('bob')))
+    await deploy(REPAIR, { ...fields, version: '1' }, boat(1, users('cat')))
+    expect((await accountsOf('latest-users')).map(({ username }) => username)).toEqual(['bob'])
+    await deploy(REPAIR, { ...fields, version: '2' }, boat(1, users('dan')))
+    expect((await accountsOf('latest-users')).map(({ username }) => username)).toEqual(['dan'])
+  })
+
+  test('leave an account alone that was made through the interface', async () => {
+    const fields = { tenantName: 'hired' }
+    await deploy(DEPLOY, fields, boat(1, users('ann', 'bob')))
+    await rowsOf('hired', `update account set source = 'interface' where username = 'ann' returning 1`)
+    const { body } = await deploy(DEPLOY, fields, boat(2, users('ann')))
+    expect(body.logfile).toContain('WARNING security/test_users.json usernameTaken')
+    expect((await accountsOf('hired')).map(({ username, source }) => [username, source])).toEqual([
+      ['ann', 'interface'],
+    ])
+  })
+
+  test('are at most a hundred', async () => {
+    const names = Array.from({ length: 101 }, (_, at) => `user-${at}`)
+    const { body } = await deploy(DEPLOY, { tenantName: 'crowd' }, boat(1, users(...names)))
+    expect(body).toMatchObject({ success: false })
+    expect(body.logfile).toContain('ERROR security/test_users.json tooManyTestUsers')
+  })
+})
+
+test('every shard of a tenant knows every version', async () => {
+  await deploy(DEPLOY, { tenantName: 'sharded' }, boat(1))
+  const tenant = (await tenantNamed('sharded'))!
+  await env.CONTROL.batch([
+    env.CONTROL.prepare(
+      `insert into shard (tenant_locator, number, binding) values (?, 1, 'TENANT_024')`,
+    ).bind(tenant.locator),
+    env.CONTROL.prepare(`update pool_database set state = 'claimed' where binding = 'TENANT_024'`),
+  ])
+  await deploy(DEPLOY, { tenantName: 'sharded' }, boat(2))
+  await deploy(REPAIR, { tenantName: 'sharded', version: '1' }, boat(3))
+  const { results } = await env.TENANT_024.prepare('select * from configuration_version').all()
+  expect(results).toEqual(await rowsOf('sharded', 'select * from configuration_version'))
+})

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type FileLink, linkedKey, linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
+import type { Tenant } from '../../src/platform/tenancy.ts'
+import type { Instant } from '../../src/platform/time.ts'
+
+const secret = 'a secret that only this test knows'
+
+const link: FileLink = {
+  tenantLocator: 'a',
+  generation: 3,
+  path: ['archives', 'x.zip'],
+  fileName: 'Überblick 1.zip',
+  expiresAt: 1_000 as Instant,
+}
+
+const at = (ms: number): Instant => ms as Instant
+
+test('a link is read back until it expires', () => {
+  const token = linkToken(secret, link)
+  expect(readLinkToken(secret, token, at(999))).toEqual(link)
+  expect(readLinkToken(secret, token, at(1_000))).toBeUndefined()
+  expect(readLinkToken('another secret', token, at(0))).toBeUndefined()
+})
+
+test('no other text is a link', () => {
+  const token = linkToken(secret, link)
+  const changed = fc
+    .tuple(fc.nat(token.length - 1), fc.constantFrom(...'AZaz09-_.'))
+    .map(([place, letter]) => ({
+      text: token.slice(0, place) + letter + token.slice(place + 1),
+      isLast: place === token.length - 1,
+    }))
+  fc.assert(
+    fc.property(changed, ({ text, isLast }) => {
+      // The last letter of base64 has bits that say nothing.
+      if (text !== token && !isLast) expect(readLinkToken(secret, text, at(0))).toBeUndefined()
+    }),
+    { seed: 20261121, numRuns: 500 },
+  )
+  fc.assert(
+    fc.property(fc.string(), text => {
+      expect(readLinkToken(secret, text, at(0))).toBeUndefined()
+    }),
+    { seed: 20261121, numRuns: 500 },
+  )
+})
+
+test('a link leads to the tenant and generation that it was made for', () => {
+  const tenant = { locator: 'a', generation: 3 } as unknown as Tenant
+  expect(linkedKey(link, tenant)).toBe('a/3/archives/x.zip')
+  expect(linkedKey(link, { ...tenant, generation: 4 })).toBeUndefined()
+  expect(linkedKey({ ...link, tenantLocator: 'b' }, tenant)).toBeUndefined()
+  expect(linkedKey(link, undefined)).toBeUndefined()
+})

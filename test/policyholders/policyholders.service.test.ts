@@ -1,0 +1,310 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newUuid } from '../../src/platform/locators.ts'
+import { callApi } from '../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { roundTrips } from '../support/motor.ts'
+import { type Holders, holdersTenant, type Refused } from './tenant.ts'
+
+let holders: Holders
+let others: Holders
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  holders = await holdersTenant('holders')
+  others = await holdersTenant('others')
+})
+
+const events = async (locator: string): Promise<unknown[]> => {
+  const { results } = await boundDatabase(poolBinding(1))
+    .prepare('select type, data from event where policyholder_locator = ? order by sequence')
+    .bind(locator)
+    .all<{ type: string; data: string }>()
+  return results.map(({ type, data }) => [type, JSON.parse(data)])
+}
+
+const versions = async (locator: string): Promise<{ version: number; entity: string }[]> => {
+  const { results } = await boundDatabase(poolBinding(1))
+    .prepare(
+      'select version, entity from policyholder_version where policyholder_locator = ? order by version',
+    )
+    .bind(locator)
+    .all<{ version: number; entity: string }>()
+  return results
+}
+
+describe('a policyholder', () => {
+  it('is created, read back as it was answered, and told of by an event without values', async () => {
+    const { status, body } = await holders.create({
+      completed: true,
+      values: { first_name: 'Ada', date_of_birth: '1980-06-15', gender: null, contact: 'home' },
+      subEntities: [
+        { completed: true, ontologyUri: 'contact', values: { street: ['Main'], number: 5 }, localId: 'home' },
+      ],
+    })
+    expect(status).toBe(200)
+    const { locator, entity } = body
+    const [home] = Object.keys(entity.subEntitiesByLocator!)
+    const times = { createdTimestamp: body.createdTimestamp, updatedTimestamp: body.createdTimestamp }
+    const shared = {
+      ...times,
+      accountLocator: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      completed: true,
+      flags: ['flag.entity.workflow.complete'],
+      revision: '1',
+    }
+    expect(body).toEqual({
+      locator,
+      version: 1,
+      ...times,
+      entity: {
+        ...shared,
+        locator,
+        values: { first_name: ['Ada'], date_of_birth: ['329868000000'], contact: [home] },
+        subEntitiesByLocator: {
+          [home!]: {
+            ...shared,
+            locator: home,
+            ontologyUri: 'contact',
+            values: { street: ['Main'], number: ['5'] },
+          },
+        },
+      },
+    })
+    expect((await holders.get(locator)).body).toEqual(body)
+    expect((await holders.get(locator.toUpperCase())).body).toEqual(body)
+    expect(await events(locator)).toEqual([
+      ['policyholder.create', { policyholderLocator: locator, version: '1' }],
+    ])
+  })
+
+  it('of nothing is a draft', async () => {
+    const { body } = await holders.create({})
+    expect(body.entity).toMatchObject({
+      completed: false,
+      flags: ['flag.entity.workflow.started'],
+      values: {},
+    })
+  })
+
+  it('is updated into its next version; the one before is kept', async () => {
+    const { locator } = await holders.made({ first_name: 'Ada', last_name: 'Byron' })
+    const { status, body } = await holders.update({
+      locator,
+      version: 1,
+      completed: true,
+      values: { last_name: 'Lovelace', first_name: null },
+      addSubEntities: [{ completed: false, ontologyUri: 'contact', values: { street: 'Main' } }],
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ version: 2, entity: { revision: '2', values: { last_name: ['Lovelace'] } } })
+    expect((await holders.get(locator)).body).toEqual(body)
+
+    const [part] = Object.keys(body.entity.subEntitiesByLocator!)
+    const { body: third } = await holders.update({
+      locator,
+      version: '2',
+      completed: 'true',
+      values: null,
+      deleteSubEntities: [part],
+    })
+    expect(third).toMatchObject({ version: 3, entity: { subEntitiesByLocator: {} } })
+    expect(third.entity.values).toEqual({ last_name: ['Lovelace'] })
+    expect(
+      (await versions(locator)).map(({ version, entity }) => [version, JSON.parse(entity).values]),
+    ).toEqual([
+      [1, { first_name: ['Ada'], last_name: ['Byron'] }],
+      [2, { last_name: ['Lovelace'] }],
+    ])
+    expect(await events(locator)).toEqual([
+      ['policyholder.create', { policyholderLocator: locator, version: '1' }],
+      ['policyholder.update', { policyholderLocator: locator, version: '2' }],
+      ['policyholder.update', { policyholderLocator: locator, version: '3' }],
+    ])
+  })
+
+  it('costs one round trip to read, and two to create or update', async () => {
+    const created = await holders.create({ completed: true, values: { first_name: 'Ada' } })
+    const { locator } = created.body
+    const updated = await holders.update({ locator, version: 1, completed: true })
+    expect(roundTrips(created).d1).toBe(2)
+    expect(roundTrips(updated).d1).toBe(2)
+    expect(roundTrips(await holders.get(locator)).d1).toBe(1)
+    expect(roundTrips(await holders.list('pageSize=10')).d1).toBe(1)
+    expect(roundTrips(await holders.overwrite(locator, { first_name: 'X' })).d1).toBe(2)
+  })
+})
+
+describe('an update of another version', () => {
+  it('answers 409 with the current one and changes nothing', async () => {
+    const { locator } = await holders.made({ first_name: 'Ada' })
+    await holders.update({ locator, version: 1, completed: true, values: { first_name: 'Augusta' } })
+    const stale = await holders.update({ locator, version: 1, completed: true, values: { first_name: 'X' } })
+    expect(stale.status).toBe(409)
+    expect(stale.body).toMatchObject({
+      code: 'versionConflict',
+      message: expect.stringContaining('version 2'),
+    })
+    expect((await holders.get(locator)).body.entity.values).toEqual({ first_name: ['Augusta'] })
+  })
+
+  it('loses against the one that came first: of 20 at once each version has one winner', async () => {
+    const { locator } = await holders.made({ first_name: 'Ada' })
+    const change = async (name: string): Promise<number> => {
+      for (let refused = 0; ; refused += 1) {
+        const { version } = (await holders.get(locator)).body
+        const { status } = await holders.update({
+          locator,
+          version,
+          completed: true,
+          addSubEntities: [{ completed: true, ontologyUri: 'contact', values: { name } }],
+        })
+        if (status === 200) return refused
+        expect(status).toBe(409)
+      }
+    }
+    const first = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        holders.update({ locator, version: 1, completed: true, values: { alias: `a${at}` } }),
+      ),
+    )
+    expect(first.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)])
+
+    await Promise.all(Array.from({ length: 20 }, (_, at) => change(`c${at}`)))
+    const { version, entity } = (await holders.get(locator)).body
+    expect(version).toBe(22)
+    const names = Object.values(entity.subEntitiesByLocator!).map(one => one.values.name![0])
+    expect(new Set(names).size).toBe(20)
+    expect(await versions(locator)).toHaveLength(21)
+    expect(await events(locator)).toHaveLength(22)
+  }, 120_000)
+})
+
+describe('a repeat with the same Idempotency-Key', () => {
+  it('of a create makes one policyholder and answers the same', async () => {
+    const headers = { 'idempotency-key': newUuid(0) }
+    const request = { completed: true, values: { first_name: 'Once' } }
+    const tries = await Promise.all(Array.from({ length: 5 }, () => holders.create(request, headers)))
+    const answers = [...tries, await holders.create(request, headers)]
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    expect((await holders.list('searchField=first_name&searchValue=once')).body.policyholders).toHaveLength(1)
+    expect((await holders.create({ ...request, completed: false }, headers)).body.code).toBe(
+      'idempotencyConflict',
+    )
+  })
+
+  it('of an update is answered though the version has moved on', async () => {
+    const { locator } = await holders.made({ first_name: 'Ada' })
+    const headers = { 'idempotency-key': newUuid(0) }
+    const request = { locator, version: 1, completed: true, values: { first_name: 'Augusta' } }
+    const first = await holders.update(request, headers)
+    const second = await holders.update(request, headers)
+    expect(second).toMatchObject({ status: 200, body: first.body })
+    expect((await holders.get(locator)).body.version).toBe(2)
+  })
+
+  it('of a large create is answered from the policyholder', async () => {
+    const headers = { 'idempotency-key': newUuid(0) }
+    const request = { values: { notes: Array(20).fill('x'.repeat(5_000)) } }
+    const first = await holders.create(request, headers)
+    expect(await holders.create(request, headers)).toMatchObject({ status: 200, body: first.body })
+  })
+})
+
+describe('a policyholder of another tenant', () => {
+  it('does not exist', async () => {
+    const { locator } = await holders.made({ first_name: 'Private' })
+    const update = { locator, version: 1, completed: true }
+    for (const { status, body } of [
+      await others.get(locator),
+      await others.update(update),
+      await others.overwrite(locator, { first_name: 'X' }),
+      await others.get(newUuid(0)),
+    ]) {
+      expect(status).toBe(404)
+      expect(body.code).toBe('notFound')
+    }
+    const { body } = await others.list('searchField=first_name&searchValue=private')
+    expect(body.policyholders).toEqual([])
+    expect((await holders.get(locator)).body.version).toBe(1)
+  })
+})
+
+describe('a bad request', () => {
+  const codes = ({ fieldErrors }: Refused): string[] =>
+    fieldErrors!.map(({ ontologyUri, code }) => `${ontologyUri} ${code}`)
+
+  it('lists every wrong value', async () => {
+    const { status, body } = await holders.create({
+      completed: true,
+      values: { gender: 'x', email: 'none', shoe_size: 43, children: ['1', '2'], date_of_birth: {} },
+    })
+    expect(status).toBe(400)
+    expect(body.message).toContain("'values.date_of_birth'")
+    const second = await holders.create({
+      completed: true,
+      values: { gender: 'x', email: 'none', shoe_size: 43, children: ['1', '2'] },
+    })
+    expect(second.body.code).toBe('policyholderValidation')
+    expect(codes(second.body)).toEqual(['gender 4', 'email 3', 'children 4', 'shoe_size 2'])
+  })
+
+  it('of any shape is refused and never a fault', async () => {
+    const { locator } = await holders.made({ first_name: 'Ada' })
+    const update = { locator, version: 1, completed: true }
+    const part = { completed: true, ontologyUri: 'contact', values: {} }
+    const cases: [number, Promise<{ status: number; body: Refused }>][] = [
+      [400, holders.create([])],
+      [400, holders.create({ values: 'x' })],
+      [400, holders.create({ values: { first_name: { a: 1 } } })],
+      [400, holders.create({ values: { 'first_name\0': 'x' } })],
+      [400, holders.create('{"values":{"__proto__":"x"}}', { 'content-type': 'application/json' })],
+      [400, holders.create({ values: { first_name: 'a\0b' } })],
+      [400, holders.create({ values: { first_name: '\ud800' } })],
+      [400, holders.create({ subEntities: [null] })],
+      [400, holders.create({ subEntities: [{ ...part, ontologyUri: '' }] })],
+      [413, holders.create({ subEntities: Array(201).fill(part) })],
+      [413, holders.create({ subEntities: Array(20_000).fill(part) })],
+      [413, holders.create({ values: { notes: Array(60).fill('x'.repeat(10_000)) } })],
+      [
+        413,
+        holders.create({
+          values: { alias: Array.from({ length: 1_000 }, (_, at) => `a${at}`), first_name: 'x' },
+        }),
+      ],
+      [400, holders.update({ ...update, version: undefined })],
+      [400, holders.update({ ...update, version: 0 })],
+      [400, holders.update({ ...update, version: 1.5 })],
+      [400, holders.update({ ...update, completed: 'perhaps' })],
+      [404, holders.update({ ...update, locator: 'nobody' })],
+      [400, holders.update({ ...update, deleteSubEntities: [newUuid(0)] })],
+      [400, holders.update({ ...update, updateSubEntities: [{ ...part, locator: newUuid(0) }] })],
+      [404, holders.get('100000000')],
+      [404, holders.get(newUuid(200))],
+      [400, holders.overwrite(locator, {})],
+      [400, holders.overwrite(locator, { shoe_size: 'x' })],
+      [400, holders.overwrite(locator, { first_name: ['x'] })],
+      [400, holders.overwrite(locator, { first_name: '\0' })],
+      [400, holders.overwrite(locator, 'x')],
+      [404, holders.overwrite(newUuid(0), { first_name: 'x' })],
+    ]
+    for (const [index, [expected, answer]] of cases.entries())
+      expect((await answer).status, `case ${index}`).toBe(expected)
+    expect((await holders.get(locator)).body.version).toBe(1)
+  })
+
+  it('needs a token, and the right to write for what writes', async () => {
+    expect((await callApi('GET', '/policyholders')).status).toBe(401)
+    await boundDatabase(poolBinding(1))
+      .prepare(`update account set type = 'account.tenant.read.only.user' where username = 'rita.reader'`)
+      .run()
+    const token = await holders.signIn('rita.reader')
+    const { locator } = await holders.made({ first_name: 'Ada' })
+    const body = { overwrites: { first_name: 'X' } }
+    expect((await callApi('GET', `/policyholder/${locator}`, { token })).status).toBe(200)
+    expect((await callApi('GET', '/policyholders', { token })).status).toBe(200)
+    expect((await callApi('POST', '/policyholder/create', { token, body: {} })).status).toBe(403)
+    expect((await callApi('PATCH', `/policyholder/${locator}/overwriteData`, { token, body })).status).toBe(
+      403,
+    )
+  })
+})
