@@ -2,7 +2,8 @@
 // the fees that the transaction made; neither changes later, so charges need no rows of their own.
 import type { Uuid } from '../platform/locators.ts'
 import type { Money } from '../platform/money.ts'
-import type { Fee, PerilRun, Span } from '../policies/aggregate.ts'
+import type { Span } from '../platform/time.ts'
+import type { Fee, PerilRun } from '../policies/aggregate.ts'
 
 type PerilSource = {
   readonly perilRunLocator: Uuid

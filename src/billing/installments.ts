@@ -2,8 +2,7 @@
 // when it is due. A plan says nothing about amounts: every charge is split over it by the same formula when it
 // is read (items.ts), so what is stored grows with the installments and with the charges, not with both.
 import type { PaymentScheduleType, ProductDefinition } from '../configuration/configuration.ts'
-import { add, endOfDay, type Instant, later, type TimeZone } from '../platform/time.ts'
-import type { Span } from '../policies/aggregate.ts'
+import { add, endOfDay, type Instant, later, type Span, type TimeZone } from '../platform/time.ts'
 import { type Charge, isPayable } from './charge.ts'
 import { type BillingPeriod, billingPeriods } from './schedule.ts'
 

@@ -1,7 +1,8 @@
 // How the charges of a transaction lie on its installments. Items are not stored: they follow from the stored
 // plan and the charges. Plans of a policy at its limits (10,000 perils, monthly) have hundreds of thousands.
+
 import { type CurrencyCode, type Money, plus, zero } from '../platform/money.ts'
-import type { Span } from '../policies/aggregate.ts'
+import type { Span } from '../platform/time.ts'
 import { type Charge, isPayable } from './charge.ts'
 import type { Installment } from './installments.ts'
 import { splitBy } from './split.ts'

@@ -1,7 +1,6 @@
 import type { PaymentScheduleType } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
-import { add, type CalendarUnit, earlier, type Instant, type TimeZone } from '../platform/time.ts'
-import type { Span } from '../policies/aggregate.ts'
+import { add, type CalendarUnit, earlier, type Instant, type Span, type TimeZone } from '../platform/time.ts'
 
 /** From one billing period to the next, by schedule type (brief 4.2); `total` has a single period. */
 const STEPS: Record<PaymentScheduleType, { count: number; unit: CalendarUnit } | undefined> = {

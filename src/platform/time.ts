@@ -5,6 +5,9 @@ import { type Decimal, RATE_PLACES } from './money.ts'
 /** Milliseconds since the Unix epoch. */
 export type Instant = number & { readonly __brand: 'Instant' }
 
+/** A stretch of time, half-open: `start` included, `end` not. */
+export type Span = { readonly start: Instant; readonly end: Instant }
+
 /** IANA time zone name, e.g. `Europe/Berlin`. */
 export type TimeZone = string & { readonly __brand: 'TimeZone' }
 

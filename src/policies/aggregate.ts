@@ -7,7 +7,7 @@ import type { Invoice } from '../billing/invoice.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../platform/locators.ts'
 import type { CurrencyCode, Money } from '../platform/money.ts'
-import type { Instant, TimeZone } from '../platform/time.ts'
+import type { Instant, Span, TimeZone } from '../platform/time.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
 /** Most that one policy may hold (docs/design.md, section 5). */
@@ -79,9 +79,6 @@ export type Modification = {
   /** Sum of the peril modifications' changes; absent until priced. */
   readonly premiumChange?: Money
 }
-
-/** A span in which one set of data holds: half-open, `start` included, `end` not. */
-export type Span = { readonly start: Instant; readonly end: Instant }
 
 type Made = {
   readonly locator: Uuid

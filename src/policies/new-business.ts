@@ -7,16 +7,9 @@ import type { NewEvent } from '../events/outbox.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
-import { add, type Instant, startOfDay, type TimeZone } from '../platform/time.ts'
+import { add, type Instant, type Span, startOfDay, type TimeZone } from '../platform/time.ts'
 import { priceQuote, type RatingContext, underwriteQuote } from '../rating/rate.ts'
-import {
-  POLICY_LIMITS,
-  type PolicyAggregate,
-  type Quote,
-  type Span,
-  selectedQuote,
-  withRecords,
-} from './aggregate.ts'
+import { POLICY_LIMITS, type PolicyAggregate, type Quote, selectedQuote, withRecords } from './aggregate.ts'
 import type { PolicyUpdateRequest } from './contract/requests.ts'
 import { changeDraft } from './draft/changes.ts'
 import { spanDraft } from './draft/draft.ts'

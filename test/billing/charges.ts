@@ -1,7 +1,7 @@
 import type { Charge } from '../../src/billing/charge.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../src/platform/money.ts'
-import type { Span } from '../../src/policies/aggregate.ts'
+import type { Span } from '../../src/platform/time.ts'
 
 export const EUR = 'EUR' as CurrencyCode
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import type { PaymentScheduleType } from '../../src/configuration/configuration.ts'
-import type { Instant, TimeZone } from '../../src/platform/time.ts'
-import type { Span } from '../../src/policies/aggregate.ts'
+import type { Instant, Span, TimeZone } from '../../src/platform/time.ts'
 
 /** Zones whose clocks change at midnight, by half an hour, skip a day, or lie far from UTC, and plain ones. */
 export const ZONES = [

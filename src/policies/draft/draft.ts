@@ -3,12 +3,12 @@
 import { NO_FIELD_DATA } from '../../platform/fields/groups.ts'
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
 import type { CurrencyCode } from '../../platform/money.ts'
+import type { Span } from '../../platform/time.ts'
 import {
   type Modification,
   type PolicyAggregate,
   type PolicySegment,
   type Quote,
-  type Span,
   withRecords,
 } from '../aggregate.ts'
 import { quoteParts } from '../quote-parts.ts'
