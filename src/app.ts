@@ -2,15 +2,15 @@
 import { accountRoutes } from './accounts/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { eventRoutes } from './events/routes.ts'
-import { signedFile } from './platform/http/files.ts'
+import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { mount } from './platform/http/mount.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
-import { FILES_PATH } from './platform/signed-links.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
+import { quoteRoutes } from './quotes/routes.ts'
 
 const documentRoute = publicRoute({
   method: 'get',
@@ -30,6 +30,8 @@ export const ROUTES: readonly Route[] = [
   ...configurationRoutes,
   ...policyRoutes,
   ...policyholderRoutes,
+  ...quoteRoutes,
+  ...fileRoutes,
 ]
 
 let cachedDocument: string | undefined
@@ -40,8 +42,4 @@ function document(): string {
 }
 
 /** The app; one for an isolate. */
-export const createApp = () =>
-  mount(ROUTES, [
-    { path: '/docs', respond: referencePage },
-    { path: FILES_PATH, respond: signedFile },
-  ])
+export const createApp = () => mount(ROUTES, [{ path: '/docs', respond: referencePage }])

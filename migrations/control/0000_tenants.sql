@@ -10,7 +10,10 @@ CREATE UNIQUE INDEX `administrator_username` ON `administrator` (`username`);-->
 CREATE TABLE `pool_database` (
 	`binding` text PRIMARY KEY NOT NULL,
 	`state` text NOT NULL,
-	`migration` text NOT NULL
+	`migration` text NOT NULL,
+	`returned_at` integer,
+	`former_tenant` text,
+	`former_generation` integer
 );
 --> statement-breakpoint
 CREATE INDEX `pool_database_state` ON `pool_database` (`state`);--> statement-breakpoint

@@ -276,6 +276,7 @@ CREATE INDEX `policyholder_term_policyholder` ON `policyholder_term` (`policyhol
 CREATE TABLE `policyholder_version` (
 	`policyholder_locator` text NOT NULL,
 	`version` integer NOT NULL,
+	`completed` integer NOT NULL,
 	`entity` text NOT NULL,
 	`replaced_at` integer NOT NULL,
 	PRIMARY KEY(`policyholder_locator`, `version`)

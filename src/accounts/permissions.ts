@@ -7,7 +7,10 @@ import { Refusal } from '../platform/errors.ts'
 export const PERMISSION_GROUPS = {
   policies: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'issue', 'discard'] },
   policyholders: { area: 'policyData', actions: ['read', 'list', 'write', 'overwrite'] },
-  quotes: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue', 'discard'] },
+  quotes: {
+    area: 'policyData',
+    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue', 'discard'],
+  },
   endorsements: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue'] },
   renewals: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue'] },
   cancellations: { area: 'policyData', actions: ['read', 'list', 'write', 'issue'] },

@@ -3,18 +3,19 @@
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
 import type { Money } from '../platform/money.ts'
-import type { Instant } from '../platform/time.ts'
+import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
   type PlannedInstallment,
   type PolicyAggregate,
   type Quote,
+  withoutRecords,
   withRecords,
 } from '../policies/aggregate.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { type Charge, feeCharges, perilCharges } from './charge.ts'
 import { planInstallments } from './installments.ts'
-import { type Invoice, invoiceOf } from './invoice.ts'
+import { type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
 import { totalsDue } from './items.ts'
 
 /** Kind of the timers that go off when an installment is to be invoiced. */
@@ -47,13 +48,23 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
 
 export type BillingContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
-/** The aggregate with the plan of the quote's modification. */
+/** The modification's invoices, void ones too. */
+export const invoicesOf = (aggregate: PolicyAggregate, modification: Modification): Invoice[] =>
+  [...aggregate.invoices.values()].filter(
+    invoice => invoice.policyModificationLocator === modification.locator,
+  )
+
+/**
+ * The aggregate with the plan of the quote's modification, in place of an earlier one. A plan that was invoiced
+ * from stays as it is, since what its invoices bill follows from it; the quote's price has not changed either.
+ */
 export function planNewBusiness(
   aggregate: PolicyAggregate,
   quote: Quote,
   { product, now, supply }: BillingContext,
 ): PolicyAggregate {
   const { modification } = quoteParts(aggregate, quote)
+  if (invoicesOf(aggregate, modification).length > 0) return aggregate
   const schedule = product.paymentSchedules.find(one => one.name === quote.paymentScheduleName)
   if (!schedule) throw new Error(`Quote ${quote.locator} names an unknown payment schedule.`)
   const plan = planInstallments({
@@ -70,7 +81,11 @@ export function planNewBusiness(
       modificationLocator: modification.locator,
     }),
   )
-  return { ...aggregate, installments: withRecords(aggregate.installments, plan) }
+  const superseded = planOf(aggregate, modification).map(installment => installment.locator)
+  return {
+    ...aggregate,
+    installments: withRecords(withoutRecords(aggregate.installments, superseded), plan),
+  }
 }
 
 export type Invoicing = { aggregate: PolicyAggregate; made: { invoice: Invoice; totalDue: Money }[] }
@@ -86,8 +101,9 @@ export function invoiceWhatIsDue(
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
     const totalDue = totals[installment.number - 1]!
+    const dueAt = later(installment.dueAt, endOfDay(now, aggregate.policy.timeZone))
     const invoice = invoiceOf(
-      installment,
+      { ...installment, dueAt },
       totalDue,
       'newBusiness',
       {
@@ -107,16 +123,15 @@ export function invoiceWhatIsDue(
   return { aggregate: { ...aggregate, invoices }, made }
 }
 
-/** Installments of the plan whose time to be invoiced has come. */
+/** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. */
 export function installmentsToInvoice(
   aggregate: PolicyAggregate,
   modification: Modification,
   now: Instant,
 ): PlannedInstallment[] {
-  const invoiced = new Set(
-    [...aggregate.invoices.values()]
-      .filter(invoice => invoice.policyModificationLocator === modification.locator)
-      .map(invoice => invoice.installmentNumber),
+  const standing = invoicesOf(aggregate, modification).filter(
+    invoice => invoiceStatus(invoice) !== 'invalidated',
   )
+  const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
   return planOf(aggregate, modification).filter(one => one.issueAt <= now && !invoiced.has(one.number))
 }

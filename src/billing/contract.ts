@@ -78,3 +78,25 @@ export const PolicyInvoiceResponse = z
   })
   .openapi('PolicyInvoiceResponse')
 export type PolicyInvoiceResponse = z.infer<typeof PolicyInvoiceResponse>
+
+/** One amount of an invoice or of a planned one; commissions are itemised but belong to no total (brief 3.1). */
+export const FinancialTransactionResponse = z
+  .object({
+    type: z.enum(['premium', 'tax', 'fee', 'commission', 'holdback']),
+    amount: Amount,
+    amountCurrency: Currency,
+    postedTimestamp: Timestamp,
+    startTimestamp: Timestamp,
+    endTimestamp: Timestamp,
+    perilCharacteristicsLocator: OptionalText,
+    perilName: OptionalText,
+    policyModificationLocator: OptionalText,
+    feeLocator: OptionalText,
+    feeName: OptionalText,
+    taxLocator: OptionalText,
+    taxName: OptionalText,
+    commissionLocator: OptionalText,
+    commissionRecipient: OptionalText,
+  })
+  .openapi('FinancialTransactionResponse')
+export type FinancialTransactionResponse = z.infer<typeof FinancialTransactionResponse>

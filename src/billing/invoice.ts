@@ -1,9 +1,9 @@
 // An invoice is an installment that has been asked for. It has no amount of its own: what it bills are the
 // items of its installment (items.ts), and its total is their sum.
-import { Refusal } from '../platform/errors.ts'
 import type { DisplayId, PolicyLocator, Uuid } from '../platform/locators.ts'
 import { type CurrencyCode, type Money, sum } from '../platform/money.ts'
 import type { Instant, Span } from '../platform/time.ts'
+import { assertAllowed, type TransitionTable } from '../platform/transitions.ts'
 import { isPayable } from './charge.ts'
 import type { Installment } from './installments.ts'
 import type { InstallmentItem } from './items.ts'
@@ -82,31 +82,15 @@ export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoic
 
 export type InvoiceAction = 'invalidate'
 
-/** What may be done to an invoice: in which status, what it becomes, and the event that tells of it. */
-export const INVOICE_TRANSITIONS: Record<
-  InvoiceAction,
-  { from: readonly InvoiceStatus[]; to: InvoiceStatus; event: string; past: string }
-> = {
+/** What may be done to an invoice: in which status, and what it becomes. */
+export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   invalidate: { from: ['unfulfilled'], to: 'invalidated', event: 'invoice.invalidate', past: 'invalidated' },
 }
 
-/** Actions that the table allows from a status. */
-export const allowedInvoiceActions = (status: InvoiceStatus): InvoiceAction[] =>
-  (Object.keys(INVOICE_TRANSITIONS) as InvoiceAction[]).filter(action =>
-    INVOICE_TRANSITIONS[action].from.includes(status),
-  )
-
-/** The invoice after the action. Refuses with `wrongState` what the table does not list. */
-export function afterAction(invoice: Invoice, action: InvoiceAction, at: Instant): Invoice {
-  const status = invoiceStatus(invoice)
-  const allowed = allowedInvoiceActions(status)
-  const { to, past } = INVOICE_TRANSITIONS[action]
-  if (!allowed.includes(action))
-    throw new Refusal(
-      'wrongState',
-      `Invoice ${invoice.displayId} is ${status} and cannot be ${past}; it allows ${allowed.join(', ') || 'no action'}.`,
-    )
-  return { ...invoice, updatedAt: at, statuses: [...invoice.statuses, { at, status: to }] }
+/** The invoice made void. Refuses with `wrongState` one that is settled. */
+export function invalidated(invoice: Invoice, at: Instant): Invoice {
+  assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), 'invalidate')
+  return { ...invoice, updatedAt: at, statuses: [...invoice.statuses, { at, status: 'invalidated' }] }
 }
 
 /** File name of an invoice's document (brief 4.1). */

@@ -36,6 +36,7 @@ export const archiveAccountsQuery = (database: Database, usernames: readonly str
     .select({
       locator: sql<Uuid>`${accounts.locator}`,
       username: accounts.username,
+      type: accounts.type,
       passwordHash: accounts.passwordHash,
       source: accounts.source,
       createdAt: sql<Instant>`${accounts.createdAt}`,

@@ -140,7 +140,7 @@ export const WebhookListQuery = z.object({
   suspended: OptionalBoolean,
   active: OptionalBoolean.openapi({ description: 'Enabled and not suspended.' }),
   eventTypes: z
-    .preprocess(wire => (wire === undefined || Array.isArray(wire) ? wire : [wire]), list(Name))
+    .preprocess(wire => (typeof wire === 'string' && wire !== '' ? [wire] : wire || undefined), list(Name))
     .openapi({ description: 'Those that list any of these types.' }),
 })
 export type WebhookListQuery = z.infer<typeof WebhookListQuery>
@@ -187,5 +187,3 @@ export const WebhookResponse = z
   })
   .openapi('WebhookResponse')
 export type WebhookResponse = z.infer<typeof WebhookResponse>
-
-export const WebhookListResponse = z.array(WebhookResponse)

@@ -1,11 +1,7 @@
+import { z } from '@hono/zod-openapi'
 import { type Route, tenantRoute } from '../platform/http/route.ts'
 import { EventPageResponse, EventStreamQuery } from './contract.ts'
-import {
-  CreateWebhookRequest,
-  WebhookListQuery,
-  WebhookListResponse,
-  WebhookResponse,
-} from './contract-webhook.ts'
+import { CreateWebhookRequest, WebhookListQuery, WebhookResponse } from './contract-webhook.ts'
 import { readStream } from './stream/service.ts'
 import { createWebhook, deleteWebhook, readWebhook, readWebhooks } from './webhooks/service.ts'
 
@@ -60,7 +56,7 @@ export const eventRoutes: readonly Route[] = [
     permission: ['webhooks.read', 'webhooks.list'],
     query: WebhookListQuery,
     answer: {
-      schema: WebhookListResponse,
+      schema: z.array(WebhookResponse),
       description: 'The webhooks, in the order of their creation.',
     },
     handle: ({ query }, context) => readWebhooks(query, context),

@@ -43,6 +43,11 @@ export const pool = sqliteTable(
     state: text({ enum: ['free', 'claimed', 'returned'] }).notNull(),
     /** Name of the newest migration applied. */
     migration: text().notNull(),
+    /** While it is `returned`: since when, which tells this return from an earlier one; */
+    returnedAt: integer(),
+    /** and whose it was, since files of that generation of the tenant are still in R2. */
+    formerTenant: text(),
+    formerGeneration: integer(),
   },
   table => [index('pool_database_state').on(table.state)],
 )

@@ -1,6 +1,7 @@
 // Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the
 // signed-in tenant and never from a path or a body alone (docs/design.md, section 6).
 import { eq, sql } from 'drizzle-orm'
+import { NEWEST_TENANT_MIGRATION } from '../tenants/newest-migration.ts'
 import { type Calls, noCalls } from './calls.ts'
 import * as control from './control-tables.ts'
 import { type Database, openDatabase } from './database.ts'
@@ -21,6 +22,8 @@ export type Tenant = {
   readonly versioned: boolean
   /** Bindings of its databases; the index is the shard's number. */
   readonly shards: readonly string[]
+  /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
+  readonly isBehind: boolean
 }
 
 /** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
@@ -52,7 +55,7 @@ export async function findTenant(env: Env, key: TenantKey, calls: Calls): Promis
 /** As `findTenant`, but always from the database. */
 export async function readTenant(env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> {
   const database = controlDatabase(env, calls)
-  const { tenants, shards } = control
+  const { tenants, shards, pool } = control
   const which =
     'locator' in key
       ? eq(tenants.locator, key.locator)
@@ -61,13 +64,27 @@ export async function readTenant(env: Env, key: TenantKey, calls: Calls): Promis
         : eq(tenants.hostName, key.hostName)
   const [rows] = await database.batch([
     database.build
-      .select({ tenant: tenants, number: shards.number, binding: shards.binding })
+      .select({ tenant: tenants, binding: shards.binding, migration: pool.migration })
       .from(tenants)
       .innerJoin(shards, eq(shards.tenantLocator, tenants.locator))
+      .leftJoin(pool, eq(pool.binding, shards.binding))
       .where(sql`${which} and ${tenants.status} = 'active'`)
       .orderBy(shards.number),
   ])
-  const first = rows[0]
+  return tenantOfRows(rows)
+}
+
+/** A tenant and one of its databases. */
+export type TenantRow = {
+  tenant: typeof control.tenants.$inferSelect
+  binding: string
+  /** Newest migration of the database; null when the pool does not know it. */
+  migration: string | null
+}
+
+/** The tenant of its rows, which are in the order of its shards; undefined for none. */
+export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
+  const [first] = rows
   if (!first) return undefined
   const { locator, name, hostName, type, generation, tokenEpoch, versioned } = first.tenant
   return {
@@ -78,12 +95,23 @@ export async function readTenant(env: Env, key: TenantKey, calls: Calls): Promis
     generation,
     tokenEpoch,
     versioned,
-    shards: rows.map(row => row.binding),
+    shards: rows.map(({ binding }) => binding),
+    isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }
 }
 
-/** The database of one of the tenant's shards. */
+/** Seconds after which a database that waits for a migration, or for a deploy of its binding, may have it. */
+const READY_WITHIN_SECONDS = 30
+
+/** The database of one of the tenant's shards; 503 while the tenant is behind the code's schema. */
 export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Calls): Database {
+  if (tenant.isBehind)
+    throw new Refusal(
+      'tenantBehind',
+      `The database of the tenant '${tenant.name}' waits for a migration; try again later.`,
+      {},
+      READY_WITHIN_SECONDS,
+    )
   const binding = tenant.shards[shard]
   const client =
     binding === undefined ? undefined : (env as unknown as Record<string, D1Database | undefined>)[binding]
@@ -92,7 +120,7 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
       'tenantBehind',
       `Database ${binding} of the tenant is not bound yet; try again.`,
       {},
-      30,
+      READY_WITHIN_SECONDS,
     )
   return openDatabase(client, calls)
 }
@@ -119,7 +147,10 @@ export function shardForNewPolicyholder(tenant: Tenant): number {
   return tenant.shards.length === 1 ? 0 : crypto.getRandomValues(new Uint8Array(1))[0]! % tenant.shards.length
 }
 
-const scope = (tenant: Tenant): string => `${tenant.locator}/${tenant.generation}`
+/** A tenant as it was until it was recreated or deleted; what is named by it is never used again. */
+export type TenantScope = Pick<Tenant, 'locator' | 'generation'>
+
+const scope = ({ locator, generation }: TenantScope): string => `${locator}/${generation}`
 
 export const policyObject = (env: Env, tenant: Tenant, policy: PolicyLocator) =>
   env.POLICY.get(env.POLICY.idFromName(`${scope(tenant)}/${policy}`))
@@ -129,6 +160,9 @@ export const dispatcherObject = (env: Env, tenant: Tenant, shard: number) =>
 
 /** Name of a tenant's file in R2. */
 export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
+
+/** What the names of all files of a tenant begin with. */
+export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 
 /** What a queue message and a Durable Object's memory call a shard of a tenant. */
 export type ShardName = { tenantLocator: Uuid; generation: number; shard: number }

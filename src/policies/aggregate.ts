@@ -11,7 +11,7 @@ import type { Instant, Span, TimeZone } from '../platform/time.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
 /** Most that one policy may hold (docs/design.md, section 5). */
-export const POLICY_LIMITS = { exposures: 2_000, perils: 10_000, modifications: 200 } as const
+export const POLICY_LIMITS = { exposures: 2_000, perils: 10_000, quotes: 50, modifications: 200 } as const
 
 export type Policy = {
   readonly locator: PolicyLocator

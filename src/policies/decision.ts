@@ -1,44 +1,22 @@
-// What each operation decides: pure plans over what was loaded, in the order validate, price, underwrite, bill.
-import { INVOICE_TIMER, installmentsToInvoice } from '../billing/bill.ts'
-import type { NewTimer } from '../platform/commit.ts'
+// What each operation on a policy decides: pure plans over what was loaded, in the order validate, price,
+// underwrite, bill.
 import { Refusal } from '../platform/errors.ts'
-import type { LocatorSupply } from '../platform/locators.ts'
-import type { Instant } from '../platform/time.ts'
 import type { AutomatedUnderwritingResultResponse, PolicyPriceResponse } from '../rating/contract.ts'
 import { policyPriceResponse } from '../rating/price.ts'
-import { priceQuote, type RatingContext, underwriteQuote } from '../rating/rate.ts'
-import { type PolicyAggregate, selectedQuote } from './aggregate.ts'
+import { priceQuote, underwriteQuote } from '../rating/rate.ts'
+import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
+import { type Attempt, assertValid, NOTHING_REPORTED, ratingContext } from './attempt.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from './contract/requests.ts'
 import { newDraft } from './draft/draft.ts'
 import type { ReportedProblems } from './draft/request.ts'
-import { summary, validateQuote } from './draft/validation.ts'
-import {
-  assertWithinLimits,
-  contractSpan,
-  type Planned,
-  paymentSchedule,
-  planBilling,
-  planCreation,
-  planDiscard,
-  planFinalization,
-  planInvoices,
-  planIssue,
-  planUpdate,
-} from './new-business.ts'
+import { bill, billOnAcceptance } from './invoicing.ts'
+import { planCreation, planDiscard, planFinalization, planIssue, planUpdate } from './new-business.ts'
+import { chain, type Planned } from './planned.ts'
 import { feeResponse, underwritingResponse } from './projection/parts.ts'
-import { policyResponse } from './projection/policy.ts'
 import { quoteParts } from './quote-parts.ts'
 import type { Ground, Loaded } from './surroundings.ts'
+import { assertWithinLimits, contractSpan, paymentSchedule } from './terms.ts'
 import { policyState } from './transitions.ts'
-
-/** Time and locators for one attempt. `digits` leases display ids for invoices, whose number a plan tells. */
-export type Attempt = {
-  now: Instant
-  supply: LocatorSupply
-  digits(count: number): Promise<LocatorSupply>
-}
-
-const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [] }
 
 export async function decideCreation(
   request: PolicyCreateRequest,
@@ -88,16 +66,13 @@ async function completed(
   loaded: Loaded,
   attempt: Attempt,
 ): Promise<Planned> {
-  assertWithinLimits(draft.aggregate)
-  if (policyState(draft.aggregate) === 'created')
-    assertValid(draft.aggregate, loaded, attempt.now, finalize, reported)
+  const { aggregate } = draft
+  assertWithinLimits(aggregate)
+  if (policyState(aggregate) === 'created')
+    assertValid(aggregate, selectedQuote(aggregate), loaded, attempt, finalize, reported)
   if (!finalize) return draft
-  const finalized = planFinalization(draft.aggregate, ratingContext(loaded, attempt))
-  const invoiced =
-    policyState(finalized.aggregate) === 'finalized' && loaded.product.invoicing.generatingEvent === 'accept'
-      ? await bill(finalized.aggregate, loaded, attempt)
-      : undefined
-  return chain(draft, finalized, invoiced)
+  const finalized = planFinalization(aggregate, ratingContext(loaded, attempt))
+  return chain(draft, finalized, await billOnAcceptance(finalized.aggregate, loaded, attempt))
 }
 
 export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Planned> {
@@ -108,107 +83,29 @@ export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Pla
 export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
   planDiscard(loaded.aggregate, attempt.now)
 
-/** Invoices whose time has come; undefined when there are none, or the policy came to nothing. */
-export async function decideInvoicing(loaded: Loaded, attempt: Attempt): Promise<Planned | undefined> {
-  const { aggregate } = loaded
-  if (policyState(aggregate) === 'discarded' || aggregate.installments.size === 0) return undefined
-  const billed = await bill(aggregate, loaded, attempt)
-  return billed.events.length > 0 ? billed : undefined
-}
-
-/** Plans the payments if that is yet to be done, and makes the invoices that are due. */
-async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Attempt): Promise<Planned> {
-  const { now } = attempt
-  const planned = planBilling(before, loaded.product, now, attempt.supply)
-  const { modification } = quoteParts(planned, selectedQuote(planned))
-  const due = installmentsToInvoice(planned, modification, now)
-  const invoiced =
-    due.length > 0
-      ? planInvoices(planned, now, await attempt.digits(due.length))
-      : { aggregate: planned, events: [] }
-  const isNew = planned !== before
-  return { ...invoiced, timers: isNew ? invoiceTimers(planned, now) : [] }
-}
-
-/** One timer for each time at which an installment is to be invoiced. */
-function invoiceTimers({ policy, installments }: PolicyAggregate, now: Instant): NewTimer[] {
-  const times = new Set([...installments.values()].map(one => one.issueAt).filter(at => at > now))
-  return [...times].map(dueAt => ({
-    dueAt,
-    kind: INVOICE_TIMER,
-    subject: String(policy.locator),
-    payload: {},
-  }))
-}
-
-function chain(...steps: (Planned | undefined)[]): Planned {
-  const taken = steps.filter(step => step !== undefined)
-  return {
-    aggregate: taken.at(-1)!.aggregate,
-    events: taken.flatMap(step => step.events),
-    timers: taken.flatMap(step => step.timers ?? []),
-  }
-}
-
 /** The price of the selected quote: as stored, or of a valid draft as it would be now (nothing is stored). */
 export function decidePrice(loaded: Loaded, attempt: Attempt): PolicyPriceResponse {
-  const priced = pricedNow(loaded, attempt)
-  return policyPriceResponse(priced, selectedQuote(priced), feeResponse)
+  const quote = selectedQuote(loaded.aggregate)
+  return policyPriceResponse(pricedNow(loaded, quote, attempt), quote, feeResponse)
 }
 
 /** The underwriting result: as stored, or of a valid draft as it would be now (nothing is stored). */
 export function decideUnderwriting(loaded: Loaded, attempt: Attempt): AutomatedUnderwritingResultResponse {
-  const { underwriting } = selectedQuote(loaded.aggregate)
-  return underwritingResponse(
-    underwriting ?? underwriteQuote(pricedNow(loaded, attempt), ratingContext(loaded, attempt)),
-  )
+  const quote = selectedQuote(loaded.aggregate)
+  const result =
+    quote.underwriting ??
+    underwriteQuote(pricedNow(loaded, quote, attempt), quote, ratingContext(loaded, attempt))
+  return underwritingResponse(result)
 }
 
-function pricedNow(loaded: Loaded, attempt: Attempt): PolicyAggregate {
+function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): PolicyAggregate {
   const { aggregate } = loaded
-  const quote = selectedQuote(aggregate)
   if (quoteParts(aggregate, quote).modification.premiumChange !== undefined) return aggregate
-  if (policyState(aggregate) !== 'created')
+  if (quote.state !== 'draft')
     throw new Refusal(
       'wrongState',
       `Policy ${aggregate.policy.locator} is ${policyState(aggregate)} and was never priced.`,
     )
-  assertValid(aggregate, loaded, attempt.now, true, NOTHING_REPORTED)
+  assertValid(aggregate, quote, loaded, attempt, true)
   return priceQuote(aggregate, quote, ratingContext(loaded, attempt))
-}
-
-/** Refuses with every problem of the selected quote at once. */
-function assertValid(
-  aggregate: PolicyAggregate,
-  { product }: Pick<Loaded, 'product'>,
-  now: Instant,
-  requireMissing: boolean,
-  reported: ReportedProblems,
-): void {
-  const { timeZone } = aggregate.policy
-  const errors = validateQuote(
-    aggregate,
-    selectedQuote(aggregate),
-    { product, timeZone, now, requireMissing },
-    reported,
-  )
-  if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
-}
-
-function ratingContext(
-  { product, configuration, policyholder, aggregate }: Loaded,
-  attempt: Attempt,
-): RatingContext {
-  return {
-    product,
-    policyholder,
-    policyholderFields: configuration.configuration.policyholderFields,
-    operation: 'new_business',
-    timeZone: aggregate.policy.timeZone,
-    now: attempt.now,
-    supply: attempt.supply,
-    template: source => configuration.template(source),
-    lookup: configuration.lookup(product.name),
-    project: current => policyResponse(current, product, { summarizeQuotes: false }),
-  }
 }

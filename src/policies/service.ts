@@ -36,7 +36,7 @@ export async function readPolicy(
     shardOfPolicy(context.tenant, locator),
     context.calls,
   )
-  const { aggregate, product } = await loadPolicy(context, database, locator)
+  const { aggregate, product } = await loadPolicy(context, database, { locator })
   return policyResponse(aggregate, product, options)
 }
 
@@ -54,11 +54,16 @@ export async function createPolicy(
   return await operate(context, locator, { kind: 'create', request, digits, ...options })
 }
 
-/** Hands the operation to the policy's object; throws its Refusal. */
+/**
+ * Hands the operation to the policy's object; throws its Refusal. A repeat whose answer was too long to keep is
+ * answered by `reread`, as its subject is now.
+ */
 export async function operate(
   context: RequestContext,
   locator: PolicyLocator,
   operation: PolicyOperation,
+  reread: (subject: string) => Promise<unknown> = subject =>
+    readPolicy(context, policyLocator(subject), { summarizeQuotes: false }),
 ): Promise<JsonAnswer> {
   const { env, tenant, caller, requestId, idempotency, calls } = context
   shardOfPolicy(tenant, locator)
@@ -69,8 +74,7 @@ export async function operate(
   if ('refusal' in reply) throw refusalFrom(reply.refusal)
   const { answer } = reply
   if (!isBySubject(answer)) return answer
-  const policy = await readPolicy(context, policyLocator(answer.subject), { summarizeQuotes: false })
-  return { status: answer.status, text: JSON.stringify(policy) }
+  return { status: answer.status, text: JSON.stringify(await reread(answer.subject)) }
 }
 
 /** All policies of a policyholder: one round trip. */

@@ -90,7 +90,7 @@ export function overwriteQueries(
     ),
     build.run(
       sql`update ${writes} set answer = null where subject = ${locator}
-        or subject in (select cast(locator as text) from ${policies} where policyholder_locator = ${locator})`,
+        or substr(subject, 1, instr(subject || '/', '/') - 1) in (select cast(locator as text) from ${policies} where policyholder_locator = ${locator})`,
     ),
   ]
 }

@@ -64,8 +64,8 @@ export const updateQueries = (
 /** A query that copies the stored version to the earlier ones. */
 export const keepVersionQuery = (database: Database, locator: Uuid, replacedAt: Instant): Query =>
   database.build.run(
-    sql`insert into ${policyholderVersions} (policyholder_locator, version, entity, replaced_at)
-      select locator, version, entity, ${replacedAt} from ${policyholders} where locator = ${locator}`,
+    sql`insert into ${policyholderVersions} (policyholder_locator, version, completed, entity, replaced_at)
+      select locator, version, completed, entity, ${replacedAt} from ${policyholders} where locator = ${locator}`,
   )
 
 const termRows = ({ locator }: Policyholder, terms: readonly SearchTerm[]) =>

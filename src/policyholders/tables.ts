@@ -22,6 +22,7 @@ export const policyholderVersions = sqliteTable(
   {
     policyholderLocator: text().notNull(),
     version: integer().notNull(),
+    completed: integer({ mode: 'boolean' }).notNull(),
     entity: text({ mode: 'json' }).$type<Entity>().notNull(),
     replacedAt: integer().notNull(),
   },

@@ -50,7 +50,7 @@ export type RatingContext = {
   /** A row of the archive's tables, the product's own before those of the tenant. */
   lookup: RenderingEnvironment['lookup']
   /** The policy as its answer shows it, for templates that read `data.policy`. */
-  project(aggregate: PolicyAggregate): PolicyResponse
+  project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
 }
 
 /** The quote with every peril priced and its standard fees; what was priced before is replaced. */
@@ -62,7 +62,7 @@ export function priceQuote(
   const { product, timeZone } = context
   const { currency } = aggregate.policy
   const parts = quoteParts(aggregate, quote)
-  const rater = new Rater(aggregate, context)
+  const rater = new Rater(aggregate, quote, context)
   const segment = policySegmentData(aggregate, parts.segment, product)
   const runMonths = months(quote.contractStart, quote.contractEnd, timeZone)
   const exposureDataOf = new Map(
@@ -132,7 +132,9 @@ function standardFees(aggregate: PolicyAggregate, quote: Quote, context: RatingC
   const { product, supply } = context
   if (!product.calculations) return []
   const { path } = product.calculations
-  const { fees } = new Rater(aggregate, context).run(product.calculations, { operation: context.operation })
+  const { fees } = new Rater(aggregate, quote, context).run(product.calculations, {
+    operation: context.operation,
+  })
   const { modification } = quoteParts(aggregate, quote)
   return fees.map((fee): Fee => {
     const definition = product.fees.find(one => one.name === fee.name)
@@ -159,10 +161,14 @@ function standardFees(aggregate: PolicyAggregate, quote: Quote, context: RatingC
  * The decision on a priced quote (brief 5.4): a guidelines file that sets nothing decides `none`; without a
  * file everything is accepted.
  */
-export function underwriteQuote(aggregate: PolicyAggregate, context: RatingContext): UnderwritingResult {
+export function underwriteQuote(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  context: RatingContext,
+): UnderwritingResult {
   const { underwriting } = context.product
   if (!underwriting) return { decision: 'accept', notes: [], at: context.now }
-  const { decision, notes } = new Rater(aggregate, context).run(underwriting, {
+  const { decision, notes } = new Rater(aggregate, quote, context).run(underwriting, {
     operation: context.operation,
   })
   return { decision: decision ?? 'none', notes, at: context.now }
@@ -184,13 +190,15 @@ function perilDefinition(product: ProductDefinition, exposure: Exposure, peril: 
 class Rater {
   readonly #context: RatingContext
   readonly #aggregate: PolicyAggregate
+  readonly #quote: Quote
   readonly #environment: RenderingEnvironment
   #policy: ReturnType<typeof policyData> | undefined
   #policyholder: ReturnType<typeof policyholderData> | undefined
 
-  constructor(aggregate: PolicyAggregate, context: RatingContext) {
+  constructor(aggregate: PolicyAggregate, quote: Quote, context: RatingContext) {
     this.#context = context
     this.#aggregate = aggregate
+    this.#quote = quote
     this.#environment = {
       timeZone: context.timeZone,
       currency: aggregate.policy.currency,
@@ -219,7 +227,7 @@ class Rater {
   }
 
   #policyData() {
-    this.#policy ??= policyData(this.#context.project(this.#aggregate), this.#context.product)
+    this.#policy ??= policyData(this.#context.project(this.#aggregate, this.#quote), this.#context.product)
     return this.#policy
   }
 

@@ -10,6 +10,7 @@ import {
   HOME_SHARD,
   readTenant,
   type Tenant,
+  type TenantRow,
   type TenantType,
 } from '../platform/tenancy.ts'
 import { now } from '../platform/time.ts'
@@ -20,7 +21,7 @@ import {
   poolQuery,
   readTenants,
   recreateTenantQueries,
-  type TenantShardRow,
+  revokeTokensQuery,
   tenantQuery,
   tenantsQuery,
   versionedQuery,
@@ -69,7 +70,7 @@ export async function createTenant(
  */
 export async function recreateTenant(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<Tenant> {
   const database = controlDatabase(env, calls)
-  return changed(database, recreateTenantQueries(database, tenant), tenant)
+  return changed(database, recreateTenantQueries(database, tenant, now()), tenant)
 }
 
 /** Deletes the tenant of that name; 404 when there is none. Its databases are wiped and free again later. */
@@ -77,7 +78,7 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
   const database = controlDatabase(env, calls)
-  await database.batch(deleteTenantQueries(database, tenant.locator) as [Query, ...Query[]])
+  await database.batch(deleteTenantQueries(database, tenant.locator, now()) as [Query, ...Query[]])
   forgetTenants()
 }
 
@@ -95,6 +96,13 @@ export async function makeVersioned(env: Env, tenant: Tenant, calls: Calls = noC
   forgetTenants()
 }
 
+/** Ends the tenant's tokens, everywhere within the 5 s for which isolates trust what they read of it. */
+export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
+  const database = controlDatabase(env, calls)
+  await database.batch([revokeTokensQuery(database, tenant.locator)])
+  forgetTenants()
+}
+
 async function changed(
   database: Database,
   queries: readonly Query[],
@@ -103,7 +111,7 @@ async function changed(
   try {
     const all: Query[] = [...queries, tenantQuery(database, locator)]
     const results: unknown[] = await database.batch(all as [Query, ...Query[]])
-    const [tenant] = readTenants(results.at(-1) as TenantShardRow[])
+    const [tenant] = readTenants(results.at(-1) as TenantRow[])
     if (!tenant) throw movedOn(name)
     return tenant
   } catch (problem) {

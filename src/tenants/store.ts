@@ -5,10 +5,9 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { pool, shards, tenants } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
-import type { Tenant, TenantType } from '../platform/tenancy.ts'
+import { type Tenant, type TenantRow, type TenantScope, tenantOfRows } from '../platform/tenancy.ts'
+import type { Instant } from '../platform/time.ts'
 import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
-
-export type TenantRow = typeof tenants.$inferInsert
 
 /** Databases that a new or recreated tenant gets. */
 const SHARDS_OF_A_TENANT = 1
@@ -17,14 +16,15 @@ const SHARDS_OF_A_TENANT = 1
 const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${NEWEST_TENANT_MIGRATION}`
 
 /** The tenant row and its databases, all or nothing. A deleted tenant gives its name up. */
-export const insertTenantQueries = (database: Database, row: TenantRow): Query[] => [
+export const insertTenantQueries = (database: Database, row: typeof tenants.$inferInsert): Query[] => [
   database.build.delete(tenants).where(and(eq(tenants.name, row.name), eq(tenants.status, 'deleted'))),
   database.build.insert(tenants).values(row),
   ...claimQueries(database, row.locator),
 ]
 
 /** Fresh databases for a tenant that is still of this generation; the old ones are returned. */
-export const recreateTenantQueries = (database: Database, tenant: Tenant): Query[] => [
+export const recreateTenantQueries = (database: Database, tenant: Tenant, at: Instant): Query[] => [
+  ...returnQueries(database, tenant.locator, at),
   database.build
     .update(tenants)
     .set({
@@ -32,26 +32,31 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant): Query
       tokenEpoch: sql`${tenants.tokenEpoch} + 1`,
     })
     .where(eq(tenants.locator, tenant.locator)),
-  ...returnQueries(database, tenant.locator),
   ...claimQueries(database, tenant.locator),
 ]
 
 /** The row stays, so that its tokens are known to be void; the databases are returned. */
-export const deleteTenantQueries = (database: Database, locator: Uuid): Query[] => [
+export const deleteTenantQueries = (database: Database, locator: Uuid, at: Instant): Query[] => [
+  ...returnQueries(database, locator, at),
   database.build
     .update(tenants)
     .set({ status: 'deleted', tokenEpoch: sql`${tenants.tokenEpoch} + 1` })
     .where(eq(tenants.locator, locator)),
-  ...returnQueries(database, locator),
 ]
 
 const bindingsOf = (database: Database, locator: string) =>
   database.build.select({ binding: shards.binding }).from(shards).where(eq(shards.tenantLocator, locator))
 
-const returnQueries = (database: Database, locator: string): Query[] => [
+/** Called before the tenant's row changes: the generation is that of the files in R2. */
+const returnQueries = (database: Database, locator: string, at: Instant): Query[] => [
   database.build
     .update(pool)
-    .set({ state: 'returned' })
+    .set({
+      state: 'returned',
+      returnedAt: at,
+      formerTenant: locator,
+      formerGeneration: sql`(select ${tenants.generation} from ${tenants} where ${tenants.locator} = ${locator})`,
+    })
     .where(inArray(pool.binding, bindingsOf(database, locator))),
   database.build.delete(shards).where(eq(shards.tenantLocator, locator)),
 ]
@@ -74,37 +79,29 @@ const claimQueries = (database: Database, locator: string): Query[] =>
 export const versionedQuery = (database: Database, locator: Uuid): Query =>
   database.build.update(tenants).set({ versioned: true }).where(eq(tenants.locator, locator))
 
+/** Ends every token of the tenant that was issued until now. */
+export const revokeTokensQuery = (database: Database, locator: Uuid): Query =>
+  database.build
+    .update(tenants)
+    .set({ tokenEpoch: sql`${tenants.tokenEpoch} + 1` })
+    .where(eq(tenants.locator, locator))
+
 /** Active tenants with a row for each of their databases, in the order of names. */
 export const tenantsQuery = (database: Database, where?: SQL) =>
   database.build
-    .select({ tenant: tenants, binding: shards.binding })
+    .select({ tenant: tenants, binding: shards.binding, migration: pool.migration })
     .from(tenants)
     .innerJoin(shards, eq(shards.tenantLocator, tenants.locator))
+    .leftJoin(pool, eq(pool.binding, shards.binding))
     .where(and(eq(tenants.status, 'active'), where))
     .orderBy(tenants.name, shards.number)
 
 export const tenantQuery = (database: Database, locator: string) =>
   tenantsQuery(database, eq(tenants.locator, locator))
 
-export type TenantShardRow = { tenant: typeof tenants.$inferSelect; binding: string }
-
 /** Tenants from the rows of `tenantsQuery`. */
-export function readTenants(rows: readonly TenantShardRow[]): Tenant[] {
-  const byLocator = Map.groupBy(rows, ({ tenant }) => tenant.locator)
-  return [...byLocator.values()].map(joined => {
-    const { locator, name, hostName, type, generation, tokenEpoch, versioned } = joined[0]!.tenant
-    return {
-      locator: locator as Uuid,
-      name,
-      hostName,
-      type: type as TenantType,
-      generation,
-      tokenEpoch,
-      versioned,
-      shards: joined.map(({ binding }) => binding),
-    }
-  })
-}
+export const readTenants = (rows: readonly TenantRow[]): Tenant[] =>
+  [...Map.groupBy(rows, ({ tenant }) => tenant.locator).values()].flatMap(of => tenantOfRows(of) ?? [])
 
 /** How many databases of the pool are in each state, and how many of the free ones lack a migration. */
 export const poolQuery = (database: Database) =>
@@ -117,23 +114,29 @@ export const poolQuery = (database: Database) =>
     .from(pool)
     .groupBy(pool.state)
 
-/** Some databases that wait to be wiped, by chance, so that one that takes long keeps no other waiting. */
+/** A database that waits to be wiped. */
+export type ReturnedDatabase = { binding: string; returnedAt: Instant; former: TenantScope }
+
+/** Some of them by chance, so that one that takes long keeps no other waiting; see `readReturned`. */
 export const returnedQuery = (database: Database, most: number) =>
-  database.build
-    .select({ binding: pool.binding })
-    .from(pool)
-    .where(eq(pool.state, 'returned'))
-    .orderBy(sql`random()`)
-    .limit(most)
+  database.build.select().from(pool).where(eq(pool.state, 'returned')).orderBy(sql`random()`).limit(most)
 
-export const isReturnedQuery = (database: Database, binding: string) =>
-  database.build
-    .select({ binding: pool.binding })
-    .from(pool)
-    .where(and(eq(pool.binding, binding), eq(pool.state, 'returned')))
+export const readReturned = (row: typeof pool.$inferSelect): ReturnedDatabase => ({
+  binding: row.binding,
+  returnedAt: row.returnedAt as Instant,
+  former: { locator: row.formerTenant as Uuid, generation: row.formerGeneration! },
+})
 
-export const freeQuery = (database: Database, binding: string) =>
+/** Whether the database still waits since that return, and not since a later one. */
+const isStillReturned = ({ binding, returnedAt }: ReturnedDatabase) =>
+  and(eq(pool.binding, binding), eq(pool.state, 'returned'), eq(pool.returnedAt, returnedAt))
+
+export const isReturnedQuery = (database: Database, returned: ReturnedDatabase) =>
+  database.build.select({ binding: pool.binding }).from(pool).where(isStillReturned(returned))
+
+/** Nothing when it was freed meanwhile, whatever has become of it since. */
+export const freeQuery = (database: Database, returned: ReturnedDatabase) =>
   database.build
     .update(pool)
-    .set({ state: 'free' })
-    .where(and(eq(pool.binding, binding), eq(pool.state, 'returned')))
+    .set({ state: 'free', returnedAt: null, formerTenant: null, formerGeneration: null })
+    .where(isStillReturned(returned))

@@ -1,17 +1,20 @@
-// Databases of tenants that are gone are emptied and given back to the pool, some at a time, by the scheduled
-// handler. No lock and no lease: a run may be cut off anywhere, and two may overlap.
+// Databases of tenants that are gone are emptied and given back to the pool with their files deleted, some at a
+// time, by the scheduled handler. No lock and no lease: a run may be cut off anywhere, and two may overlap.
 //
-// A run that finds rows deletes them; only a run that finds none gives the database back. So what a request
-// that still believed in the tenant wrote a moment after (isolates trust what they read of a tenant for some
-// seconds) is found by the next run. Deleting is bound to what was seen before the pool said `returned`: the
-// record of writes, to which every write of a tenant adds a row. Had another run given the database back and a
-// new tenant written to it meanwhile, the record would differ and the batch would fail.
+// A run that finds rows or files deletes them. Only one that finds none gives the database back, and only when
+// nobody can believe in the tenant any more: isolates trust what they read of a tenant for some seconds, and a
+// request may write a moment after. What a run may do is bound to the return that it saw, by its time: had
+// another run freed the database, a tenant claimed it and given it back, it would be another return. Deleting
+// rows is bound to what was seen before the pool said `returned` too, the record of writes, to which every write
+// of a tenant adds a row: had a new tenant written meanwhile, the batch would fail.
 import { sql } from 'drizzle-orm'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { guards, writes } from '../platform/tables.ts'
-import { controlDatabase } from '../platform/tenancy.ts'
-import { freeQuery, isReturnedQuery, returnedQuery } from './store.ts'
+import { controlDatabase, TENANT_TRUST_MS } from '../platform/tenancy.ts'
+import { type Instant, now } from '../platform/time.ts'
+import { deleteFormerFiles } from './former-files.ts'
+import { freeQuery, isReturnedQuery, readReturned, returnedQuery } from './store.ts'
 
 /** Databases looked at in one run. */
 const DATABASES_A_RUN = 8
@@ -19,32 +22,44 @@ const DATABASES_A_RUN = 8
 const BATCHES_A_RUN = 10
 /** Rows of each table that one batch deletes. */
 const ROWS_A_BATCH = 5_000
+/** Ample for an isolate to read the tenant again, and for the requests that it had begun to end. */
+const MAY_BE_WRITTEN_MS = 6 * TENANT_TRUST_MS
 
 export type WipeResult = {
   /** Bindings of databases that are free again. */
   freed: string[]
-  /** Bindings of databases from which rows were deleted. */
+  /** Bindings of databases of which rows or files were deleted. */
   emptied: string[]
 }
 
-/** One run over databases that were returned. Never touches one that a tenant has. */
-export async function wipeReturned(env: Env, calls: Calls = noCalls()): Promise<WipeResult> {
+/** One run, at the time `at`, over databases that were returned. Never touches one that a tenant has. */
+export async function wipeReturned(
+  env: Env,
+  calls: Calls = noCalls(),
+  at: Instant = now(),
+): Promise<WipeResult> {
   const control = controlDatabase(env, calls)
   const [rows] = await control.batch([returnedQuery(control, DATABASES_A_RUN)])
   const result: WipeResult = { freed: [], emptied: [] }
-  for (const { binding } of rows) {
+  for (const returned of rows.map(readReturned)) {
+    const { binding, returnedAt, former } = returned
     const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
     if (!client) continue
+    const hadFiles = await deleteFormerFiles(env, former, calls)
     const database = openDatabase(client, calls)
     const seen = await look(database)
-    if (seen.tablesWithRows.length === 0) {
-      await control.batch([freeQuery(control, binding)])
+    const hasRows = seen.tablesWithRows.length > 0
+    if (!hasRows && !hadFiles) {
+      if (at - returnedAt < MAY_BE_WRITTEN_MS) continue
+      await control.batch([freeQuery(control, returned)])
       result.freed.push(binding)
       continue
     }
-    const [[returned]] = await control.batch([isReturnedQuery(control, binding)])
-    if (!returned) continue
-    await empty(database, seen)
+    if (hasRows) {
+      const [[isStill]] = await control.batch([isReturnedQuery(control, returned)])
+      if (!isStill) continue
+      await empty(database, seen)
+    }
     result.emptied.push(binding)
   }
   return result

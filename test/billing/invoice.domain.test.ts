@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
 import { type Installment, planInstallments } from '../../src/billing/installments.ts'
 import {
-  afterAction,
-  allowedInvoiceActions,
+  INVOICE_TRANSITIONS,
   type Invoice,
+  invalidated,
   invoiceFileName,
   invoiceOf,
   invoiceStatus,
@@ -15,6 +15,7 @@ import { totalsDue } from '../../src/billing/items.ts'
 import type { DisplayId, PolicyLocator, Uuid } from '../../src/platform/locators.ts'
 import { money, zero } from '../../src/platform/money.ts'
 import type { Instant, TimeZone } from '../../src/platform/time.ts'
+import { allowedActions } from '../../src/platform/transitions.ts'
 import { chargeOf, EUR } from './charges.ts'
 import { local } from './spans.ts'
 
@@ -74,14 +75,14 @@ describe('an invoice', () => {
 
   test('that is outstanding can be invalidated, once', () => {
     const [first] = invoices(120_000)
-    expect(allowedInvoiceActions(invoiceStatus(first!))).toEqual(['invalidate'])
+    expect(allowedActions(INVOICE_TRANSITIONS, invoiceStatus(first!))).toEqual(['invalidate'])
     const later = (now + 1_000) as Instant
-    const gone = afterAction(first!, 'invalidate', later)
+    const gone = invalidated(first!, later)
     expect(invoiceStatus(gone)).toBe('invalidated')
     expect(gone.updatedAt).toBe(later)
     expect(gone.statuses.at(-1)).toEqual({ at: later, status: 'invalidated' })
     expect(first!.statuses).toHaveLength(1)
-    expect(() => afterAction(gone, 'invalidate', later)).toThrow(
+    expect(() => invalidated(gone, later)).toThrow(
       'Invoice 100000128 is invalidated and cannot be invalidated; it allows no action.',
     )
   })

@@ -3,8 +3,19 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { loadConfiguration } from '../../src/configuration/cache.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { createTenant } from '../../src/tenants/service.ts'
+import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { boat, deploy, deploymentsOf, insertPolicy, rowsOf, tenantNamed, users } from './deploying.ts'
+import { signIn } from '../support/sign-in.ts'
+import {
+  boat,
+  callsOf,
+  deploy,
+  deploymentsOf,
+  insertPolicy,
+  rowsOf,
+  tenantNamed,
+  users,
+} from './deploying.ts'
 
 const DEPLOY = '/configuration/studio/deploy'
 const REPAIR = '/configuration/studio/repair'
@@ -150,6 +161,27 @@ describe('test users', () => {
     expect(after[0]).toEqual(before[0])
     expect(after[1]!.password_hash).not.toBe(before[1]!.password_hash)
     expect(after[1]!.created_at).toBe(before[1]!.created_at)
+  })
+
+  test('of another type or removed lose their tokens at once, and nobody else’s change ends any', async () => {
+    const fields = { tenantName: 'revoked' }
+    const [ann, bob] = ['ann', 'bob'].map(username => ({ username, password: 'short' }))
+    const deployUsers = (
+      premium: number,
+      ...list: { username: string; password: string; roles?: string[] }[]
+    ) => deploy(DEPLOY, fields, boat(premium, userFile(list)))
+    const statusOf = async (token: string) => (await callApi('GET', '/products', { token })).status
+    await deployUsers(1, ann!, bob!)
+    const token = await signIn('revoked', 'ann', 'short')
+    const added = await deployUsers(2, ann!, bob!, { username: 'cat', password: 'short' })
+    expect([await statusOf(token), callsOf(added, 'd1')]).toEqual([200, 3])
+    const changed = await deployUsers(3, { ...ann!, roles: ['reader'] }, bob!, { ...bob!, username: 'cat' })
+    expect([await statusOf(token), callsOf(changed, 'd1')]).toEqual([401, 4])
+    const reader = await signIn('revoked', 'ann', 'short')
+    const writing = await callApi('POST', '/policyholder/create', { token: reader, body: { values: {} } })
+    expect([await statusOf(reader), writing.status]).toEqual([200, 403])
+    await deployUsers(4, bob!)
+    expect(await statusOf(reader)).toBe(401)
   })
 
   test('follow the latest version only', async () => {

@@ -22,13 +22,15 @@ const events = async (locator: string): Promise<unknown[]> => {
   return results.map(({ type, data }) => [type, JSON.parse(data)])
 }
 
-const versions = async (locator: string): Promise<{ version: number; entity: string }[]> => {
+const versions = async (
+  locator: string,
+): Promise<{ version: number; completed: number; entity: string }[]> => {
   const { results } = await boundDatabase(poolBinding(1))
     .prepare(
-      'select version, entity from policyholder_version where policyholder_locator = ? order by version',
+      'select version, completed, entity from policyholder_version where policyholder_locator = ? order by version',
     )
     .bind(locator)
-    .all<{ version: number; entity: string }>()
+    .all<{ version: number; completed: number; entity: string }>()
   return results
 }
 
@@ -87,7 +89,7 @@ describe('a policyholder', () => {
   })
 
   it('is updated into its next version; the one before is kept', async () => {
-    const { locator } = await holders.made({ first_name: 'Ada', last_name: 'Byron' })
+    const { locator } = (await holders.create({ values: { first_name: 'Ada', last_name: 'Byron' } })).body
     const { status, body } = await holders.update({
       locator,
       version: 1,
@@ -110,10 +112,14 @@ describe('a policyholder', () => {
     expect(third).toMatchObject({ version: 3, entity: { subEntitiesByLocator: {} } })
     expect(third.entity.values).toEqual({ last_name: ['Lovelace'] })
     expect(
-      (await versions(locator)).map(({ version, entity }) => [version, JSON.parse(entity).values]),
+      (await versions(locator)).map(({ version, completed, entity }) => [
+        version,
+        completed,
+        JSON.parse(entity).values,
+      ]),
     ).toEqual([
-      [1, { first_name: ['Ada'], last_name: ['Byron'] }],
-      [2, { last_name: ['Lovelace'] }],
+      [1, 0, { first_name: ['Ada'], last_name: ['Byron'] }],
+      [2, 1, { last_name: ['Lovelace'] }],
     ])
     expect(await events(locator)).toEqual([
       ['policyholder.create', { policyholderLocator: locator, version: '1' }],

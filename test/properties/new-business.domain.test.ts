@@ -5,10 +5,11 @@ import { amountsDue } from '../../src/billing/bill.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 import { type Money, plus, sum, toNumber } from '../../src/platform/money.ts'
 import { add, type Instant } from '../../src/platform/time.ts'
+import { allowedActions } from '../../src/platform/transitions.ts'
 import { type PolicyAggregate, selectedQuote } from '../../src/policies/aggregate.ts'
+import type { Attempt } from '../../src/policies/attempt.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../src/policies/contract/requests.ts'
 import {
-  type Attempt,
   decideCreation,
   decideDiscard,
   decideFinalization,
@@ -19,7 +20,7 @@ import {
 import { policyResponse } from '../../src/policies/projection/policy.ts'
 import { quoteParts } from '../../src/policies/quote-parts.ts'
 import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policies/store/rows.ts'
-import { allowedActions, type PolicyAction, policyState } from '../../src/policies/transitions.ts'
+import { POLICY_TRANSITIONS, type PolicyAction, policyState } from '../../src/policies/transitions.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
 import { size } from '../support/sizes.ts'
 
@@ -204,7 +205,7 @@ for (const example of EXAMPLES)
                 discard: ['discard', async () => decideDiscard(loaded, attempt())],
               }
               const [action, run] = actions[one.kind]
-              const allowed = allowedActions(policyState(current)).includes(action)
+              const allowed = allowedActions(POLICY_TRANSITIONS, policyState(current)).includes(action)
               try {
                 const preview = action === 'finalize' && allowed ? decidePrice(loaded, attempt()) : undefined
                 const { aggregate } = await run()

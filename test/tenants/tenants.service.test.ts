@@ -2,7 +2,8 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, expect, test } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
 import { Refusal } from '../../src/platform/errors.ts'
-import { readTenant } from '../../src/platform/tenancy.ts'
+import { fileKey, forgetTenants, readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
+import { type Instant, now } from '../../src/platform/time.ts'
 import {
   createTenant,
   deleteTenant,
@@ -10,6 +11,7 @@ import {
   recreateTenant,
   wipeReturned,
 } from '../../src/tenants/service.ts'
+import { callApi } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 8 }))
@@ -46,10 +48,14 @@ const writeTo = (binding: string, key: string) =>
 const rowsIn = async (binding: string): Promise<number> =>
   (await boundDatabase(binding).prepare('select count(*) as rows from write').first<number>('rows'))!
 
+/** A run at a time when nobody can believe in a tenant that is gone. */
+const wipeLater = (environment: Env = env) =>
+  wipeReturned(environment, noCalls(), (now() + 60_000) as Instant)
+
 /** Ends all tenants and wipes until every database is free again. */
 async function startAgain(): Promise<void> {
   for (const { name } of await listTenants(env)) await deleteTenant(env, name)
-  while ((await inState('returned')).length > 0) await wipeReturned(env)
+  while ((await inState('returned')).length > 0) await wipeLater()
 }
 
 test('a new tenant has a database of its own, a host name, and its name to itself', async () => {
@@ -141,6 +147,31 @@ test('a database that waits for a migration is not given to a tenant', async () 
   await startAgain()
 })
 
+test('a tenant whose database waits for a migration is known, and not served', async () => {
+  const tenant = await createTenant(env, { name: 'slow', type: 'test' })
+  const migrated = (name: string) =>
+    env.CONTROL.prepare('update pool_database set migration = ? where binding = ?')
+      .bind(name, tenant.shards[0])
+      .run()
+  await migrated('0000_')
+  const calls = noCalls()
+  const behind = (await readTenant(env, { name: 'slow' }, calls))!
+  expect([behind, calls.d1]).toEqual([{ ...tenant, isBehind: true }, 1])
+  const open = async () => shardDatabase(env, behind, 0, noCalls())
+  expect(await refusal(open())).toMatchObject({ code: 'tenantBehind', retryAfterSeconds: 30 })
+  forgetTenants()
+  const body = { username: 'someone', password: 'x', tenantName: 'slow' }
+  const answer = await callApi<{ code: string }>('POST', '/account/authenticate', { body })
+  expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([
+    503,
+    'tenantBehind',
+    '30',
+  ])
+  expect(await recreateTenant(env, behind)).toMatchObject({ isBehind: false })
+  await migrated('9999_later')
+  await startAgain()
+})
+
 test('a returned database is free only after a run that found it empty', async () => {
   const { shards, name } = await createTenant(env, { name: 'wiped', type: 'test' })
   const binding = shards[0]!
@@ -149,12 +180,12 @@ test('a returned database is free only after a run that found it empty', async (
     `insert into event (locator, request_id, type, at, data, account_locator, username) values ('y', 'y', 'y', 0, '{}', 'y', 'y')`,
   )
   await deleteTenant(env, name)
-  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [binding] })
+  expect(await wipeLater()).toEqual({ freed: [], emptied: [binding] })
   await writeTo(binding, 'by a request that came late')
-  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [binding] })
-  expect(await wipeReturned(env)).toEqual({ freed: [binding], emptied: [] })
+  expect(await wipeLater()).toEqual({ freed: [], emptied: [binding] })
+  expect(await wipeLater()).toEqual({ freed: [binding], emptied: [] })
   expect(await rowsIn(binding)).toBe(0)
-  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [] })
+  expect(await wipeLater()).toEqual({ freed: [], emptied: [] })
   const event = await boundDatabase(binding)
     .prepare(
       `insert into event (locator, request_id, type, at, data, account_locator, username)
@@ -164,6 +195,77 @@ test('a returned database is free only after a run that found it empty', async (
   expect(event).toBe(1)
   const migrations = await boundDatabase(binding).prepare('select name from migration').all()
   expect(migrations.results).not.toEqual([])
+  for (const table of ['event', 'sqlite_sequence']) await boundDatabase(binding).exec(`delete from ${table}`)
+})
+
+test('a returned database is not free while a request may still write to it, empty or not', async () => {
+  const { shards, name } = await createTenant(env, { name: 'brief', type: 'test' })
+  await deleteTenant(env, name)
+  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [] })
+  await writeTo(shards[0]!, 'by a request that came late')
+  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: shards })
+  expect(await wipeReturned(env)).toEqual({ freed: [], emptied: [] })
+  expect(await wipeLater()).toEqual({ freed: shards, emptied: [] })
+})
+
+const putFiles = (tenant: Tenant, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, (_, at) => env.FILES.put(fileKey(tenant, 'archives', `${at}`), 'x')),
+  )
+
+const filesOf = async (tenant: Tenant): Promise<number> =>
+  (await env.FILES.list({ prefix: fileKey(tenant, '') })).objects.length
+
+test('the files of a deleted tenant are deleted before its database is free, and nobody else’s', async () => {
+  const stays = await createTenant(env, { name: 'stays', type: 'test' })
+  const goes = await createTenant(env, { name: 'goes', type: 'test' })
+  await putFiles(stays, 1)
+  await putFiles(goes, 3)
+  await deleteTenant(env, 'goes')
+  expect(await wipeLater()).toEqual({ freed: [], emptied: goes.shards })
+  expect([await filesOf(stays), await filesOf(goes)]).toEqual([1, 0])
+  expect(await wipeLater()).toEqual({ freed: goes.shards, emptied: [] })
+  expect(await inState('claimed')).toEqual(stays.shards)
+  await startAgain()
+})
+
+test('a recreated tenant loses the files of its former generation only, many of them in bounded steps', async () => {
+  const first = await createTenant(env, { name: 'again', type: 'test' })
+  // Ten generations on, the names of the files begin with those of the first, but for the slash.
+  const tenth: Tenant = { ...first, generation: 10 }
+  await putFiles(first, 1_001)
+  await putFiles(tenth, 1)
+  const second = await recreateTenant(env, first)
+  await putFiles(second, 2)
+  const calls = noCalls()
+  expect((await wipeReturned(env, calls)).emptied).toEqual(first.shards)
+  expect(calls.r2).toBe(4)
+  expect([await filesOf(first), await filesOf(second), await filesOf(tenth)]).toEqual([0, 2, 1])
+  await env.FILES.delete(fileKey(tenth, 'archives', '0'))
+  await startAgain()
+})
+
+test('a run that was held up does not free a database that was claimed and returned again meanwhile', async () => {
+  const { shards, name } = await createTenant(env, { name: 'old', type: 'test' })
+  await deleteTenant(env, name)
+  // This run has found the database empty; the next batch of the control database frees it.
+  const heldUp = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const binding = afterBatch(boundDatabase(shards[0]!), 2, async () => {
+    heldUp.resolve()
+    await goOn.promise
+  })
+  const outcome = wipeLater({ ...env, [shards[0]!]: binding })
+  await heldUp.promise
+  while ((await inState('returned')).length > 0) await wipeLater()
+  for (let at = 0; at < 8; at += 1) await createTenant(env, { name: `new-${at}`, type: 'test' })
+  await writeTo(shards[0]!, 'data of a tenant that is gone too')
+  for (let at = 0; at < 8; at += 1) await deleteTenant(env, `new-${at}`)
+  goOn.resolve()
+  await outcome
+  expect(await inState('returned')).toContain(shards[0])
+  expect(await rowsIn(shards[0]!)).toBe(1)
+  await startAgain()
 })
 
 test('wiping leaves the databases of other tenants alone', async () => {
@@ -172,7 +274,7 @@ test('wiping leaves the databases of other tenants alone', async () => {
   await writeTo(stays.shards[0]!, 'kept')
   await writeTo(goes.shards[0]!, 'wiped')
   await deleteTenant(env, 'goes')
-  await wipeReturned(env)
+  await wipeLater()
   expect(await rowsIn(stays.shards[0]!)).toBe(1)
   expect(await rowsIn(goes.shards[0]!)).toBe(0)
   await startAgain()
@@ -190,12 +292,12 @@ test('a run that overlaps with others does not wipe what a new tenant has writte
     heldUp.resolve()
     await goOn.promise
   })
-  const outcome = wipeReturned({ ...env, CONTROL: control }).then(
+  const outcome = wipeLater({ ...env, CONTROL: control }).then(
     () => 'deleted',
     () => 'stopped',
   )
   await heldUp.promise
-  while ((await inState('returned')).length > 0) await wipeReturned(env)
+  while ((await inState('returned')).length > 0) await wipeLater()
   for (let at = 0; at < 8; at += 1) await createTenant(env, { name: `new-${at}`, type: 'test' })
   await writeTo(binding, 'new data')
   goOn.resolve()

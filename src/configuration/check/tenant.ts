@@ -2,6 +2,7 @@
 import { type CurrencyCode, currencyCode } from '../../platform/money.ts'
 import { type TimeZone, timeZone } from '../../platform/time.ts'
 import type { Configuration, FieldDefinition, TestUser } from '../configuration.ts'
+import { typeOfRole } from '../test-user-roles.ts'
 import { compileFields, type FieldContext } from './fields/fields.ts'
 import type { FileIndex } from './file-index.ts'
 import { decodeFile, readText } from './json/decode.ts'
@@ -84,17 +85,6 @@ export function compilePolicyholderFields(files: FileIndex, report: Report): Fie
   return compileFields(decoded.value.fields, decoded.value.path, context)
 }
 
-/** Account types that every tenant has beside those of roles.json (brief 7). */
-const builtInRoles = [
-  'admin',
-  'tenant.admin',
-  'tenant.employee',
-  'read.only.user',
-  'claims.only.user',
-  'internal',
-  'test.tenant.admin',
-]
-
 export function compileTestUsers(
   files: FileIndex,
   report: Report,
@@ -112,7 +102,7 @@ export function compileTestUsers(
         'duplicateName',
         `Another user has the name '${user.username}' too. Rename or remove one of them.`,
       )
-    const unknown = user.roles.filter(role => !builtInRoles.includes(role) && !Object.hasOwn(roles, role))
+    const unknown = user.roles.filter(role => typeOfRole(role) === undefined && !Object.hasOwn(roles, role))
     for (const role of unknown)
       report.warning(
         decoded.place([...path, 'roles']),

@@ -1,7 +1,9 @@
 // Archives and compiled configurations in R2, both named by the archive's hash: what is there never changes.
 import type { Calls } from '../../platform/calls.ts'
+import { filePlace } from '../../platform/large-files.ts'
 import { fileKey, type Tenant } from '../../platform/tenancy.ts'
 import { compileArchive } from '../archive-upload.ts'
+import type { Compilation } from '../compile.ts'
 import type { Configuration } from '../configuration.ts'
 import { COMPILER_FORMAT, compiledText, readCompiledText } from './compiled-text.ts'
 
@@ -52,7 +54,8 @@ async function put(
 
 /**
  * The compiled configuration and the characters of its text. Compiled again from the archive when this
- * compiler's is not there. Throws `ConfigurationUnreadable`.
+ * compiler's is not there, unless the isolate has other large archives in memory (503). Throws
+ * `ConfigurationUnreadable`.
  */
 export async function getConfiguration(
   env: Env,
@@ -69,7 +72,7 @@ export async function getConfiguration(
   calls.r2 += 1
   const archive = await env.FILES.get(archiveKey(tenant, hash))
   if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
-  const { configuration, findings } = compileArchive(new Uint8Array(await archive.arrayBuffer()))
+  const { configuration, findings } = await compiledFrom(archive)
   if (!configuration) {
     const first = findings.find(({ severity }) => severity === 'ERROR')
     throw new ConfigurationUnreadable(`The archive ${hash} compiles no more: ${first?.path} ${first?.code}`)
@@ -77,4 +80,14 @@ export async function getConfiguration(
   const text = compiledText(configuration)
   await putCompiled(env, tenant, hash, text, calls)
   return { configuration, characters: text.length }
+}
+
+async function compiledFrom(archive: R2ObjectBody): Promise<Compilation> {
+  const place = filePlace()
+  try {
+    place.reach(archive.size)
+    return compileArchive(new Uint8Array(await archive.arrayBuffer()))
+  } finally {
+    place.leave()
+  }
 }

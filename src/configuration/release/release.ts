@@ -34,7 +34,7 @@ type Present = {
 
 const NOTHING: Present = { latest: undefined, asked: undefined, accounts: [] }
 
-const SAME_ACCOUNTS: AccountPlan = { write: [], remove: [], findings: [] }
+const SAME_ACCOUNTS: AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
 
 /**
  * Deploys the archive as the next version. `isNew`: the tenant's databases were claimed for this deploy, so that

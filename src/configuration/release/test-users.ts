@@ -3,6 +3,7 @@
 import type { Uuid } from '../../platform/locators.ts'
 import type { Instant } from '../../platform/time.ts'
 import type { Finding, TestUser } from '../configuration.ts'
+import { accountType, type TestUserType } from '../test-user-roles.ts'
 
 /** Each new password costs a fifth of a second of the Worker. */
 export const MOST_TEST_USERS = 100
@@ -13,6 +14,7 @@ const FILE = 'security/test_users.json'
 export type PresentAccount = {
   locator: Uuid
   username: string
+  type: TestUserType
   passwordHash: string
   source: 'archive' | 'interface'
   createdAt: Instant
@@ -23,19 +25,17 @@ export type WantedAccount = {
   /** The account as it is; undefined for a new one. */
   present: PresentAccount | undefined
   user: TestUser
-  type: 'account.tenant.admin' | 'account.tenant.employee'
+  type: TestUserType
   passwordHash: string | undefined
 }
 
 export type AccountPlan = {
   write: WantedAccount[]
   remove: Uuid[]
+  /** Whether somebody holds a token that says more than is so then: an account goes, or is of another type. */
+  revokesTokens: boolean
   findings: Finding[]
 }
-
-/** The role `admin` makes a tenant administrator (issue 2, scope 2). */
-export const accountType = ({ roles }: TestUser): WantedAccount['type'] =>
-  roles.includes('admin') ? 'account.tenant.admin' : 'account.tenant.employee'
 
 /** More users than a deploy makes: an error. */
 export const userFindings = (users: readonly TestUser[]): Finding[] =>
@@ -62,16 +62,17 @@ export function planAccounts(
   const accounts = new Map(present.map(account => [account.username, account]))
   const earlier = new Map(before.map(user => [user.username, user]))
   const wanted = new Set(users.map(({ username }) => username))
+  const remove = present.filter(({ source, username }) => source === 'archive' && !wanted.has(username))
   const plan: AccountPlan = {
     write: [],
-    remove: present
-      .filter(({ source, username }) => source === 'archive' && !wanted.has(username))
-      .map(({ locator }) => locator),
+    remove: remove.map(({ locator }) => locator),
+    revokesTokens: remove.length > 0,
     findings: [],
   }
   for (const user of users) {
     const account = accounts.get(user.username)
     const was = account && earlier.get(user.username)
+    const type = accountType(user)
     if (account?.source === 'interface')
       plan.findings.push({
         severity: 'WARNING',
@@ -79,13 +80,15 @@ export function planAccounts(
         code: 'usernameTaken',
         message: `The account '${user.username}' was made through the interface and is left as it is.`,
       })
-    else if (!was || JSON.stringify(was) !== JSON.stringify(user))
+    else if (!was || account.type !== type || JSON.stringify(was) !== JSON.stringify(user)) {
+      if (account && account.type !== type) plan.revokesTokens = true
       plan.write.push({
         present: account,
         user,
-        type: accountType(user),
+        type,
         passwordHash: was?.password === user.password ? account?.passwordHash : undefined,
       })
+    }
   }
   return plan
 }

@@ -4,6 +4,7 @@ import { hashPassword } from '../../accounts/passwords.ts'
 import { type AnswerBySubject, commit, type Guard, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { revokeTokens } from '../../tenants/service.ts'
 import type { Configuration, Finding } from '../configuration.ts'
 import { putConfiguration } from '../kept/files.ts'
 import { formatLog } from '../log.ts'
@@ -101,6 +102,8 @@ export function releaseWriter(
       answer: { status: 200, text: JSON.stringify(result) },
       subject: versionSubject(version),
     })
+    // Not before the commit: a sign-in in between would give another token of the account as it was.
+    if (accounts.revokesTokens) await revokeTokens(env, tenant, calls)
     await copyVersions(context)
     return answer
   }

@@ -2,35 +2,44 @@
 // a download.
 import { serverTiming } from '../calls.ts'
 import { Refusal } from '../errors.ts'
-import { linkedKey, readLinkToken } from '../signed-links.ts'
+import { FILES_PATH, linkedKey, readLinkToken } from '../signed-links.ts'
 import { findTenant } from '../tenancy.ts'
-import type { Exchange } from './exchange.ts'
+import { type PublicContext, publicRoute, type Route } from './route.ts'
+
+export const fileRoutes: readonly Route[] = [
+  publicRoute({
+    method: 'get',
+    path: FILES_PATH,
+    summary: 'Download a file',
+    description:
+      'At an address that another answer gave; it holds for 30 minutes. One part is sent for `Range` (206), nothing for an `If-None-Match` or `If-Modified-Since` that says it is known (304).',
+    tags: ['Files'],
+    answer: { description: 'The file, with its own media type.', media: 'application/octet-stream' },
+    handle: ({ params }, context) => signedFile(params.token, context),
+  }),
+]
 
 /** Answers with the file of the token: 200, 206, 304, 412 or 416; throws a Refusal (404) for any other token. */
-export async function signedFile(
-  exchange: Exchange,
-  env: Env,
-  { token = '' }: Readonly<Record<string, string>>,
-): Promise<Response> {
-  const { request, calls, now } = exchange
+async function signedFile(token: string, context: PublicContext): Promise<Response> {
+  const { env, requestHeaders, calls, now } = context
   const link = readLinkToken(env.TOKEN_SECRET, token, now)
   const tenant = link && (await findTenant(env, { locator: link.tenantLocator }, calls))
   const key = link && linkedKey(link, tenant)
   if (!key) throw noFile()
-  const range = wantedRange(request.headers)
+  const range = wantedRange(requestHeaders)
   calls.r2 += 1
   let object: R2ObjectBody | R2Object | null
   try {
-    object = await env.FILES.get(key, { onlyIf: request.headers, ...(range && { range }) })
+    object = await env.FILES.get(key, { onlyIf: requestHeaders, ...(range && { range }) })
   } catch (problem) {
-    if (range) return unsatisfiable(exchange, env, key)
+    if (range) return unsatisfiable(context, key)
     throw problem
   }
   if (!object) throw noFile()
-  const headers = headersOf(exchange, object)
+  const headers = headersOf(context, object)
   headers.set('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(link.fileName)}`)
   if (!('body' in object)) {
-    const isUnchanged = request.headers.has('if-none-match') || request.headers.has('if-modified-since')
+    const isUnchanged = requestHeaders.has('if-none-match') || requestHeaders.has('if-modified-since')
     return new Response(null, { status: isUnchanged ? 304 : 412, headers })
   }
   if (!range) {
@@ -64,16 +73,16 @@ function wantedRange(headers: Headers): Range | undefined {
 }
 
 /** R2 only says that it failed; the file is there, so its size tells. */
-async function unsatisfiable(exchange: Exchange, env: Env, key: string): Promise<Response> {
-  exchange.calls.r2 += 1
-  const object = await env.FILES.head(key)
+async function unsatisfiable(context: PublicContext, key: string): Promise<Response> {
+  context.calls.r2 += 1
+  const object = await context.env.FILES.head(key)
   if (!object) throw noFile()
-  const headers = headersOf(exchange, object)
+  const headers = headersOf(context, object)
   headers.set('content-range', `bytes */${object.size}`)
   return new Response(null, { status: 416, headers })
 }
 
-function headersOf({ requestId, calls }: Exchange, object: R2Object): Headers {
+function headersOf({ requestId, calls }: PublicContext, object: R2Object): Headers {
   return new Headers({
     'content-type': object.httpMetadata?.contentType ?? 'application/octet-stream',
     etag: object.httpEtag,

@@ -10,6 +10,7 @@ import {
   type MultipartPart,
 } from '@remix-run/multipart-parser'
 import { Refusal } from '../errors.ts'
+import type { FilePlace } from '../large-files.ts'
 import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
 import { refuseCompression } from './json-body.ts'
 import type { FilePart } from './route.ts'
@@ -29,12 +30,17 @@ export type Form = {
 
 const malformed = (message: string): Refusal => new Refusal('malformedMultipart', message)
 
-/** Reads the form; the part named `fileName` is the file, wherever it stands and however it is labelled. */
+/**
+ * Reads the form; the part named `fileName` is the file, wherever it stands and however it is labelled. It is in
+ * memory until the caller leaves the place.
+ */
 export async function readForm(
   request: Request,
   { file: fileName, largestFileBytes }: { file: string; largestFileBytes: number },
+  place: FilePlace,
 ): Promise<Form> {
   refuseCompression(request)
+  place.reach(Number(request.headers.get('content-length') ?? 0))
   const parser = new MultipartParser(boundaryOf(request), {
     maxHeaderSize: LARGEST_HEADER_BYTES,
     maxFileSize: largestFileBytes,
@@ -43,6 +49,7 @@ export async function readForm(
   })
   const texts = new Map<string, string>()
   let file: FilePart | undefined
+  let total = 0
   const take = (part: MultipartPart): void => {
     const { name, fileName: givenName, mediaType } = labelOf(part)
     if (texts.has(name) || (name === fileName && file))
@@ -55,6 +62,8 @@ export async function readForm(
       for await (const piece of pieces(request.body, largestFileBytes + FORM_OVERHEAD_BYTES)) {
         // What follows the last boundary is not the form's; the parser would call it an error.
         if (ended(parser)) break
+        total += piece.length
+        place.reach(total)
         for (const part of parser.write(piece)) take(part)
       }
     parser.finish()

@@ -8,15 +8,8 @@ import { serve } from './serve.ts'
 
 type Bindings = { Bindings: Env }
 
-/** What answers with something other than JSON, beside the routes: a page for people, a file. */
-export type Page = {
-  readonly path: string
-  readonly respond: (
-    exchange: Exchange,
-    env: Env,
-    params: Readonly<Record<string, string>>,
-  ) => Response | Promise<Response>
-}
+/** A page for people, beside the routes. */
+export type Page = { readonly path: string; readonly respond: () => Response }
 
 const isParameter = (segment: string): boolean => segment.startsWith('{')
 
@@ -46,15 +39,7 @@ const laterOf = (context: Context): ((work: Promise<unknown>) => void) => {
 /** The app of the routes and pages; trailing slashes are tolerated (brief 0.5). */
 export function mount(routes: readonly Route[], pages: readonly Page[]): Hono<Bindings> {
   const app = new Hono<Bindings>({ strict: false })
-  for (const page of pages)
-    app.get(honoPath(page.path), async context => {
-      const exchange = beginExchange(context.req.raw)
-      try {
-        return await page.respond(exchange, context.env, context.req.param())
-      } catch (problem) {
-        return problemResponse(exchange, problem)
-      }
-    })
+  for (const { path, respond } of pages) app.get(honoPath(path), () => respond())
   for (const route of staticFirst(routes))
     app.on(route.method, honoPath(route.path), async context => {
       const exchange = beginExchange(context.req.raw)

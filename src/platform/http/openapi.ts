@@ -60,6 +60,11 @@ function requestOf({ path, query, body, form, access, method }: Route) {
   }
 }
 
+const contentOf = ({ schema, media }: Route['answer']) => ({
+  ...(schema && { content: { 'application/json': { schema } } }),
+  ...(media && { content: { [media]: { schema: z.string().openapi({ format: 'binary' }) } } }),
+})
+
 /** A stable name for generated clients: `post /policy/{policyLocator}/price` gives `postPolicyPrice…`. */
 const operationId = ({ method, path }: Route): string =>
   method +
@@ -95,9 +100,7 @@ export function openApiDocument(routes: readonly Route[]): string {
       responses: {
         [route.answer.status ?? 200]: {
           description: route.answer.description,
-          ...(route.answer.schema && {
-            content: { 'application/json': { schema: route.answer.schema } },
-          }),
+          ...contentOf(route.answer),
         },
         ...refusals(route),
       },

@@ -23,9 +23,10 @@ function headersOf({ requestId, calls }: Exchange): Headers {
 
 /**
  * The answer of a handler. Void is an empty body with the same status, 200: published clients compare with
- * 200, and none of them reads a body there.
+ * 200, and none of them reads a body there. A Response, as of a file, is sent as it is.
  */
 export function answerResponse(exchange: Exchange, status: number, value: unknown): Response {
+  if (value instanceof Response) return value
   if (isJsonText(value)) return jsonResponse(exchange, value.status, value.text)
   return jsonResponse(exchange, status, value === undefined ? '' : JSON.stringify(value))
 }

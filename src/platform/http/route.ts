@@ -17,7 +17,9 @@ export type Access =
   | { readonly kind: 'public' }
 
 /** A request without a token. */
-export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'>
+export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'> & {
+  readonly requestHeaders: Headers
+}
 
 /**
  * A request with any valid token: of a tenant's account, or of an administration account, whose `tenant` is
@@ -99,16 +101,18 @@ export type MultipartBody<Schema extends z.ZodType> = {
   readonly largestFileBytes: number
 }
 
-/** The answer when all goes well. Without a schema there is no body (void). */
+/** The answer when all goes well. Without a schema there is no body (void), or one that is no JSON. */
 export type Answer<Schema extends z.ZodType> = {
   readonly description: string
   readonly schema?: Schema
+  /** Media type of a body that is no JSON; the handler makes the whole Response. */
+  readonly media?: string
   /** 200 unless told. */
   readonly status?: number
 }
 
 type Handled<Schema extends z.ZodType> = z.ZodType extends Schema
-  ? Promise<void> | Promise<JsonText>
+  ? Promise<void> | Promise<JsonText> | Promise<Response>
   : Promise<z.output<Schema> | JsonText>
 
 type JsonRoute<

@@ -2,6 +2,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Caller } from '../context.ts'
 import { notFound } from '../errors.ts'
+import { type FilePlace, filePlace } from '../large-files.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
 import { type Form, readForm } from './form-body.ts'
@@ -26,21 +27,26 @@ export async function serve(
   if (params.tenantLocator !== undefined && params.tenantLocator.toLowerCase() !== who?.tenant?.locator)
     throw notFound('tenant', params.tenantLocator)
   const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
-  const { body, file, sent } = await readBody(route, exchange)
-  const context = who
-    ? {
-        ...open,
-        caller: who.caller,
-        tenant: who.tenant,
-        ...(route.access.kind === 'signedIn' && {
-          signedInAt: who.signedInAt,
-          origin: exchange.url.origin,
-        }),
-        idempotency: repeatable(route, exchange, who.caller, sent),
-      }
-    : open
-  const value = await route.handle({ params, query, body, file } as never, context as never)
-  return answerResponse(exchange, route.answer.status ?? 200, value)
+  const place = filePlace()
+  try {
+    const { body, file, sent } = await readBody(route, exchange, place)
+    const context = who
+      ? {
+          ...open,
+          caller: who.caller,
+          tenant: who.tenant,
+          ...(route.access.kind === 'signedIn' && {
+            signedInAt: who.signedInAt,
+            origin: exchange.url.origin,
+          }),
+          idempotency: repeatable(route, exchange, who.caller, sent),
+        }
+      : { ...open, requestHeaders: exchange.request.headers }
+    const value = await route.handle({ params, query, body, file } as never, context as never)
+    return answerResponse(exchange, route.answer.status ?? 200, value)
+  } finally {
+    place.leave()
+  }
 }
 
 const repeatable = (route: Route, exchange: Exchange, caller: Caller, sent: SentBody) =>
@@ -48,9 +54,9 @@ const repeatable = (route: Route, exchange: Exchange, caller: Caller, sent: Sent
 
 type ReadBody = { body: unknown; file: FilePart | undefined; sent: SentBody }
 
-async function readBody({ body, form }: Route, { request }: Exchange): Promise<ReadBody> {
+async function readBody({ body, form }: Route, { request }: Exchange, place: FilePlace): Promise<ReadBody> {
   if (form) {
-    const read: Form = await readForm(request, form)
+    const read: Form = await readForm(request, form, place)
     const parts = read.file ? { ...read.texts, [form.file]: read.file } : read.texts
     return { body: fitting(form.schema, parts, 'invalidRequest'), file: read.file, sent: { form: read } }
   }

@@ -14,27 +14,35 @@ import {
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../platform/locators.ts'
+import {
+  type LocatorSupply,
+  locatorSupply,
+  type QuoteLocator,
+  shardOfDigits,
+} from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { shardDatabase, TENANT_TRUST_MS } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
 import { policyholders } from '../../policyholders/tables.ts'
-import { getPolicyPriceResponse } from '../../rating/price.ts'
+import { decideQuote, type QuoteOperation, quoteOf } from '../../quotes/decision.ts'
+import { quoteResponse } from '../../quotes/projection.ts'
+import { getPolicyPriceResponse, policyPriceResponse } from '../../rating/price.ts'
 import type { PolicyAggregate } from '../aggregate.ts'
+import type { Attempt } from '../attempt.ts'
 import {
-  type Attempt,
   decideCreation,
   decideDiscard,
   decideFinalization,
-  decideInvoicing,
   decideIssue,
   decidePrice,
   decideUnderwriting,
   decideUpdate,
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
-import type { Planned } from '../new-business.ts'
+import { decideInvoicing } from '../invoicing.ts'
+import type { Planned } from '../planned.ts'
+import { feeResponse } from '../projection/parts.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { differenceQueries } from '../store/aggregates.ts'
 import { loadGround, loadPolicy } from '../store/loading.ts'
@@ -108,23 +116,31 @@ async function attempt(
 
   if (operation.kind === 'create') {
     const ground = await loadGround(context, database, operation.request)
-    const planned = await decideCreation(
-      operation.request,
-      ground,
-      attemptWith(locatorSupply(shard, operation.digits)),
-    )
-    return await record(context, database, memory, undefined, { ...ground, ...planned }, planned, {
-      summarizeQuotes: operation.summarizeQuotes,
+    const creation = attemptWith(locatorSupply(shard, operation.digits))
+    const planned = await decideCreation(operation.request, ground, creation)
+    return await record(context, database, memory, {
+      before: undefined,
+      loaded: { ...ground, aggregate: planned.aggregate },
+      planned,
+      answer: policyAnswer(operation),
+      subject: String(locator),
     })
   }
 
   const stored = operation.kind !== 'price' && operation.kind !== 'underwriting'
   const loaded = await remembered(context, database, memory, locator, stored ? 'guarded' : 'unguarded')
   const plain = attemptWith(locatorSupply(shard, []))
-  const before = loaded.aggregate
-  const recorded = async (planned: Planned): Promise<JsonAnswer | AnswerBySubject> =>
-    await record(context, database, memory, before, { ...loaded, aggregate: planned.aggregate }, planned, {
-      summarizeQuotes: false,
+  const recorded = async (
+    planned: Planned,
+    answer: AnswerOf = policyAnswer({ summarizeQuotes: false }),
+    subject = String(locator),
+  ) =>
+    await record(context, database, memory, {
+      before: loaded.aggregate,
+      loaded: { ...loaded, aggregate: planned.aggregate },
+      planned,
+      answer,
+      subject,
     })
   switch (operation.kind) {
     case 'update': {
@@ -136,10 +152,14 @@ async function attempt(
     case 'issue':
       return await recorded(await decideIssue(loaded, plain))
     case 'discard':
-      return await recorded(decideDiscard(loaded, plain))
+      return await recorded(decideDiscard(loaded, plain), () => VOID)
+    case 'quote': {
+      const { planned, quote } = await decideQuote(loaded, operation.quote, operation.operation, plain)
+      return await recorded(planned, quoteAnswer(quote, operation.operation), `${locator}/${quote}`)
+    }
     case 'invoice': {
       const planned = await decideInvoicing(loaded, plain)
-      return planned ? await recorded(planned) : { status: 200, text: '' }
+      return planned ? await recorded(planned, () => VOID) : VOID
     }
     case 'price': {
       const price = decidePrice(loaded, plain)
@@ -152,40 +172,71 @@ async function attempt(
 
 const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
+const VOID: JsonAnswer = { status: 200, text: '' }
+
+/** The answer that shows what was recorded. */
+type AnswerOf = (recorded: Loaded) => JsonAnswer
+
+const policyAnswer =
+  ({ summarizeQuotes }: { summarizeQuotes: boolean }): AnswerOf =>
+  ({ aggregate, product }) =>
+    json(policyResponse(aggregate, product, { summarizeQuotes }))
+
+const quoteAnswer =
+  (locator: QuoteLocator, { action }: QuoteOperation): AnswerOf =>
+  ({ aggregate, product }) => {
+    if (action === 'select') return VOID
+    const quote = quoteOf(aggregate, locator)
+    return json(
+      action === 'quote'
+        ? policyPriceResponse(aggregate, quote, feeResponse)
+        : quoteResponse(aggregate, quote, product),
+    )
+  }
+
+type Recording = {
+  before: PolicyAggregate | undefined
+  loaded: Loaded
+  planned: Planned
+  answer: AnswerOf
+  /** The policy's locator, or `policy/quote`: what the answer shows. */
+  subject: string
+}
+
 /** Commits what was planned and remembers it. */
 async function record(
   context: RequestContext,
   database: Database,
   memory: PolicyMemory,
-  before: PolicyAggregate | undefined,
-  loaded: Loaded,
-  planned: Planned,
-  options: { summarizeQuotes: boolean },
+  { before, loaded, planned, answer: answerOf, subject }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  const { product, configuration, policyholder } = loaded
   const version = (before?.policy.version ?? 0) + 1
   const after: PolicyAggregate = { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } }
-  const isVoid = after.policy.discardedAt !== undefined
-  const answer = isVoid ? { status: 200, text: '' } : json(policyResponse(after, product, options))
-  const finalizes = before?.policy.finalizedAt === undefined && after.policy.finalizedAt !== undefined
+  const recorded = { ...loaded, aggregate: after }
+  const answer = answerOf(recorded)
   const committed = await commit(context, database, {
     shard: shardOfDigits(after.policy.locator),
     guards: [
       policyGuard(before, after),
-      configurationGuard(after.policy.configVersion, configuration.hash),
-      ...(finalizes ? [policyholderGuard(policyholder)] : []),
+      configurationGuard(after.policy.configVersion, loaded.configuration.hash),
+      ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
     ],
     facts: differenceQueries(database, before, after),
     events: planned.events,
     timers: planned.timers,
     answer,
-    subject: String(after.policy.locator),
+    subject,
   })
-  if (committed === answer && !isBySubject(committed))
-    remember(memory, { ...loaded, aggregate: after }, context)
+  if (committed === answer && !isBySubject(committed)) remember(memory, recorded, context)
   else forget(memory)
   return committed
 }
+
+/** Whether anything was priced or decided anew, for which templates may have read the policyholder. */
+const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
+  [...after.modifications.values()].some(
+    one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
+  )
 
 /** The policy is as it was read, or is not there yet. */
 function policyGuard(before: PolicyAggregate | undefined, { policy }: PolicyAggregate): Guard {
@@ -223,7 +274,7 @@ async function remembered(
 ): Promise<Loaded> {
   const age = context.now - (memory.readAt ?? 0)
   if (memory.loaded && (use === 'guarded' || age < TENANT_TRUST_MS)) return memory.loaded
-  const loaded = await loadPolicy(context, database, locator)
+  const loaded = await loadPolicy(context, database, { locator })
   remember(memory, loaded, context)
   return loaded
 }

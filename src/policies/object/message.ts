@@ -3,8 +3,9 @@ import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey } from '../../platform/context.ts'
 import type { RefusalData } from '../../platform/errors.ts'
-import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
+import type { PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
+import type { QuoteOperation } from '../../quotes/decision.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/requests.ts'
 
 export type PolicyOperation =
@@ -14,6 +15,8 @@ export type PolicyOperation =
   | { kind: 'finalize' }
   | { kind: 'issue' }
   | { kind: 'discard' }
+  /** An action on one of the policy's quotes. */
+  | { kind: 'quote'; quote: QuoteLocator; operation: QuoteOperation }
   /** Prices without storing anything; `due` in the form of GET. */
   | { kind: 'price'; due: boolean }
   /** The decision as stored, or as it would be now. */

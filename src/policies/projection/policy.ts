@@ -5,21 +5,21 @@ import { policyInvoiceResponse } from '../../billing/invoice-response.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, toNumber } from '../../platform/money.ts'
-import { type PolicyAggregate, selectedQuote } from '../aggregate.ts'
+import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
 import type { PolicyResponse } from '../contract/response.ts'
 import { feeResponse, feesInForce, textIfAny } from './parts.ts'
 import { QuoteView } from './quote-view.ts'
 
 export type ProjectionOptions = { summarizeQuotes: boolean }
 
-/** The policy with its selected quote, as PolicyResponse. */
+/** The policy as PolicyResponse; with its selected quote, unless another is asked for. */
 export function policyResponse(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   options: ProjectionOptions,
+  quote: Quote = selectedQuote(aggregate),
 ): PolicyResponse {
   const { policy } = aggregate
-  const quote = selectedQuote(aggregate)
   const view = new QuoteView(aggregate, quote, product)
   const fees = [...aggregate.fees.values()].filter(fee => fee.quoteLocator === quote.locator)
   return {

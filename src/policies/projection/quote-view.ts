@@ -27,8 +27,8 @@ import { textIfAny, underwritingResponse } from './parts.ts'
  * Locator of the segment that a peril's run has in one segment of its policy: always the same for the same two,
  * so that it needs no row.
  */
-export const perilSegmentLocator = (run: PerilRun, segment: PolicySegment, shard: number): Uuid =>
-  derivedUuid(shard, run.locator, segment.locator)
+export const perilSegmentLocator = (run: Uuid, segment: PolicySegment, shard: number): Uuid =>
+  derivedUuid(shard, run, segment.locator)
 
 export class QuoteView {
   readonly #aggregate: PolicyAggregate
@@ -56,7 +56,7 @@ export class QuoteView {
       const peril = aggregate.perils.get(run.perilLocator)
       if (!peril) continue
       const list = this.#perilsOf.get(peril.exposureLocator) ?? []
-      list.push({ peril, run, segmentLocator: perilSegmentLocator(run, this.#segment, this.#shard) })
+      list.push({ peril, run, segmentLocator: perilSegmentLocator(run.locator, this.#segment, this.#shard) })
       this.#perilsOf.set(peril.exposureLocator, list)
     }
   }

@@ -1,14 +1,17 @@
 // The rows of policies: read whole in one batch, written by what differs.
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { type Database, deleteRows, putRows, type Query } from '../../platform/database.ts'
-import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
+import type { PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
 import type { CurrencyCode } from '../../platform/money.ts'
 import type { Policy, PolicyAggregate } from '../aggregate.ts'
-import { policies } from '../tables.ts'
+import { policies, quotes } from '../tables.ts'
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, policyRow, readPolicy } from './rows.ts'
 
 /** Which policies to read. */
-export type PolicySelection = { locator: PolicyLocator } | { policyholderLocator: Uuid }
+export type PolicySelection =
+  | { locator: PolicyLocator }
+  | { quoteLocator: QuoteLocator }
+  | { policyholderLocator: Uuid }
 
 /**
  * Queries that read the policies with everything in them; `readAggregates` takes their results. They are part
@@ -16,10 +19,7 @@ export type PolicySelection = { locator: PolicyLocator } | { policyholderLocator
  */
 export function aggregateQueries(database: Database, selection: PolicySelection): [Query, ...Query[]] {
   const { build } = database
-  const which: SQL =
-    'locator' in selection
-      ? sql`= ${selection.locator}`
-      : sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${selection.policyholderLocator})`
+  const which = chosen(selection)
   return [
     build.select().from(policies).where(sql`${policies.locator} ${which}`).orderBy(policies.locator),
     ...COLLECTION_NAMES.map(name => {
@@ -28,6 +28,18 @@ export function aggregateQueries(database: Database, selection: PolicySelection)
     }),
   ]
 }
+
+/** The condition on a policy's locator, to stand after the column. */
+export function chosen(selection: PolicySelection): SQL {
+  if ('locator' in selection) return sql`= ${selection.locator}`
+  if ('quoteLocator' in selection)
+    return sql`= (select policy_locator from ${quotes} where locator = ${selection.quoteLocator})`
+  return sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${selection.policyholderLocator})`
+}
+
+/** Which policy a quote is of. */
+export const policyOfQuoteQuery = (database: Database, quote: QuoteLocator) =>
+  database.build.select({ policy: quotes.policyLocator }).from(quotes).where(eq(quotes.locator, quote))
 
 /** How many results `aggregateQueries` has in a batch. */
 export const AGGREGATE_QUERIES = 1 + COLLECTION_NAMES.length

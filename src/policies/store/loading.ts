@@ -1,6 +1,6 @@
 // What an operation on a policy needs to know, read in one batch: the policy, its policyholder, and which
 // configuration its version stands for today.
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { type LoadedConfiguration, loadConfiguration } from '../../configuration/cache.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { versionQuery } from '../../configuration/store.ts'
@@ -8,13 +8,19 @@ import { configurationVersions } from '../../configuration/tables.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
-import { type PolicyLocator, readUuid } from '../../platform/locators.ts'
+import { readUuid } from '../../platform/locators.ts'
 import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import type { Ground, Loaded } from '../surroundings.ts'
 import { policies } from '../tables.ts'
-import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from './aggregates.ts'
+import {
+  AGGREGATE_QUERIES,
+  aggregateQueries,
+  chosen,
+  type PolicySelection,
+  readAggregates,
+} from './aggregates.ts'
 
 /** What a create request names; refuses with 404 or 400 what is unknown. */
 export async function loadGround(
@@ -58,19 +64,19 @@ function productOf({ configuration }: LoadedConfiguration, name: string): Produc
   )
 }
 
-/** The policy with its surroundings; 404 when the tenant has none of that locator. */
+/** The policy with its surroundings, of its own locator or of a quote's; 404 when the tenant has none such. */
 export async function loadPolicy(
   context: RequestContext,
   database: Database,
-  locator: PolicyLocator,
+  selection: PolicySelection,
 ): Promise<Loaded> {
   const results = (await database.batch([
-    ...aggregateQueries(database, { locator }),
-    holderOfPolicy(database, locator),
-    versionOfPolicy(database, locator),
+    ...aggregateQueries(database, selection),
+    holderOfPolicy(database, selection),
+    versionOfPolicy(database, selection),
   ])) as unknown[]
   const [aggregate] = readAggregates(results.slice(0, AGGREGATE_QUERIES))
-  if (!aggregate) throw notFound('policy', String(locator))
+  if (!aggregate) throw notFoundAs(selection)
   const [holders, versions] = results.slice(AGGREGATE_QUERIES) as [
     (typeof policyholders.$inferSelect)[],
     { hash: string }[],
@@ -84,24 +90,23 @@ export async function loadPolicy(
   }
 }
 
-const holderOfPolicy = (database: Database, locator: PolicyLocator): Query =>
+const notFoundAs = (selection: PolicySelection): Refusal =>
+  'quoteLocator' in selection
+    ? notFound('quote', String(selection.quoteLocator))
+    : notFound('policy', String(Object.values(selection)[0]))
+
+const holderOfPolicy = (database: Database, selection: PolicySelection): Query =>
   database.build
     .select()
     .from(policyholders)
     .where(
-      eq(
-        policyholders.locator,
-        sql`(select ${policies.policyholderLocator} from ${policies} where ${policies.locator} = ${locator})`,
-      ),
+      sql`${policyholders.locator} = (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} ${chosen(selection)})`,
     )
 
-const versionOfPolicy = (database: Database, locator: PolicyLocator): Query =>
+const versionOfPolicy = (database: Database, selection: PolicySelection): Query =>
   database.build
     .select({ hash: configurationVersions.hash })
     .from(configurationVersions)
     .where(
-      eq(
-        configurationVersions.version,
-        sql`(select ${policies.configVersion} from ${policies} where ${policies.locator} = ${locator})`,
-      ),
+      sql`${configurationVersions.version} = (select ${policies.configVersion} from ${policies} where ${policies.locator} ${chosen(selection)})`,
     )

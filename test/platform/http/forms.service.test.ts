@@ -29,6 +29,23 @@ const call = mounted([
   }),
 ])
 
+/** Resolves when the uploads that `/hold` has may be answered. */
+let held = Promise.resolve()
+const hold = mounted([
+  administrationFormRoute({
+    method: 'post',
+    path: '/hold',
+    summary: '',
+    tags: [],
+    form: { schema: z.object({ zipFile: z.unknown() }), file: 'zipFile', largestFileBytes: 8 * 1_048_576 },
+    answer: { description: '', schema: z.unknown() },
+    handle: async ({ file }) => {
+      await held
+      return file?.bytes.length
+    },
+  }),
+])
+
 let authorization = ''
 beforeAll(async () => {
   const caller = { accountLocator: newUuid(0), username: 'administrator', accountType: 'account.internal' }
@@ -124,4 +141,38 @@ describe('a multipart form', () => {
     expect((await upload('{}', 'application/json')).status).toBe(415)
     expect((await upload(SUFFIX, 'multipart/form-data')).status).toBe(400)
   })
+})
+
+describe('large files', () => {
+  const large = (chunked: boolean, bytes = 5 * 1_048_576) => {
+    const form = new FormData()
+    form.set('zipFile', new Blob([new Uint8Array(bytes)]), 'a.zip')
+    const whole = new Response(form)
+    const type = whole.headers.get('content-type')!
+    const body = chunked ? whole.body! : whole.arrayBuffer()
+    return Promise.resolve(body).then(body =>
+      hold('POST', '/hold', { body, headers: { authorization, 'content-type': type } }),
+    )
+  }
+
+  it.each([
+    ['whole', false],
+    ['in pieces', true],
+  ])(
+    'are two at a time in an isolate, sent %s; small ones and those after them are read',
+    async (_, chunked) => {
+      const goOn = Promise.withResolvers<void>()
+      held = goOn.promise
+      const all = Promise.all(Array.from({ length: 4 }, () => large(chunked)))
+      const small = large(chunked, 1_048_576)
+      await new Promise(resolve => setTimeout(resolve, 500))
+      goOn.resolve()
+      const replies = await all
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 200, 503, 503])
+      const refused = replies.find(({ status }) => status === 503)!
+      expect([refused.json().code, refused.headers.get('retry-after')]).toEqual(['overloaded', '5'])
+      expect((await small).status).toBe(200)
+      expect((await large(chunked)).status).toBe(200)
+    },
+  )
 })

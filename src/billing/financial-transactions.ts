@@ -1,0 +1,76 @@
+// The items of an installment as answers carry them (brief 4.1).
+import { derivedUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
+import { plus, toNumber } from '../platform/money.ts'
+import type { Instant } from '../platform/time.ts'
+import type { Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import type { Charge } from './charge.ts'
+import type { FinancialTransactionResponse } from './contract.ts'
+import type { InstallmentItem } from './items.ts'
+
+/** Most that one answer itemises; above it, items of the same type and name are one. */
+export const MOST_ITEMISED = 10_000
+
+/** Where a charge's peril characteristics are: what the policy's projection derives them to be. */
+export type SegmentLocatorOf = (perilRunLocator: Uuid) => Uuid
+
+/** The items, posted at that time. */
+export function financialTransactions(
+  { policy }: PolicyAggregate,
+  modification: Modification,
+  items: readonly InstallmentItem[],
+  postedAt: Instant,
+  segmentLocatorOf: SegmentLocatorOf,
+): FinancialTransactionResponse[] {
+  const shard = shardOfDigits(policy.locator)
+  return items.map(({ charge, amount }) => ({
+    type: charge.type,
+    amount: toNumber(amount),
+    amountCurrency: amount.currency,
+    postedTimestamp: String(postedAt),
+    startTimestamp: String(charge.start),
+    endTimestamp: String(charge.end),
+    policyModificationLocator: modification.locator,
+    ...sourceOf(charge, shard, segmentLocatorOf),
+  }))
+}
+
+function sourceOf(
+  charge: Charge,
+  shard: number,
+  segmentLocatorOf: SegmentLocatorOf,
+): Partial<FinancialTransactionResponse> {
+  if (charge.type === 'fee') return { feeLocator: charge.feeLocator, feeName: charge.feeName }
+  const peril = {
+    perilCharacteristicsLocator: segmentLocatorOf(charge.perilRunLocator),
+    perilName: charge.perilName,
+  }
+  if (charge.type === 'tax')
+    return { ...peril, taxLocator: derivedUuid(shard, charge.id), taxName: charge.taxName }
+  if (charge.type === 'commission')
+    return {
+      ...peril,
+      commissionLocator: derivedUuid(shard, charge.id),
+      commissionRecipient: charge.commissionRecipient,
+    }
+  return peril
+}
+
+/** Items of the same type and name summed up: those of a policy of thousands of perils would fill megabytes. */
+export function summedItems(items: readonly InstallmentItem[]): InstallmentItem[] {
+  const sums = new Map<string, InstallmentItem>()
+  for (const item of items) {
+    const { charge } = item
+    const name =
+      charge.type === 'fee'
+        ? charge.feeName
+        : charge.type === 'tax'
+          ? charge.taxName
+          : charge.type === 'commission'
+            ? charge.commissionRecipient
+            : charge.perilName
+    const key = `${charge.type} ${name}`
+    const earlier = sums.get(key)
+    sums.set(key, earlier ? { ...earlier, amount: plus(earlier.amount, item.amount) } : item)
+  }
+  return [...sums.values()]
+}

@@ -1,0 +1,50 @@
+// What a policy is agreed on beside its content: its span, its payment schedule, its size.
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import { Refusal } from '../platform/errors.ts'
+import { add, type Instant, type Span, startOfDay, type TimeZone } from '../platform/time.ts'
+import { POLICY_LIMITS, type PolicyAggregate } from './aggregate.ts'
+
+/** The contract's span: from midnight today, for a calendar year, unless told (brief 7). */
+export function contractSpan(
+  start: Instant | undefined,
+  end: Instant | undefined,
+  timeZone: TimeZone,
+  now: Instant,
+): Span {
+  const from = start ?? startOfDay(now, timeZone)
+  return validSpan({ start: from, end: end ?? add(from, 1, 'year', timeZone) })
+}
+
+/** The span if its end lies after its start; else refuses with 400. */
+export function validSpan(span: Span): Span {
+  if (span.end > span.start) return span
+  throw new Refusal(
+    'invalidRequest',
+    `policyEndTimestamp ${span.end} must lie after policyStartTimestamp ${span.start}.`,
+  )
+}
+
+/** The name of the payment schedule, which the product must have; without a name, its first. */
+export function paymentSchedule(product: ProductDefinition, name: string | undefined): string {
+  const { paymentSchedules } = product
+  const found = name === undefined ? paymentSchedules[0] : paymentSchedules.find(one => one.name === name)
+  if (found) return found.name
+  const known = paymentSchedules.map(one => `'${one.name}'`).join(', ')
+  throw new Refusal(
+    'invalidRequest',
+    `Product '${product.name}' has no payment schedule '${name}'; it has ${known}.`,
+  )
+}
+
+/** Refuses with 413 what would pass the limits of a policy. All its quotes count. */
+export function assertWithinLimits({ exposures, perils, quotes }: PolicyAggregate): void {
+  const over = (count: number, what: keyof typeof POLICY_LIMITS): string | undefined =>
+    count > POLICY_LIMITS[what] ? `${count} ${what}; the limit is ${POLICY_LIMITS[what]}` : undefined
+  const problem =
+    over(exposures.size, 'exposures') ?? over(perils.size, 'perils') ?? over(quotes.size, 'quotes')
+  if (problem)
+    throw new Refusal(
+      'policyLimit',
+      `The policy with all its quotes would have ${problem}. Discard quotes, or split it into several policies.`,
+    )
+}

@@ -1,0 +1,114 @@
+// What each action on a quote decides: pure plans over what was loaded.
+import { notFound, Refusal } from '../platform/errors.ts'
+import type { QuoteLocator } from '../platform/locators.ts'
+import type { PolicyAggregate, Quote } from '../policies/aggregate.ts'
+import { type Attempt, assertValid, ratingContext } from '../policies/attempt.ts'
+import { digitsForChanges } from '../policies/draft/request.ts'
+import { billOnAcceptance } from '../policies/invoicing.ts'
+import { chain, type Planned } from '../policies/planned.ts'
+import type { Loaded } from '../policies/surroundings.ts'
+import { assertWithinLimits } from '../policies/terms.ts'
+import { policyState } from '../policies/transitions.ts'
+import type { PolicyQuoteUpdateRequest } from './contract-quote.ts'
+import {
+  digitsForCopy,
+  planAcceptance,
+  planCopy,
+  planInvalidation,
+  planQuoteDiscard,
+  planQuoteUpdate,
+  planQuoting,
+  planReferral,
+  planSelection,
+} from './plans.ts'
+
+export type QuoteOperation =
+  | { action: 'update'; request: PolicyQuoteUpdateRequest }
+  | { action: 'copy'; request: PolicyQuoteUpdateRequest }
+  | { action: 'quote' | 'accept' | 'invalidate' | 'discard' | 'select' }
+  | { action: 'refer'; decision: 'accept' | 'reject' | 'none'; notes: string[] }
+
+/** What came of it, and which quote the answer shows. */
+export type QuoteDecision = { planned: Planned; quote: QuoteLocator }
+
+/** Refuses with 404 a quote that is not the policy's, with 409 what its state or the policy's does not allow. */
+export async function decideQuote(
+  loaded: Loaded,
+  locator: QuoteLocator,
+  operation: QuoteOperation,
+  attempt: Attempt,
+): Promise<QuoteDecision> {
+  const { aggregate, product } = loaded
+  const quote = quoteOf(aggregate, locator)
+  assertUnbound(aggregate)
+  const { now } = attempt
+  const { timeZone } = aggregate.policy
+  const answered = (planned: Planned): QuoteDecision => ({ planned, quote: locator })
+  switch (operation.action) {
+    case 'update': {
+      const supply = await attempt.digits(digitsForChanges(operation.request))
+      const { reported, ...planned } = planQuoteUpdate(aggregate, quote, operation.request, {
+        product,
+        timeZone,
+        now,
+        supply,
+      })
+      assertWithinLimits(planned.aggregate)
+      const changed = quoteOf(planned.aggregate, locator)
+      assertValid(planned.aggregate, changed, loaded, attempt, false, reported)
+      return answered(planned)
+    }
+    case 'copy': {
+      const added = digitsForChanges(operation.request)
+      const supply = await attempt.digits(digitsForCopy(aggregate, quote) + 2 * added)
+      const context = { product, timeZone, now, supply }
+      const { reported, quote: copy, ...planned } = planCopy(aggregate, quote, operation.request, context)
+      assertWithinLimits(planned.aggregate)
+      assertValid(planned.aggregate, copy, loaded, attempt, false, reported)
+      return { planned, quote: copy.locator }
+    }
+    case 'quote': {
+      assertValid(aggregate, quote, loaded, attempt, true)
+      return answered(planQuoting(aggregate, quote, ratingContext(loaded, attempt)))
+    }
+    case 'accept': {
+      assertCompleted(loaded)
+      const accepted = planAcceptance(aggregate, quote, now)
+      return answered(chain(accepted, await billOnAcceptance(accepted.aggregate, loaded, attempt)))
+    }
+    case 'invalidate':
+      return answered(planInvalidation(aggregate, quote, now))
+    case 'discard':
+      return answered(planQuoteDiscard(aggregate, quote, now))
+    case 'select':
+      return answered(planSelection(aggregate, quote, now))
+    case 'refer':
+      return answered(planReferral(aggregate, quote, operation, ratingContext(loaded, attempt)))
+  }
+}
+
+/** The policy's quote of that locator; 404 when it has none. */
+export function quoteOf({ quotes }: PolicyAggregate, locator: QuoteLocator): Quote {
+  const quote = quotes.get(locator)
+  if (!quote) throw notFound('quote', String(locator))
+  return quote
+}
+
+/** Once a policy is issued or discarded, its quotes are for reading. */
+function assertUnbound(aggregate: PolicyAggregate): void {
+  const state = policyState(aggregate)
+  if (state === 'issued' || state === 'discarded')
+    throw new Refusal(
+      'wrongState',
+      `Policy ${aggregate.policy.locator} is ${state}; its quotes can be read, but no longer changed.`,
+    )
+}
+
+/** As on finalization: who accepts must be known (brief 1.2). */
+function assertCompleted({ policyholder }: Loaded): void {
+  if (!policyholder.completed)
+    throw new Refusal(
+      'policyholderIncomplete',
+      `Policyholder '${policyholder.locator}' is not completed; update it with completed=true, then accept.`,
+    )
+}

@@ -1,0 +1,74 @@
+// A quote as answers show it.
+import { chargesOf, planOf } from '../billing/bill.ts'
+import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
+import { installmentItems } from '../billing/items.ts'
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import { shardOfDigits } from '../platform/locators.ts'
+import { toNumber } from '../platform/money.ts'
+import type { Modification, PolicyAggregate, PolicySegment, Quote } from '../policies/aggregate.ts'
+import { feeResponse, feesInForce, textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
+import { perilSegmentLocator, QuoteView } from '../policies/projection/quote-view.ts'
+import { quoteParts } from '../policies/quote-parts.ts'
+import type { PolicyQuoteInvoiceResponse, PolicyQuoteResponse } from './contract-quote.ts'
+
+export function quoteResponse(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  product: ProductDefinition,
+): PolicyQuoteResponse {
+  const { policy } = aggregate
+  const view = new QuoteView(aggregate, quote, product)
+  const { modification, segment } = quoteParts(aggregate, quote)
+  const fees = [...aggregate.fees.values()].filter(fee => fee.quoteLocator === quote.locator)
+  const isPriced = modification.premiumChange !== undefined
+  return {
+    locator: String(quote.locator),
+    name: quote.name,
+    policyholderLocator: policy.policyholderLocator,
+    policyLocator: String(policy.locator),
+    productLocator: product.locator,
+    productName: policy.productName,
+    state: quote.state,
+    selected: quote.selected,
+    createdTimestamp: String(quote.createdAt),
+    updatedTimestamp: String(quote.updatedAt),
+    issuedTimestamp: textIfAny(quote.issuedAt),
+    contractStartTimestamp: String(quote.contractStart),
+    contractEndTimestamp: String(quote.contractEnd),
+    paymentScheduleName: quote.paymentScheduleName,
+    characteristics: view.policyCharacteristics(),
+    exposures: view.exposureResponses(),
+    documents: [],
+    invoices: plannedInvoices(aggregate, modification, segment),
+    grossFees: isPriced ? toNumber(feesInForce(fees, aggregate)) : undefined,
+    grossFeesCurrency: policy.currency,
+    fees: fees.map(feeResponse),
+    automatedUnderwritingResult: quote.underwriting && underwritingResponse(quote.underwriting),
+  }
+}
+
+/** What the quote's plan will bill, installment by installment. */
+function plannedInvoices(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  segment: PolicySegment,
+): PolicyQuoteInvoiceResponse[] {
+  const plan = planOf(aggregate, modification)
+  if (plan.length === 0) return []
+  const all = installmentItems(plan, chargesOf(aggregate, modification))
+  const itemised = all.reduce((count, items) => count + items.length, 0) <= MOST_ITEMISED
+  const shard = shardOfDigits(aggregate.policy.locator)
+  return plan.map((installment, at) => ({
+    issueTimestamp: String(installment.issueAt),
+    dueTimestamp: String(installment.dueAt),
+    startTimestamp: String(installment.start),
+    endTimestamp: String(installment.end),
+    financialTransactions: financialTransactions(
+      aggregate,
+      modification,
+      itemised ? all[at]! : summedItems(all[at]!),
+      installment.issueAt,
+      run => perilSegmentLocator(run, segment, shard),
+    ),
+  }))
+}

@@ -1,0 +1,266 @@
+// Quotes: several on a policy, one selected; priced, accepted, taken back (brief 1.3).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../support/motor.ts'
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('quotes')
+})
+
+const patch = <Body = PolicyQuoteResponse>(path: string, body?: unknown, headers?: Record<string, string>) =>
+  callApi<Body>('PATCH', path, { token: motor.token, body, headers })
+
+const quotesOf = (policy: string) => motor.get<PolicyQuoteResponse[]>(`/policies/${policy}/quotes`)
+
+async function draft(changes: object = {}): Promise<{ policy: PolicyResponse; quote: string }> {
+  const { body: policy } = await motor.createPolicy({ finalize: false, ...changes })
+  const { body: quotes } = await quotesOf(policy.locator)
+  return { policy, quote: quotes[0]!.locator }
+}
+
+const copyOf = async (quote: string, changes?: object): Promise<PolicyQuoteResponse> =>
+  (await motor.post<PolicyQuoteResponse>(`/quotes/${quote}/createNew`, changes)).body
+
+const typesOf = async (policy: string): Promise<string[]> => {
+  const { body } = await motor.get<{ events: { type: string; data: Record<string, string> }[] }>(
+    '/eventstream/events?startTimestamp=0&pageSize=1000',
+  )
+  return body.events.filter(event => event.data.policyLocator === policy).map(event => event.type)
+}
+
+/** Everything that tells one record from its copy, taken away. */
+const content = (quote: PolicyQuoteResponse) =>
+  quote.exposures.map(exposure => ({
+    name: exposure.name,
+    fieldValues: exposure.characteristics[0]?.fieldValues,
+    perils: exposure.perils.map(peril => [peril.name, peril.characteristics[0]?.indemnityPerEvent]),
+  }))
+
+describe('a quote', () => {
+  it('is made with its policy, selected, and reads back as a draft without price or plan', async () => {
+    const { policy, quote } = await draft()
+    const { body } = await motor.get<PolicyQuoteResponse>(`/quotes/${quote}`)
+    expect(body).toMatchObject({
+      locator: quote,
+      policyLocator: policy.locator,
+      state: 'draft',
+      selected: true,
+      invoices: [],
+      contractStartTimestamp: policy.originalContractStartTimestamp,
+    })
+    expect(body.grossFees).toBeUndefined()
+    const summary = await motor.get(`/policy/${policy.locator}?summarizeQuotes=true`)
+    expect(summary.body.quoteSummary).toEqual({
+      selected: quote,
+      notDiscarded: [{ locator: quote, name: body.name, state: 'draft' }],
+    })
+  })
+
+  it('quoted, has the price that the policy’s own price was, and a plan that adds up to it', async () => {
+    const { policy, quote } = await draft({ paymentScheduleName: 'monthly' })
+    const { body: before } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
+    const { body: priced, status } = await patch<PolicyPriceResponse>(`/quotes/${quote}/quote`)
+    expect(status).toBe(200)
+    expect(priced.total).toBe(Number(plainYear().expected.total))
+    expect(priced.total).toBe(before.total)
+    expect((await motor.get(`/quotes/${quote}/price`)).body).toEqual(priced)
+    const { body } = await motor.get<PolicyQuoteResponse>(`/quotes/${quote}`)
+    expect(body.state).toBe('quoted')
+    expect(body.automatedUnderwritingResult?.decision).toBe('accept')
+    const planned = body.invoices.flatMap(invoice => invoice.financialTransactions)
+    const payable = planned.filter(one => one.type !== 'commission')
+    expect(payable.reduce((sum, one) => sum + Math.round(one.amount * 100), 0)).toBe(
+      Math.round(priced.total * 100),
+    )
+    expect(body.invoices).toHaveLength(12)
+    const { status: late } = await patch(`/quotes/${quote}`, { name: 'too late' })
+    expect(late).toBe(409)
+  })
+
+  it('that underwriting rejects is declined, says why, and can be copied and mended', async () => {
+    const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!
+    const { quote } = await draft({ ...rejected.request.policy, finalize: false })
+    await patch(`/quotes/${quote}/quote`)
+    const { body } = await motor.get<PolicyQuoteResponse>(`/quotes/${quote}`)
+    expect(body.state).toBe('declined')
+    expect(body.automatedUnderwritingResult?.notes).toEqual(rejected.expected.notes)
+    const refused = await patch<{ message: string }>(`/quotes/${quote}/accept`)
+    expect(refused.status).toBe(409)
+    expect(refused.body.message).toContain(rejected.expected.notes[0]!)
+    const copy = await copyOf(quote)
+    expect(copy).toMatchObject({ state: 'draft', selected: false })
+  })
+
+  it('declined, can be accepted by a person with a note, who is named', async () => {
+    const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!
+    const { quote } = await draft({ ...rejected.request.policy, finalize: false })
+    await patch(`/quotes/${quote}/quote`)
+    const { body } = await motor.post<PolicyQuoteResponse>(`/quotes/${quote}/underwriting`, {
+      decision: 'accept',
+      note: 'Seen the licence.',
+    })
+    expect(body.state).toBe('quoted')
+    expect(body.automatedUnderwritingResult).toMatchObject({ decision: 'accept' })
+    expect(body.automatedUnderwritingResult?.notes.at(-1)).toBe('alice.agent: accept, Seen the licence.')
+    expect(body.invoices.length).toBeGreaterThan(0)
+    expect((await patch(`/quotes/${quote}/accept`)).status).toBe(200)
+  })
+})
+
+describe('several quotes on a policy', () => {
+  it('a copy has the content with the changes, and locators of its own', async () => {
+    const { quote } = await draft()
+    const { body: original } = await motor.get<PolicyQuoteResponse>(`/quotes/${quote}`)
+    const same = await copyOf(quote)
+    expect(content(same)).toEqual(content(original))
+    expect(same.exposures[0]!.locator).not.toBe(original.exposures[0]!.locator)
+    expect(same.exposures[0]!.perils[0]!.locator).not.toBe(original.exposures[0]!.perils[0]!.locator)
+    const exposure = original.exposures[0]!
+    const glass = exposure.perils.find(peril => peril.name === 'glass')!
+    const changed = await copyOf(quote, {
+      name: 'without glass',
+      updateExposures: [{ exposureLocator: exposure.locator, removePerils: [glass.locator] }],
+    })
+    expect(changed.name).toBe('without glass')
+    expect(changed.exposures[0]!.perils.map(peril => peril.name)).not.toContain('glass')
+    expect((await motor.get<PolicyQuoteResponse>(`/quotes/${quote}`)).body).toEqual(original)
+  })
+
+  it('selecting another makes it the one that the policy shows and binds', async () => {
+    const { policy, quote } = await draft()
+    const longer = await copyOf(quote, {
+      policyEndTimestamp: Number(policy.originalContractEndTimestamp) + 86_400_000,
+    })
+    expect((await patch<string>(`/quotes/${longer.locator}/select`)).body).toBe('')
+    const { body: shown } = await motor.get(`/policy/${policy.locator}?summarizeQuotes=true`)
+    expect(shown.quoteSummary?.selected).toBe(longer.locator)
+    expect(shown.effectiveContractEndTimestamp).toBe(longer.contractEndTimestamp)
+    expect(shown.exposures[0]!.locator).toBe(longer.exposures[0]!.locator)
+    await motor.post(`/policy/${policy.locator}/finalize`)
+    const { body: issued } = await motor.post(`/policy/${policy.locator}/issue`)
+    expect(issued.exposures[0]!.locator).toBe(longer.exposures[0]!.locator)
+    const { body: quotes } = await quotesOf(policy.locator)
+    expect(quotes.map(one => [one.state, one.selected])).toEqual([
+      ['draft', false],
+      ['accepted', true],
+    ])
+    expect((await patch(`/quotes/${quote}/select`)).status).toBe(409)
+  })
+
+  it('one can be accepted; the other only after that is invalidated, which voids its invoices', async () => {
+    const { policy, quote } = await draft()
+    const other = await copyOf(quote)
+    for (const one of [quote, other.locator]) await patch(`/quotes/${one}/quote`)
+    await patch(`/quotes/${quote}/accept`)
+    const second = await patch<{ message: string }>(`/quotes/${other.locator}/accept`)
+    expect(second.status).toBe(409)
+    expect(second.body.message).toContain(quote)
+    const { body: accepted } = await motor.get(`/policy/${policy.locator}`)
+    const { body: taken } = await patch(`/quotes/${quote}/invalidate`)
+    expect(taken.state).toBe('quoted')
+    const { body: voided } = await motor.get(`/policy/${policy.locator}`)
+    expect(voided.invoices.map(one => one.settlementType)).toEqual(accepted.invoices.map(() => 'invalidated'))
+    expect((await patch(`/quotes/${other.locator}/accept`)).status).toBe(200)
+    const { body: again } = await motor.post(`/policy/${policy.locator}/issue`)
+    expect(again.issuedTimestamp).toBeDefined()
+    const open = again.invoices.filter(one => one.settlementStatus === 'outstanding')
+    expect(open.length).toBeGreaterThan(0)
+    for (const one of open) expect(one.policyModificationLocator).toBe(again.modifications[0]!.locator)
+  })
+
+  it('accepted again after it was invalidated, is invoiced anew', async () => {
+    const { policy, quote } = await draft()
+    await patch(`/quotes/${quote}/quote`)
+    await patch(`/quotes/${quote}/accept`)
+    await patch(`/quotes/${quote}/invalidate`)
+    await patch(`/quotes/${quote}/accept`)
+    const { body } = await motor.get(`/policy/${policy.locator}`)
+    expect(body.invoices.map(one => one.settlementStatus)).toEqual(['settled', 'outstanding'])
+    expect(body.invoices[1]!.totalDue).toBe(body.invoices[0]!.totalDue)
+  })
+
+  it('events tell every step in order', async () => {
+    const { policy, quote } = await draft()
+    await patch(`/quotes/${quote}`, { name: 'first offer' })
+    const other = await copyOf(quote)
+    await patch(`/quotes/${quote}/quote`)
+    await patch(`/quotes/${quote}/accept`)
+    await patch(`/quotes/${quote}/invalidate`)
+    await patch(`/quotes/${other.locator}/discard`)
+    const types = await typesOf(policy.locator)
+    expect(types.filter(type => type.startsWith('policy.quote'))).toEqual([
+      'policy.quote.create',
+      'policy.quote.update',
+      'policy.quote.create',
+      'policy.quote.quoted',
+      'policy.quote.accept',
+      'policy.quote.update',
+      'policy.quote.discard',
+    ])
+  })
+})
+
+describe('what a quote’s state forbids is 409 and says what it allows', () => {
+  const refused = async (answer: Promise<Answer<unknown>>, says: RegExp): Promise<void> => {
+    const { status, body } = await answer
+    expect(status).toBe(409)
+    expect((body as { message: string }).message).toMatch(says)
+  }
+
+  it('of a draft, a quoted and a discarded one', async () => {
+    const { quote } = await draft()
+    const other = await copyOf(quote)
+    await refused(
+      patch(`/quotes/${quote}/accept`),
+      /is draft and cannot be accepted; it allows update, quote/,
+    )
+    await refused(patch(`/quotes/${quote}/invalidate`), /cannot be invalidated/)
+    await refused(motor.get(`/quotes/${quote}/price`), /no price yet; PATCH/)
+    await refused(patch(`/quotes/${quote}/discard`), /selected quote; select another/)
+    await patch(`/quotes/${other.locator}/discard`)
+    await refused(patch(`/quotes/${other.locator}/quote`), /is discarded/)
+    await refused(patch(`/quotes/${other.locator}/select`), /is discarded/)
+    await patch(`/quotes/${quote}/quote`)
+    await refused(patch(`/quotes/${quote}/quote`), /is quoted and cannot be quoted/)
+  })
+
+  it('and a bad update is 400 with every problem', async () => {
+    const { quote } = await draft()
+    const empty = await patch<{ message: string }>(`/quotes/${quote}`, {})
+    expect(empty.status).toBe(400)
+    const wrong = await patch<{ message: string; policyFieldErrors: object }>(`/quotes/${quote}`, {
+      fieldValues: { nonsense: 'x', claims_free_years: 'many' },
+      addExposures: [{ exposureName: 'boat' }],
+    })
+    expect(wrong.status).toBe(400)
+    expect(wrong.body.policyFieldErrors).toMatchObject({
+      policyFieldErrors: { hasErrors: true },
+      exposureValidationErrors: [{ exposureName: 'boat' }],
+    })
+    expect((await patch('/quotes/100000001', { name: 'x' })).status).toBe(404)
+    expect((await patch(`/quotes/${quote}`, { policyEndTimestamp: 1 })).status).toBe(400)
+  })
+})
+
+it('reading a quote is one D1 round trip; acting on one is a look-up and at most two', async () => {
+  const { quote } = await draft()
+  await motor.get('/v1/ping/authorized')
+  expect(roundTrips(await motor.get(`/quotes/${quote}`))).toMatchObject({ d1: 1, object: 0 })
+  expect(roundTrips(await patch(`/quotes/${quote}`, { name: 'named' })).d1).toBeLessThanOrEqual(3)
+})
+
+it('a repeat with the same Idempotency-Key does nothing again', async () => {
+  const { policy, quote } = await draft()
+  const headers = { 'idempotency-key': 'copy-once' }
+  const first = await motor.post<PolicyQuoteResponse>(`/quotes/${quote}/createNew`, {}, headers)
+  const second = await motor.post<PolicyQuoteResponse>(`/quotes/${quote}/createNew`, {}, headers)
+  expect(second.body).toEqual(first.body)
+  expect((await quotesOf(policy.locator)).body).toHaveLength(2)
+})
