@@ -1,5 +1,24 @@
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
+import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
+
+/**
+ * What the service loads when it is first needed, loaded beforehand: in the tests' runtime a module cannot be
+ * loaded from inside a Durable Object.
+ */
+const loadedBeforehand: Plugin = {
+  name: 'loaded-beforehand',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!/\/(?:src|durable)\/.*\.ts$/.test(id)) return undefined
+    const imports: string[] = []
+    const text = code.replace(/(?<!typeof )\bimport\(('[^']+')\)/g, (_, path: string) => {
+      imports.push(`import * as loaded${imports.length} from ${path};`)
+      return `Promise.resolve(loaded${imports.length - 1})`
+    })
+    return imports.join(' ') + text
+  },
+}
 
 // Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against
 // the real runtime with its own D1, R2, Durable Objects and queues for each file. `process`: the service as
@@ -22,6 +41,7 @@ export default defineConfig({
       {
         extends: true,
         plugins: [
+          loadedBeforehand,
           cloudflareTest({
             wrangler: { configPath: './wrangler.generated.toml' },
             miniflare: {

@@ -1,29 +1,23 @@
-// `npm run bench [-- --full] [-- --json FILE]`: how the service compares with the least that the platform allows.
+// `npm run bench [-- --full] [-- --start-up] [-- --json FILE]`: how the service compares with the least that the platform allows.
 // Starts all it needs on free ports and in a folder of its own, and removes both. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Service } from '../scripts/service.ts'
-import { CONFIG_FILE } from '../scripts/write-config.ts'
-import { type Options, readOptions } from './options.ts'
-import { describePlan } from './plan.ts'
+import { CONFIG_FILE, writeConfig } from '../scripts/write-config.ts'
+import type { Operation } from './operations.ts'
+import { type Options, readOptions, type Sizes } from './options.ts'
+import { describePlan, type Plan } from './plan.ts'
 import { recordPlans } from './record.ts'
 import { bundleLine, operationsTable, startUpLine } from './report.ts'
 import { waitedFor } from './round-trips.ts'
-import { measureAll } from './rounds.ts'
+import { type Measured, measureAll } from './rounds.ts'
 import { floorSide, serviceSide } from './sides.ts'
 import { measureStartUp } from './start-up.ts'
 import { startWorker, stopWorkers } from './worker-process.ts'
 import { fill, prepareStores } from './world.ts'
 
 const say = (line: string): void => console.error(`bench: ${line}`)
-
-async function routesOf({ origin }: Service): Promise<number> {
-  const response = await fetch(`${origin}/openapi.json`)
-  const { paths } = (await response.json()) as { paths: Record<string, object> }
-  return Object.values(paths).flatMap(Object.keys).length
-}
 
 function commit(): string | undefined {
   try {
@@ -33,7 +27,23 @@ function commit(): string | undefined {
   }
 }
 
-async function bench({ sizes, jsonFile }: Options, folder: string): Promise<void> {
+async function bench({ sizes, onlyStartUp, jsonFile }: Options, folder: string): Promise<void> {
+  writeConfig()
+  const load = onlyStartUp ? undefined : await underLoad(sizes, folder)
+  say('start-up and bundle')
+  const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)
+  if (load) console.log(`\n${operationsTable(load.operations)}\n`)
+  console.log(`${startUpLine(startUp)}\n${bundleLine(bundle)}`)
+  if (load) warnOfOtherPlans(load)
+  if (jsonFile === undefined) return
+  const figures = { commit: commit(), sizes, ...(load && underLoadByName(load)), startUp, bundle }
+  writeFileSync(jsonFile, `${JSON.stringify(figures, undefined, 2)}\n`)
+}
+
+type UnderLoad = { operations: Measured[]; plans: Map<Operation, Plan> }
+
+/** Service and floor, started and ended. */
+async function underLoad(sizes: Sizes, folder: string): Promise<UnderLoad> {
   const dataFolder = join(folder, 'service')
   say('making databases')
   const administrator = await prepareStores(dataFolder)
@@ -56,15 +66,13 @@ async function bench({ sizes, jsonFile }: Options, folder: string): Promise<void
   const ours = serviceSide(service, world, records)
   const theirs = await floorSide(floor, plans, world, records)
   const operations = await measureAll(ours, theirs, sizes, say)
-  const routes = await routesOf(service)
   ours.connection.close()
   theirs.connection.close()
   await stopWorkers()
+  return { operations, plans }
+}
 
-  say('start-up and bundle')
-  const { startUp, bundle } = await measureStartUp(routes, join(folder, 'bundles'), sizes.evaluations)
-
-  console.log(`\n${operationsTable(operations)}\n\n${startUpLine(startUp)}\n${bundleLine(bundle)}`)
+function warnOfOtherPlans({ operations, plans }: UnderLoad): void {
   for (const [{ name }, plan] of plans) {
     const batches = plan.worker.length + (plan.object?.length ?? 0)
     const { roundTrips } = operations.find(one => one.name === name)!
@@ -74,13 +82,12 @@ async function bench({ sizes, jsonFile }: Options, folder: string): Promise<void
         `'${name}': most answers took ${told} D1 round trips, the floor ${batches}; do not compare.`,
       )
   }
-  if (jsonFile === undefined) return
-  const figures = { commit: commit(), sizes, operations, plans: plansByName(plans), startUp, bundle }
-  writeFileSync(jsonFile, `${JSON.stringify(figures, undefined, 2)}\n`)
 }
 
-const plansByName = (plans: Awaited<ReturnType<typeof recordPlans>>): Record<string, unknown> =>
-  Object.fromEntries([...plans].map(([{ name }, plan]) => [name, plan]))
+const underLoadByName = ({ operations, plans }: UnderLoad) => ({
+  operations,
+  plans: Object.fromEntries([...plans].map(([{ name }, plan]) => [name, plan])),
+})
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2))

@@ -20,16 +20,26 @@ export const CONCURRENCY = 8
 
 export type Options = {
   sizes: Sizes
+  /** Only the start-up and the bundle, without any load. */
+  onlyStartUp: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--start-up] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...words],
-    options: { full: { type: 'boolean', default: false }, json: { type: 'string' } },
+    options: {
+      full: { type: 'boolean', default: false },
+      'start-up': { type: 'boolean', default: false },
+      json: { type: 'string' },
+    },
   })
   if (values.json === '') throw new Error('--json needs the name of a file.')
-  return { sizes: values.full ? FULL : SMALL, jsonFile: values.json }
+  return {
+    sizes: values.full ? FULL : SMALL,
+    onlyStartUp: values['start-up'],
+    jsonFile: values.json,
+  }
 }

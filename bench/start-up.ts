@@ -25,11 +25,11 @@ export type BundleSize = { bytes: number; gzippedBytes: number }
 
 /** Bundles the service and the empty app, evaluates both `evaluations` times, one after the other. */
 export async function measureStartUp(
-  routes: number,
   folder: string,
   evaluations: number,
 ): Promise<{ startUp: StartUp; bundle: BundleSize }> {
   const service = await bundled(CONFIG_FILE, join(folder, 'service'))
+  const routes = await figureOf('bench/count-routes.ts', service)
   const emptyApp = await bundled('bench/empty-app/wrangler.toml', join(folder, 'empty-app'), [
     '--define',
     `ROUTES:${routes}`,
@@ -61,14 +61,18 @@ async function bundled(config: string, folder: string, more: readonly string[] =
   return folder
 }
 
-async function evaluationMs(folder: string): Promise<number> {
+const evaluationMs = async (folder: string): Promise<number> =>
+  (await figureOf('bench/evaluate.ts', folder)) / 1_000
+
+/** What the script, in a process of its own, prints of the bundle. */
+async function figureOf(script: string, folder: string): Promise<number> {
   const { stdout } = await run(process.execPath, [
     '--no-warnings',
     '--experimental-vm-modules',
-    'bench/evaluate.ts',
+    script,
     join(folder, 'worker.js'),
   ])
-  return Number(stdout) / 1_000
+  return Number(stdout)
 }
 
 /** All modules as one stream, as the platform counts them; maps and notes beside them are not sent. */

@@ -1,14 +1,10 @@
-// A Worker under `wrangler dev`, as a process group of its own: the service and the floor alike, with the same
-// flags.
-import { spawn } from 'node:child_process'
+// The service and the floor alike, with the same flags; all of them ended when the bench is over.
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../scripts/free-port.ts'
 import { type Service, waitForHealth } from '../scripts/service.ts'
-
-const WRANGLER = resolve('node_modules/wrangler/bin/wrangler.js')
+import { signalGroup, spawnWranglerDev } from '../scripts/wrangler-dev.ts'
 
 const running = new Set<Service>()
 let over = false
@@ -19,15 +15,6 @@ export const stopWorkers = async (): Promise<void> => {
   await Promise.all([...running].map(worker => worker.stop()))
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 export type WorkerSource = { config: string; script: string; dataFolder: string }
 
 /** Resolves when GET /health answers 200. */
@@ -35,22 +22,8 @@ export async function startWorker({ config, script, dataFolder }: WorkerSource):
   mkdirSync(dataFolder, { recursive: true })
   const port = await freePort()
   if (over) throw new Error('The bench has ended.')
-  const child = spawn(process.execPath, [WRANGLER, ...flags(config, script, dataFolder, port)], {
-    detached: true,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: {
-      ...process.env,
-      // Nothing of a local run leaves the machine or the data folder.
-      WRANGLER_SEND_METRICS: 'false',
-      WRANGLER_LOG_PATH: join(dataFolder, 'logs'),
-      WRANGLER_REGISTRY_PATH: join(dataFolder, 'registry'),
-      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-      X_LOCAL_EXPLORER: 'false',
-      X_LOCAL_OBSERVABILITY: 'false',
-    },
-  })
+  const child = spawnWranglerDev({ config, script, port, dataFolder })
   const group = child.pid
-  if (group === undefined) throw new Error(`${script} could not be started.`)
   const worker: Service = {
     origin: `http://127.0.0.1:${port}`,
     ended: once(child, 'exit').then(async ([code]) => {
@@ -70,28 +43,7 @@ export async function startWorker({ config, script, dataFolder }: WorkerSource):
   return worker
 }
 
-/** False when no process of the group is left. */
-function signalGroup(group: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(-group, signal)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** Ends what the first process of the group has left, which may still write into the data folder. */
 async function endGroup(group: number): Promise<void> {
   for (let tries = 0; tries < 100 && signalGroup(group, 'SIGKILL'); tries += 1) await sleep(50)
 }
-
-const flags = (config: string, script: string, dataFolder: string, port: number): string[] => [
-  ...['dev', script],
-  ...['--config', config],
-  ...['--ip', '127.0.0.1'],
-  ...['--port', String(port)],
-  ...['--inspector-port', '0'],
-  ...['--persist-to', dataFolder],
-  ...['--log-level', 'error'],
-  '--show-interactive-dev-session=false',
-]

@@ -1,8 +1,8 @@
 import { DurableObject } from 'cloudflare:workers'
 import { noCalls } from '../src/platform/calls.ts'
 import { Refusal, refusalData } from '../src/platform/errors.ts'
-import { now } from '../src/platform/time.ts'
-import { execute, type PolicyMemory } from '../src/policies/object/execution.ts'
+import { tenantNow } from '../src/platform/tenancy.ts'
+import type { PolicyMemory } from '../src/policies/object/execution.ts'
 import type { PolicyMessage, PolicyReply } from '../src/policies/object/message.ts'
 
 /** Operations that may wait for one policy; more are refused at once. */
@@ -42,8 +42,19 @@ export class PolicyObject extends DurableObject<Env> {
   async #run(message: PolicyMessage, calls: PolicyReply['calls']): Promise<PolicyReply> {
     const { tenant, caller, requestId, idempotency } = message
     const later = (work: Promise<unknown>): void => this.ctx.waitUntil(work)
-    const context = { env: this.env, tenant, caller, requestId, idempotency, now: now(), calls, later }
+    const context = {
+      env: this.env,
+      tenant,
+      caller,
+      requestId,
+      idempotency,
+      now: tenantNow(tenant),
+      calls,
+      later,
+    }
     try {
+      // Rules and rating are much code, which an isolate without objects never needs.
+      const { execute } = await import('../src/policies/object/execution.ts')
       return { calls, answer: await execute(context, message, this.#memory) }
     } catch (problem) {
       if (problem instanceof Refusal) return { calls, refusal: refusalData(problem) }

@@ -1,14 +1,12 @@
-// The service as a process: `wrangler dev` and its children in a process group of their own, noted in the data
-// folder, so that a start after a crash of this program can end what the crash left behind.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+// The service as a process: the process group of `wrangler dev`, noted in the data folder, so that a start after a crash of this program can end what the crash left behind.
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeNote } from './notes.ts'
+import { signalGroup, spawnWranglerDev } from './wrangler-dev.ts'
 import { CONFIG_FILE } from './write-config.ts'
-
-const WRANGLER = resolve('node_modules/wrangler/bin/wrangler.js')
 
 /** What `service.json` in the data folder says while the service runs. */
 export type RunningService = {
@@ -34,15 +32,6 @@ function commandOf(pid: number): string {
     return execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' })
   } catch {
     return ''
-  }
-}
-
-function signalGroup(group: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(-group, signal)
-    return true
-  } catch {
-    return false
   }
 }
 
@@ -89,22 +78,8 @@ export type Service = {
 
 /** Starts the service on the port; it answers some seconds later (`waitForHealth`). */
 export function startService(port: number, dataFolder: string): Service {
-  const child = spawn(process.execPath, [WRANGLER, ...wranglerArguments(port, dataFolder)], {
-    detached: true,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: {
-      ...process.env,
-      // Nothing of a local run leaves the machine or the data folder.
-      WRANGLER_SEND_METRICS: 'false',
-      WRANGLER_LOG_PATH: resolve(dataFolder, 'logs'),
-      WRANGLER_REGISTRY_PATH: resolve(dataFolder, 'registry'),
-      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-      X_LOCAL_EXPLORER: 'false',
-      X_LOCAL_OBSERVABILITY: 'false',
-    },
-  })
+  const child = spawnWranglerDev({ config: CONFIG_FILE, port, dataFolder })
   const group = child.pid
-  if (group === undefined) throw new Error('The service could not be started.')
   const note: RunningService = { launcher: process.pid, group, port }
   writeNote(noteFile(dataFolder), note)
   const ended = exitOf(child).then(code => {
@@ -123,17 +98,6 @@ export function startService(port: number, dataFolder: string): Service {
     },
   }
 }
-
-const wranglerArguments = (port: number, dataFolder: string): string[] => [
-  'dev',
-  ...['--config', CONFIG_FILE],
-  ...['--ip', '127.0.0.1'],
-  ...['--port', String(port)],
-  ...['--inspector-port', '0'],
-  ...['--persist-to', resolve(dataFolder)],
-  ...['--log-level', 'error'],
-  '--show-interactive-dev-session=false',
-]
 
 const exitOf = (child: ChildProcess): Promise<number> =>
   new Promise(done => {

@@ -1,5 +1,6 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
+import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
@@ -11,6 +12,8 @@ import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
+import { reinstatementRoutes } from './reinstatements/routes.ts'
+import { tenantRoutes } from './tenants/routes.ts'
 
 const documentRoute = publicRoute({
   method: 'get',
@@ -31,6 +34,9 @@ export const ROUTES: readonly Route[] = [
   ...policyRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,
+  ...cancellationRoutes,
+  ...reinstatementRoutes,
+  ...tenantRoutes,
   ...fileRoutes,
 ]
 

@@ -34,6 +34,7 @@ CREATE TABLE `tenant` (
 	`generation` integer NOT NULL,
 	`token_epoch` integer NOT NULL,
 	`versioned` integer NOT NULL,
+	`clock_offset_ms` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

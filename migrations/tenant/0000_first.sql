@@ -49,7 +49,8 @@ CREATE TABLE `installment` (
 	`end` integer NOT NULL,
 	`issue_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
-	`periods` text NOT NULL
+	`periods` text NOT NULL,
+	`absorbed_by` text
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint
@@ -128,6 +129,21 @@ CREATE TABLE `webhook` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint
+CREATE TABLE `cancellation` (
+	`locator` integer PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`name` text NOT NULL,
+	`state` text NOT NULL,
+	`effective_at` integer NOT NULL,
+	`conflict_handling` text NOT NULL,
+	`category` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`issued_at` integer,
+	`modification_locator` text
+);
+--> statement-breakpoint
+CREATE INDEX `cancellation_policy` ON `cancellation` (`policy_locator`);--> statement-breakpoint
 CREATE TABLE `exposure_run` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,
@@ -138,7 +154,8 @@ CREATE TABLE `exposure_run` (
 	`start` integer NOT NULL,
 	`end` integer NOT NULL,
 	`exposure_locator` text NOT NULL,
-	`data` text NOT NULL
+	`data` text NOT NULL,
+	`cuts` text NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `exposure_run_policy` ON `exposure_run` (`policy_locator`);--> statement-breakpoint
@@ -163,7 +180,8 @@ CREATE TABLE `fee` (
 	`reversed` integer NOT NULL,
 	`made_by` text NOT NULL,
 	`start` integer NOT NULL,
-	`end` integer NOT NULL
+	`end` integer NOT NULL,
+	`changes` text NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `fee_policy` ON `fee` (`policy_locator`);--> statement-breakpoint
@@ -171,6 +189,7 @@ CREATE TABLE `modification` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`display_id` integer NOT NULL,
 	`policy_locator` integer NOT NULL,
+	`kind` text NOT NULL,
 	`quote_locator` integer,
 	`number` integer NOT NULL,
 	`name` text NOT NULL,
@@ -179,8 +198,12 @@ CREATE TABLE `modification` (
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`issued_at` integer,
+	`invalidated_at` integer,
 	`underwriting` text,
-	`premium_change` integer
+	`premium_change` integer,
+	`proration` text,
+	`transaction_locator` text,
+	`cancellation_name` text
 );
 --> statement-breakpoint
 CREATE INDEX `modification_policy` ON `modification` (`policy_locator`);--> statement-breakpoint
@@ -196,6 +219,7 @@ CREATE TABLE `peril_run` (
 	`peril_locator` text NOT NULL,
 	`data` text NOT NULL,
 	`amounts` text NOT NULL,
+	`cuts` text NOT NULL,
 	`month_premium` text,
 	`premium` integer,
 	`price` text
@@ -235,6 +259,7 @@ CREATE TABLE `policy` (
 );
 --> statement-breakpoint
 CREATE INDEX `policy_policyholder` ON `policy` (`policyholder_locator`);--> statement-breakpoint
+CREATE INDEX `policy_created` ON `policy` (`created_at`,`locator`);--> statement-breakpoint
 CREATE TABLE `policy_segment` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,
@@ -245,10 +270,19 @@ CREATE TABLE `policy_segment` (
 	`start` integer NOT NULL,
 	`end` integer NOT NULL,
 	`quote_locator` integer NOT NULL,
-	`data` text NOT NULL
+	`data` text NOT NULL,
+	`predecessor` text
 );
 --> statement-breakpoint
 CREATE INDEX `policy_segment_policy` ON `policy_segment` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `policy_term` (
+	`field` text NOT NULL,
+	`term` text NOT NULL,
+	`policy_locator` integer NOT NULL,
+	PRIMARY KEY(`field`, `term`, `policy_locator`)
+);
+--> statement-breakpoint
+CREATE INDEX `policy_term_policy` ON `policy_term` (`policy_locator`);--> statement-breakpoint
 CREATE TABLE `quote` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,
@@ -265,6 +299,20 @@ CREATE TABLE `quote` (
 );
 --> statement-breakpoint
 CREATE INDEX `quote_policy` ON `quote` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `reinstatement` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`cancellation_locator` integer NOT NULL,
+	`state` text NOT NULL,
+	`effective_at` integer NOT NULL,
+	`deadline_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`issued_at` integer,
+	`modification_locator` text
+);
+--> statement-breakpoint
+CREATE INDEX `reinstatement_policy` ON `reinstatement` (`policy_locator`);--> statement-breakpoint
 CREATE TABLE `policyholder_term` (
 	`field` text NOT NULL,
 	`term` text NOT NULL,

@@ -7,7 +7,7 @@ import type { Query } from '../platform/database.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
 import type { Uuid } from '../platform/locators.ts'
-import { HOME_SHARD, shardDatabase, type Tenant } from '../platform/tenancy.ts'
+import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
 import type {
   AuthenticateAdminQuery,
@@ -177,7 +177,7 @@ async function record(
   context: PublicContext,
 ): Promise<void> {
   const database = shardDatabase(context.env, tenant, HOME_SHARD, context.calls)
-  await commit({ ...context, tenant, caller, idempotency: undefined }, database, {
+  await commit({ ...context, now: tenantNow(tenant), tenant, caller, idempotency: undefined }, database, {
     shard: HOME_SHARD,
     guards: [],
     facts,

@@ -23,7 +23,7 @@ export type StoredAccount = {
 export const ADMINISTRATION_ACCOUNT = 'account.internal'
 
 /** The zone that tokens name until the tenant has a configuration. */
-const ZONE_WITHOUT_CONFIGURATION = 'UTC'
+export const ZONE_WITHOUT_CONFIGURATION = 'UTC'
 
 /** The tenant that all given properties name, as it is now; undefined when there is none. */
 export async function readNamedTenant(

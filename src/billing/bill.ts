@@ -2,7 +2,7 @@
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
-import type { Money } from '../platform/money.ts'
+import { type Money, sum } from '../platform/money.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -15,14 +15,16 @@ import {
 import { quoteParts } from '../policies/quote-parts.ts'
 import { type Charge, feeCharges, perilCharges } from './charge.ts'
 import { planInstallments } from './installments.ts'
-import { type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
+import { type Invoice, type InvoicedTransaction, invoiceOf, invoiceStatus } from './invoice.ts'
 import { totalsDue } from './items.ts'
+import { netCharges } from './net-charges.ts'
 
 /** Kind of the timers that go off when an installment is to be invoiced. */
 export const INVOICE_TIMER = 'policy.invoice'
 
 /** All that the modification charges. */
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
+  if (modification.kind !== 'creation') return netCharges(aggregate, modification)
   const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === modification.locator)
   const fees = [...aggregate.fees.values()].filter(
     fee => fee.madeBy === modification.locator && !fee.reversed,
@@ -43,7 +45,20 @@ export const planOf = (aggregate: PolicyAggregate, modification: Modification): 
 export function amountsDue(aggregate: PolicyAggregate, modification: Modification): Money[] {
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
-  return totalsDue(plan, chargesOf(aggregate, modification), aggregate.policy.currency)
+  const { currency } = aggregate.policy
+  const [first, ...rest] = totalsDue(plan, chargesOf(aggregate, modification), currency)
+  const absorbed = absorbedBy(aggregate, modification)
+  return absorbed.length === 0 ? [first!, ...rest] : [sum([first!, ...absorbed], currency), ...rest]
+}
+
+/** What installments of other modifications bill that this one's first invoice bills in their place. */
+function absorbedBy(aggregate: PolicyAggregate, modification: Modification): Money[] {
+  const absorbed = [...aggregate.installments.values()].filter(one => one.absorbedBy === modification.locator)
+  const owners = new Set(absorbed.map(one => one.modificationLocator))
+  return [...owners].flatMap(owner => {
+    const due = amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    return absorbed.filter(one => one.modificationLocator === owner).map(one => due[one.number - 1]!)
+  })
 }
 
 export type BillingContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
@@ -95,6 +110,7 @@ export function invoiceWhatIsDue(
   aggregate: PolicyAggregate,
   modification: Modification,
   { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
+  transaction: InvoicedTransaction = 'newBusiness',
 ): Invoicing {
   const due = installmentsToInvoice(aggregate, modification, now)
   if (due.length === 0) return { aggregate, made: [] }
@@ -105,7 +121,7 @@ export function invoiceWhatIsDue(
     const invoice = invoiceOf(
       { ...installment, dueAt },
       totalDue,
-      'newBusiness',
+      transaction,
       {
         locator: supply.uuid(),
         displayId: supply.digits() as DisplayId,
@@ -123,15 +139,21 @@ export function invoiceWhatIsDue(
   return { aggregate: { ...aggregate, invoices }, made }
 }
 
+/** The policy's invoices that are not void. */
+export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
+  [...invoices.values()].filter(invoice => invoiceStatus(invoice) !== 'invalidated')
+
 /** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. */
 export function installmentsToInvoice(
   aggregate: PolicyAggregate,
   modification: Modification,
   now: Instant,
 ): PlannedInstallment[] {
-  const standing = invoicesOf(aggregate, modification).filter(
-    invoice => invoiceStatus(invoice) !== 'invalidated',
+  const standing = standingInvoices(aggregate).filter(
+    invoice => invoice.policyModificationLocator === modification.locator,
   )
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
-  return planOf(aggregate, modification).filter(one => one.issueAt <= now && !invoiced.has(one.number))
+  return planOf(aggregate, modification).filter(
+    one => one.issueAt <= now && one.absorbedBy === undefined && !invoiced.has(one.number),
+  )
 }

@@ -100,3 +100,16 @@ export const FinancialTransactionResponse = z
   })
   .openapi('FinancialTransactionResponse')
 export type FinancialTransactionResponse = z.infer<typeof FinancialTransactionResponse>
+
+/** An invoice that is planned but not issued (brief 4.1). */
+export const FutureInvoiceResponse = z
+  .object({
+    issueTimestamp: Timestamp,
+    dueTimestamp: Timestamp,
+    startTimestamp: Timestamp,
+    endTimestamp: Timestamp,
+    financialTransactions: z.array(FinancialTransactionResponse),
+    writeOff: Flag.openapi({ description: 'It will be settled as writtenOff once it is issued.' }),
+  })
+  .openapi('FutureInvoiceResponse')
+export type FutureInvoiceResponse = z.infer<typeof FutureInvoiceResponse>

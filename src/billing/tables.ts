@@ -15,6 +15,7 @@ export const installments = sqliteTable(
     issueAt: integer().notNull(),
     dueAt: integer().notNull(),
     periods: text({ mode: 'json' }).$type<BillingPeriod[]>().notNull(),
+    absorbedBy: text(),
   },
   table => [index('installment_policy').on(table.policyLocator)],
 )

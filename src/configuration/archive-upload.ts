@@ -8,8 +8,9 @@ import { refusalFinding } from './log.ts'
 /** Reads, checks and compiles a zip. Never throws for what it contains: every problem is a finding. */
 export function compileArchive(zip: Uint8Array): Compilation {
   try {
-    const { files, findings } = readArchive(zip)
+    const { files, findings, checkUnread } = readArchive(zip)
     const compilation = compileConfiguration(files, { compileLiquid: compileTemplate })
+    if (compilation.configuration) checkUnread()
     return { ...compilation, findings: [...findings, ...compilation.findings] }
   } catch (problem) {
     if (problem instanceof ArchiveRefused) return { findings: [refusalFinding(problem)] }

@@ -1,12 +1,13 @@
 // Configurations in the memory of an isolate, so that a request needs no round trip for one. Named by hash and
 // generation of the tenant, an entry never grows old: a repair gives the version another hash.
 import type { Calls } from '../platform/calls.ts'
+import { loadPatternEngine } from '../platform/fields/patterns.ts'
 import type { Tenant } from '../platform/tenancy.ts'
-import { type CompiledTemplate, compileTemplate } from '../rating/liquid/compile.ts'
+import type { CompiledTemplate } from '../rating/liquid/compile.ts'
 import type { LookupResult } from '../rating/liquid/environment.ts'
-import { isLookupTable } from './check/tables.ts'
 import type { Configuration, LookupTable, TemplateSource } from './configuration.ts'
 import { compiledKey, getConfiguration } from './kept/files.ts'
+import { isLookupTable } from './lookup-table.ts'
 
 export type LoadedConfiguration = {
   readonly configuration: Configuration
@@ -27,7 +28,12 @@ type Entry = { loaded: LoadedConfiguration; characters: number }
 const entries = new Map<string, Entry>()
 let cachedCharacters = 0
 
-/** The configuration of that archive: from memory, else from R2. */
+type TemplateCompiler = typeof import('../rating/liquid/compile.ts').compileTemplate
+
+/**
+ * The configuration of that archive: from memory, else from R2. What its templates and patterns need comes with
+ * it; so both are at hand wherever a configuration is, and no part of an isolate's start-up.
+ */
 export async function loadConfiguration(
   env: Env,
   tenant: Tenant,
@@ -41,8 +47,12 @@ export async function loadConfiguration(
     entries.set(key, entry)
     return entry.loaded
   }
-  const { configuration, characters } = await getConfiguration(env, tenant, hash, calls)
-  const loaded = loadedConfiguration(configuration, hash)
+  const [{ configuration, characters }, { compileTemplate }] = await Promise.all([
+    getConfiguration(env, tenant, hash, calls),
+    import('../rating/liquid/compile.ts'),
+    loadPatternEngine(),
+  ])
+  const loaded = loadedConfiguration(configuration, hash, compileTemplate)
   keep(key, { loaded, characters })
   return loaded
 }
@@ -60,7 +70,11 @@ function keep(key: string, entry: Entry): void {
 }
 
 /** Templates and look-ups of a configuration that is in memory. */
-export function loadedConfiguration(configuration: Configuration, hash: string): LoadedConfiguration {
+export function loadedConfiguration(
+  configuration: Configuration,
+  hash: string,
+  compileTemplate: TemplateCompiler,
+): LoadedConfiguration {
   const templates = new Map<string, CompiledTemplate>()
   const indexes = new Map<LookupTable, ReadonlyMap<string, string>>()
   const indexOf = (table: LookupTable): ReadonlyMap<string, string> => {
@@ -72,7 +86,7 @@ export function loadedConfiguration(configuration: Configuration, hash: string):
     configuration,
     hash,
     template(source) {
-      const template = templates.get(source.path) ?? readTemplate(source)
+      const template = templates.get(source.path) ?? compiledTemplate(compileTemplate(source), source)
       templates.set(source.path, template)
       return template
     },
@@ -100,8 +114,10 @@ function indexTable({ columns, rows }: LookupTable): ReadonlyMap<string, string>
   return index
 }
 
-function readTemplate(source: TemplateSource): CompiledTemplate {
-  const { template, findings } = compileTemplate(source)
+function compiledTemplate(
+  { template, findings }: ReturnType<TemplateCompiler>,
+  source: TemplateSource,
+): CompiledTemplate {
   if (template) return template
   throw new Error(`${source.path} was deployed and does not compile: ${findings[0]?.message}`)
 }

@@ -35,13 +35,13 @@ export function compileConfiguration(
 ): Compilation {
   const files = indexFiles(archive)
   const report = openReport()
-  const settings = compileSettings(files, report)
+  const productNames = files.foldersIn('products')
+  const settings = compileSettings(files, productNames.length > 0, report)
   const paymentFields = compilePaymentFields(files, report)
   const policyholderFields = compilePolicyholderFields(files, report)
   checkScreens(files, policyholderFields, report)
   const scripts = readScripts(files, report)
   checkRequires(scripts, report)
-  const productNames = files.foldersIn('products')
   if (productNames.length === 0)
     report.error(
       { path: 'products' },

@@ -6,7 +6,7 @@ import {
   signedInRoute,
   tenantRoute,
 } from '../platform/http/route.ts'
-import { LARGEST_ARCHIVE_BYTES } from './archive/read.ts'
+import { LARGEST_ARCHIVE_BYTES } from './archive/limits.ts'
 import {
   DeployForm,
   DeploymentQuery,
@@ -23,9 +23,11 @@ import {
   StudioDeployForm,
 } from './contract.ts'
 import { listProducts, listVersions, readStatus, readVersion } from './reading.ts'
-import { deployAssets, deployTest, deployToProduction, deployToTest, repair } from './service.ts'
 
 const tags = ['Configuration deployment']
+
+/** To read and check archives is much code for calls that are seldom: loaded with the first of them. */
+const deploying = () => import('./service.ts')
 
 const DESCRIPTION =
   'The archive is checked wholly before anything changes. A mistake in it is answered 200 with `success` false, and `logfile` lists every problem with its file and line.'
@@ -50,7 +52,7 @@ export const configurationRoutes: readonly Route[] = [
     tags,
     form: withZip(StudioDeployForm),
     answer: deployedAs(DeployTestAssetResponse),
-    handle: ({ body, file }, context) => deployToTest(body, file, context),
+    handle: async ({ body, file }, context) => (await deploying()).deployToTest(body, file, context),
   }),
   administrationFormRoute({
     method: 'post',
@@ -60,7 +62,7 @@ export const configurationRoutes: readonly Route[] = [
     tags,
     form: withZip(DeployForm),
     answer: deployedAs(DeployProductionAssetResponse),
-    handle: ({ body, file }, context) => deployToProduction(body, file, context),
+    handle: async ({ body, file }, context) => (await deploying()).deployToProduction(body, file, context),
   }),
   administrationFormRoute({
     method: 'post',
@@ -70,7 +72,7 @@ export const configurationRoutes: readonly Route[] = [
     tags,
     form: withZip(RepairForm),
     answer: deployedAs(DeployProductionAssetResponse),
-    handle: ({ body, file }, context) => repair('test', body, file, context),
+    handle: async ({ body, file }, context) => (await deploying()).repair('test', body, file, context),
   }),
   administrationFormRoute({
     method: 'post',
@@ -80,7 +82,7 @@ export const configurationRoutes: readonly Route[] = [
     tags,
     form: withZip(RepairForm),
     answer: deployedAs(DeployProductionAssetResponse),
-    handle: ({ body, file }, context) => repair('production', body, file, context),
+    handle: async ({ body, file }, context) => (await deploying()).repair('production', body, file, context),
   }),
   administrationFormRoute({
     method: 'post',
@@ -90,7 +92,7 @@ export const configurationRoutes: readonly Route[] = [
     tags,
     form: withZip(DeployTestForm),
     answer: deployedAs(DeployTestConfigurationLegacyResponse),
-    handle: ({ body, file }, context) => deployTest(body, file, context),
+    handle: async ({ body, file }, context) => (await deploying()).deployTest(body, file, context),
   }),
   administrationFormRoute({
     method: 'post',
@@ -101,7 +103,7 @@ export const configurationRoutes: readonly Route[] = [
     deprecated: true,
     form: withZip(DeployForm),
     answer: deployedAs(DeployProductionAssetResponse),
-    handle: ({ body, file }, context) => deployAssets(body, file, context),
+    handle: async ({ body, file }, context) => (await deploying()).deployAssets(body, file, context),
   }),
   signedInRoute({
     method: 'get',

@@ -49,17 +49,16 @@ export const archiveAccountsQuery = (database: Database, usernames: readonly str
       ),
     )
 
-/** Names of those of the products that have policies; of the version, or of any for undefined. */
-export const usedProductsQuery = (
-  database: Database,
-  products: readonly string[],
-  version: number | undefined,
-) =>
-  database.build.all<{ name: string }>(sql`
-    select wanted.value as name from json_each(${JSON.stringify(products)}) as wanted
+/** Products by name; null: whichever, the tenant as a whole. */
+export type Scope = string | null
+
+/** Those of the scopes that have policies; of the version, or of any for undefined. */
+export const usedScopesQuery = (database: Database, scopes: readonly Scope[], version: number | undefined) =>
+  database.build.all<{ name: Scope }>(sql`
+    select wanted.value as name from json_each(${JSON.stringify(scopes)}) as wanted
     where exists (
       select 1 from ${policies} where ${and(
-        eq(policies.productName, sql`wanted.value`),
+        eq(policies.productName, sql`coalesce(wanted.value, ${policies.productName})`),
         version === undefined ? undefined : eq(policies.configVersion, version),
       )}
     )`)
@@ -72,10 +71,11 @@ export const latestVersionIs = (version: number) =>
 export const versionHasHash = (version: number, hash: string) =>
   sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
 
-/** Holds while none of the products has a policy of the version. */
-export const noPolicyOf = (products: readonly string[], version: number) => sql`not exists (
-  select 1 from ${policies} where ${policies.configVersion} = ${version}
-    and ${policies.productName} in (select value from json_each(${JSON.stringify(products)}))
+/** Holds while none of the scopes has a policy of the version. */
+export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not exists (
+  select 1 from json_each(${JSON.stringify(scopes)}) as wanted join ${policies}
+    on ${policies.productName} = coalesce(wanted.value, ${policies.productName})
+  where ${policies.configVersion} = ${version}
 )`
 
 /** What a deploy or repair leaves: what the version stands for now, and that and when it was done. */

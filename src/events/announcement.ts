@@ -2,6 +2,7 @@
 // dispatcher is armed, so that what a crash leaves behind is found within a minute.
 import type { RequestContext } from '../platform/context.ts'
 import { dispatcherObject, type ShardName, shardName } from '../platform/tenancy.ts'
+import { now } from '../platform/time.ts'
 
 /** A queue message: deliveries of this shard may be due. */
 export type Announcement = ShardName
@@ -17,14 +18,15 @@ const MOST_ARMED_SHARDS = 10_000
  * is over, whatever it did before, so a commit that began within those 30 s is there by then.
  */
 export async function armDispatcher(context: RequestContext, shard: number): Promise<void> {
-  const { tenant, now } = context
+  const { tenant } = context
+  const at = now()
   const key = `${tenant.locator}/${tenant.generation}/${shard}`
   const last = armedAt.get(key)
-  if (last !== undefined && now - last < ARM_EVERY_MS) return
+  if (last !== undefined && at - last < ARM_EVERY_MS) return
   context.calls.object += 1
-  await dispatcherObject(context.env, tenant, shard).arm(shardName(tenant, shard), now + ARM_AHEAD_MS)
+  await dispatcherObject(context.env, tenant, shard).arm(shardName(tenant, shard), at + ARM_AHEAD_MS)
   if (armedAt.size >= MOST_ARMED_SHARDS) armedAt.clear()
-  armedAt.set(key, now)
+  armedAt.set(key, at)
 }
 
 /** Hints, after the answer, that deliveries are due. A lost hint costs a minute, not an event. */

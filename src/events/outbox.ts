@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm'
 import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../platform/locators.ts'
-import { later, now } from '../platform/time.ts'
+import { tenantNow } from '../platform/tenancy.ts'
+import { later } from '../platform/time.ts'
 import { deliveries, events, webhooks } from './tables.ts'
 import type { EventType } from './types.ts'
 
@@ -27,7 +28,7 @@ export function eventRows(
   shard: number,
 ): Query[] {
   if (happened.length === 0) return []
-  const at = later(context.now, now())
+  const at = later(context.now, tenantNow(context.tenant))
   const rows = happened.map(event => ({
     locator: newUuid(shard),
     requestId: context.requestId,

@@ -1,87 +1,135 @@
-// Timers: what must happen later, as rows. The dispatcher hands each to the owner of its kind when it is due.
-import { inArray, sql } from 'drizzle-orm'
+// Timers: what must happen later, as rows with a due time in the tenant's time. The dispatcher hands each to the
+// owner of its kind when it is due, and so does whoever moves the tenant's clock (tenants/clock.ts).
+import { asc, inArray, lte, sql } from 'drizzle-orm'
 import { INVOICE_TIMER } from '../billing/bill.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Database } from '../platform/database.ts'
 import { timers } from '../platform/tables.ts'
-import { shardDatabase, type Tenant } from '../platform/tenancy.ts'
-import { type Instant, now } from '../platform/time.ts'
-import { invoiceDue } from '../policies/object/invoice-timer.ts'
-import { purgeWrites, WRITES_PURGE } from './purge.ts'
+import { shardDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
+import type { Instant } from '../platform/time.ts'
+import { invoiceDue, termEndDue } from '../policies/object/policy-timers.ts'
+import { POLICY_END, POLICY_END_REMINDER } from '../policies/term-end.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
 
-type Timer = typeof timers.$inferSelect
+export type Timer = typeof timers.$inferSelect
 
-/** A timer that fired, and where. */
-export type Firing = {
+/** A shard whose timers fire. */
+export type TimerPlace = {
   readonly env: Env
   readonly tenant: Tenant
   readonly shard: number
-  readonly database: Database
   readonly calls: Calls
-  readonly timer: Timer
 }
 
 /**
- * Does what a timer is for, and removes or moves it in the batch that does it; so an owner that is cut off is
- * simply called again. It checks anew whether there is anything to do: time has passed since the timer was set.
+ * Does what a timer is for; its row is removed afterwards. An owner that fails or is cut off is called again, and
+ * so may one be that was slow; so it checks anew whether there is anything to do, and a second time does nothing.
  */
-export type TimerOwner = (firing: Firing) => Promise<void>
+export type TimerOwner = (timer: Timer, place: TimerPlace) => Promise<void>
 
 const OWNERS: Readonly<Record<string, TimerOwner>> = {
-  [WRITES_PURGE]: purgeWrites,
   [INVOICE_TIMER]: invoiceDue,
-  [WEBHOOK_COPY]: async ({ env, tenant, database, calls, timer }) => {
-    await copyWebhook(env, tenant, timer.subject, calls)
-    await database.batch([database.build.delete(timers).where(inArray(timers.locator, [timer.locator]))])
-  },
+  [POLICY_END]: termEndDue,
+  [POLICY_END_REMINDER]: termEndDue,
+  [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 
 /** Timers that one claim takes, and claims of one call. */
 const MOST_CLAIMED = 50
 const MOST_ROUNDS = 20
 
-/** Owners called at once. */
+/** Subjects whose timers fire at once; those of one subject fire one after the other. */
 const MOST_AT_ONCE = 5
 
 /** A timer whose owner failed or was cut off fires again after this time. */
-const LEASE_MS = 60_000
+export const TIMER_LEASE_MS = 60_000
 
 /** Fires the shard's due timers, a bounded number of them: whether that were all is for the caller to look up. */
-export async function fireDue(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<void> {
-  const database = shardDatabase(env, tenant, shard, calls)
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const due = await claimDue(database, now())
-    const waiting = due.values()
-    const work = async (): Promise<void> => {
-      for (const timer of waiting) await fire({ env, tenant, shard, database, calls, timer })
-    }
-    await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
-    if (due.length < MOST_CLAIMED) return
-  }
+export async function fireDue(place: TimerPlace): Promise<void> {
+  for (let round = 0; round < MOST_ROUNDS; round += 1)
+    if ((await fireClaim(place)).claimed < MOST_CLAIMED) return
 }
 
-async function claimDue(database: Database, at: Instant): Promise<Timer[]> {
+/** What one claim of due timers came to; the `failed` ones are due again when their lease ends. */
+export type FiredClaim = { readonly claimed: number; readonly failed: readonly string[] }
+
+/** Fires at most 50 timers that are due in the shard by the tenant's clock, those that wait longest. */
+export async function fireClaim(place: TimerPlace): Promise<FiredClaim> {
+  const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
+  const at = tenantNow(place.tenant)
+  const leaseUntil = (at + TIMER_LEASE_MS) as Instant
+  const due = await claimDue(database, at, leaseUntil)
+  const [done, failed]: [string[], string[]] = [[], []]
+  const waiting = Map.groupBy(due, timer => timer.subject).values()
+  const work = async (): Promise<void> => {
+    for (const ofSubject of waiting)
+      for (const timer of ofSubject) {
+        const list = (await fire(timer, place)) ? done : failed
+        list.push(timer.locator)
+      }
+  }
+  await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
+  if (done.length > 0) await remove(database, done, leaseUntil)
+  return { claimed: due.length, failed }
+}
+
+/** Oldest first; of the same time, in the order in which they were set. */
+async function claimDue(database: Database, at: Instant, leaseUntil: Instant): Promise<Timer[]> {
+  const { build } = database
+  const oldest = [asc(timers.dueAt), sql`rowid`] as const
+  const due = lte(timers.dueAt, at)
+  const chosen = build
+    .select({ locator: timers.locator })
+    .from(timers)
+    .where(due)
+    .orderBy(...oldest)
   const [claimed] = await database.batch([
-    database.build
+    build
+      .select()
+      .from(timers)
+      .where(due)
+      .orderBy(...oldest)
+      .limit(MOST_CLAIMED),
+    build
       .update(timers)
-      .set({ dueAt: at + LEASE_MS })
-      .where(
-        sql`locator in (select locator from ${timers} where due_at <= ${at} order by due_at limit ${MOST_CLAIMED})`,
-      )
-      .returning(),
+      .set({ dueAt: leaseUntil })
+      .where(inArray(timers.locator, chosen.limit(MOST_CLAIMED))),
   ])
   return claimed
 }
 
-async function fire(firing: Firing): Promise<void> {
-  const { kind, locator, subject } = firing.timer
+/** One that was set anew meanwhile stays. */
+async function remove(database: Database, done: readonly string[], leaseUntil: Instant): Promise<void> {
+  await database.batch([
+    database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`),
+  ])
+}
+
+/** Lets timers wait until `dueAt`. */
+export async function postpone(
+  database: Database,
+  locators: readonly string[],
+  dueAt: Instant,
+): Promise<void> {
+  await database.batch([
+    database.build.run(sql`update ${timers} set due_at = ${dueAt} where ${among(locators)}`),
+  ])
+}
+
+const among = (locators: readonly string[]) =>
+  sql`locator in (select value from json_each(${JSON.stringify(locators)}))`
+
+/** Whether the owner did what the timer is for. Never throws. */
+async function fire(timer: Timer, place: TimerPlace): Promise<boolean> {
+  const { kind, locator, subject } = timer
   try {
     const owner = OWNERS[kind]
     if (!owner) throw new Error('No owner of this kind; a newer release may have set the timer.')
-    await owner(firing)
+    await owner(timer, place)
+    return true
   } catch (problem) {
     console.error(JSON.stringify({ at: 'timer', kind, locator, subject, problem: String(problem) }))
+    return false
   }
 }
 

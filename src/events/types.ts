@@ -82,6 +82,8 @@ export type EventType = keyof typeof EVENT_TYPES
 
 export const eventTypes = Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]
 
+export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
+
 /** Whether events of `type` go to a subscription of `pattern`: the type itself, or `policy.*` for all below. */
 export const matchesEventType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))

@@ -4,11 +4,11 @@ import { eq, sql } from 'drizzle-orm'
 import { announce, armDispatcher } from '../events/announcement.ts'
 import { deliveriesOf, eventRows, type NewEvent } from '../events/outbox.ts'
 import type { RequestContext } from './context.ts'
-import { type Database, putRows, type Query } from './database.ts'
+import { type Database, putRows, type Query, statement } from './database.ts'
 import { Refusal } from './errors.ts'
-import { newUuid } from './locators.ts'
+import { newUuid, type Uuid } from './locators.ts'
 import { guards, timers, writes } from './tables.ts'
-import type { Instant } from './time.ts'
+import { type Instant, now } from './time.ts'
 
 export type GuardName =
   | 'guard_policy_version'
@@ -20,7 +20,15 @@ export type GuardName =
 /** Trips when `holds` is not true at the time of the batch. */
 export type Guard = { name: GuardName; holds: ReturnType<typeof sql> }
 
-export type NewTimer = { dueAt: Instant; kind: string; subject: string; payload: Record<string, string> }
+export type NewTimer = {
+  /** In the tenant's time. */
+  dueAt: Instant
+  kind: string
+  subject: string
+  payload: Record<string, string>
+  /** Of a timer that there may be once only: set again, it is the same one. */
+  locator?: Uuid
+}
 
 /** A JSON answer with its status, ready for the wire. Empty text: no body. */
 export type JsonAnswer = { status: number; text: string }
@@ -30,6 +38,17 @@ export type AnswerBySubject = { status: number; subject: string }
 
 export const isBySubject = (answer: JsonAnswer | AnswerBySubject): answer is AnswerBySubject =>
   'subject' in answer
+
+const RECORD_OF_WRITE = statement(build =>
+  build.insert(writes).values({
+    key: sql.placeholder('key'),
+    bodyHash: sql.placeholder('bodyHash'),
+    status: sql.placeholder('status'),
+    answer: sql.placeholder('answer'),
+    subject: sql.placeholder('subject'),
+    at: sql.placeholder('at'),
+  }),
+)
 
 export type Commit = {
   shard: number
@@ -70,13 +89,13 @@ export async function commit(
   const { text, status } = write.answer
   const keep = context.idempotency !== undefined && text.length <= LONGEST_KEPT_ANSWER
   const batch: Query[] = [
-    database.build.insert(writes).values({
+    database.bind(RECORD_OF_WRITE, {
       key: writeKey(context),
       bodyHash: context.idempotency?.bodyHash ?? '',
       status,
       answer: keep ? text : null,
       subject: write.subject,
-      at: context.now,
+      at: now(),
     }),
     ...write.guards.map(guard =>
       database.build.run(

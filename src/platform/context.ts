@@ -24,6 +24,7 @@ export type RequestContext = {
   readonly caller: Caller
   /** Also the answer's X-Request-Id and the requestId of the events that the request causes. */
   readonly requestId: Uuid
+  /** The tenant's time (platform/tenancy, `tenantNow`) on a tenant's routes and in its objects; else the real one. */
   readonly now: Instant
   readonly idempotency: IdempotencyKey | undefined
   readonly calls: Calls

@@ -15,6 +15,8 @@ export const tenants = sqliteTable(
     tokenEpoch: integer().notNull(),
     /** Whether deploys make new versions; a deployTest tenant starts without. */
     versioned: integer({ mode: 'boolean' }).notNull(),
+    /** How far the tenant's clock is ahead of the real one; only test tenants move theirs. */
+    clockOffsetMs: integer().notNull().default(0),
     createdAt: integer().notNull(),
   },
   table => [uniqueIndex('tenant_name').on(table.name), uniqueIndex('tenant_host_name').on(table.hostName)],

@@ -1,8 +1,7 @@
-import { is, sql } from 'drizzle-orm'
+import { fillPlaceholders, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
-import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw'
+import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Calls } from './calls.ts'
 
 export type Query = BatchItem<'sqlite'>
@@ -10,27 +9,63 @@ export type Query = BatchItem<'sqlite'>
 /** One D1 database within one request. `build` makes queries; only `batch` sends them, and counts. */
 export type Database = {
   readonly build: DrizzleD1Database
+  /** The query of the statement, with these values at its placeholders. */
+  bind<Q extends Query>(statement: Statement<Q>, values: Readonly<Record<string, unknown>>): Q
   /** Sends the queries as one atomic batch: one round trip. */
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
 }
 
-export function openDatabase(client: D1Database, calls: Calls): Database {
-  // A session from the start, so that read replicas can be switched on; until then every read is the primary's.
-  const session = client.withSession('first-primary') as unknown as D1Database
-  const build = drizzle(session, { casing: 'snake_case' })
-  return {
-    build,
-    batch(queries) {
-      calls.d1 += 1
-      for (const query of queries) prepareRaw(session, query)
-      return build.batch(queries)
-    },
-  }
+/**
+ * Makes queries for every database, and sends none: drizzle works out the names of a table's columns once for each
+ * of its instances, so an isolate has one.
+ */
+const build = drizzle({ prepare: () => undefined } as unknown as D1Database, { casing: 'snake_case' })
+
+/** A query with an `sql.placeholder` for each value that changes; `prepared` by its first use. */
+export type Statement<Q extends Query> = {
+  readonly make: (build: DrizzleD1Database) => Q
+  prepared?: Prepared
 }
 
-/** drizzle prepares the statements of its builders, but not those of `run(sql)` and `all(sql)`, which it then binds. */
-function prepareRaw(session: D1Database, query: Query): void {
-  if (is(query, SQLiteRaw)) Object.assign(query, { stmt: session.prepare(query.getQuery().sql) })
+/** A statement, to be made once for an isolate: to build a query takes far more work than to send it. */
+export const statement = <Q extends Query>(make: (build: DrizzleD1Database) => Q): Statement<Q> => ({ make })
+
+/** What drizzle knows of a query before it is sent: its text, its parameters, and what to make of the rows. */
+type Prepared = {
+  getQuery(): { sql: string; params: unknown[] }
+  mapResult(result: D1Result, isFromBatch: true): unknown
+}
+
+/** Drizzle's own way to this is not in its types. */
+const prepare = (query: Query): Prepared => (query as unknown as { _prepare(): Prepared })._prepare()
+
+export function openDatabase(client: D1Database, calls: Calls): Database {
+  // A session from the start, so that read replicas can be switched on; until then every read is the primary's.
+  const session = client.withSession('first-primary')
+  return {
+    build,
+    bind<Q extends Query>(made: Statement<Q>, values: Readonly<Record<string, unknown>>) {
+      made.prepared ??= prepare(made.make(build))
+      const { prepared } = made
+      const { sql: text, params } = prepared.getQuery()
+      const bound: Prepared = {
+        getQuery: () => ({ sql: text, params: fillPlaceholders(params, values) }),
+        mapResult: (result, isFromBatch) => prepared.mapResult(result, isFromBatch),
+      }
+      return { _prepare: () => bound } as unknown as Q
+    },
+    async batch<T extends readonly Query[]>(queries: T) {
+      calls.d1 += 1
+      const prepared = queries.map(prepare)
+      const results = await session.batch(
+        prepared.map(query => {
+          const { sql: text, params } = query.getQuery()
+          return session.prepare(text).bind(...params)
+        }),
+      )
+      return results.map((result, at) => prepared[at]!.mapResult(result, true)) as BatchResponse<T>
+    },
+  }
 }
 
 /** The column's name in SQL, by drizzle's own `snake_case` casing. */
@@ -38,6 +73,35 @@ const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${l
 
 /** Characters of JSON in one bound parameter; D1 takes 2 MB. */
 const LARGEST_PARAMETER = 900_000
+
+type Insertion = { columns: SQLiteColumn[]; before: SQL; after: SQL }
+
+const insertions = new WeakMap<SQLiteTable, Insertion>()
+
+/** The text around the rows, worked out once for each table. */
+function insertionInto(table: SQLiteTable): Insertion {
+  const known = insertions.get(table)
+  if (known) return known
+  const { name, columns, primaryKeys } = getTableConfig(table)
+  const keyed = primaryKeys[0]?.columns ?? columns.filter(column => column.primary)
+  const names = columns.map(column => snakeCase(column.name))
+  const keys = keyed.map(column => snakeCase(column.name))
+  const rest = names.filter(column => !keys.includes(column))
+  const quoted = (list: string[]): string => list.map(column => `"${column}"`).join(', ')
+  const values = names.map((_, at) => `value ->> ${at}`).join(', ')
+  const update =
+    keys.length === 0 || rest.length === 0
+      ? 'nothing'
+      : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
+  const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
+  const insertion = {
+    columns,
+    before: sql.raw(`insert into "${name}" (${quoted(names)}) select ${values} from json_each(`),
+    after: sql.raw(`) where true${conflict}`),
+  }
+  insertions.set(table, insertion)
+  return insertion
+}
 
 /**
  * Queries that insert the rows, or put them in the place of rows with the same key. Rows travel as JSON in one
@@ -49,22 +113,7 @@ export function putRows<T extends SQLiteTable>(
   rows: readonly T['$inferInsert'][],
 ): Query[] {
   if (rows.length === 0) return []
-  const { name, columns, primaryKeys } = getTableConfig(table)
-  const keyed = primaryKeys[0]?.columns ?? columns.filter(column => column.primary)
-  const names = columns.map(column => snakeCase(column.name))
-  const keys = keyed.map(column => snakeCase(column.name))
-  const rest = names.filter(column => !keys.includes(column))
-  const quoted = (list: string[]): string => list.map(column => `"${column}"`).join(', ')
-  const into = sql.raw(
-    `insert into "${name}" (${quoted(names)}) select ${names.map((_, at) => `value ->> ${at}`).join(', ')} from json_each(`,
-  )
-  const update =
-    keys.length === 0 || rest.length === 0
-      ? 'nothing'
-      : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
-  const conflict = sql.raw(
-    keys.length === 0 ? ') where true' : `) where true on conflict (${quoted(keys)}) do ${update}`,
-  )
+  const { columns, before, after } = insertionInto(table)
   const chunks: string[] = []
   let chunk = ''
   for (const row of rows) {
@@ -80,7 +129,7 @@ export function putRows<T extends SQLiteTable>(
     chunk += chunk === '' ? text : `,${text}`
   }
   chunks.push(chunk)
-  return chunks.map(rowsJson => database.build.run(sql`${into}${`[${rowsJson}]`}${conflict}`))
+  return chunks.map(rowsJson => database.build.run(sql`${before}${`[${rowsJson}]`}${after}`))
 }
 
 /** A query that deletes the rows with these keys (tables with a single-column key named `locator`). */

@@ -57,6 +57,11 @@ export const ERROR_KINDS = {
   policyLimit: { status: 413, api: 3003, about: 'The policy would pass one of its limits.' },
   templateFailed: { status: 422, api: 3004, about: 'A template of the configuration failed.' },
   templateLimit: { status: 422, api: 3005, about: 'A template of the configuration passed a counted limit.' },
+  amountOutOfRange: {
+    status: 422,
+    api: 3008,
+    about: 'An amount is larger than the service keeps.',
+  },
   policyholderValidation: {
     status: 400,
     api: 3006,

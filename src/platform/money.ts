@@ -1,4 +1,5 @@
 import Big from 'big.js'
+import { Refusal } from './errors.ts'
 
 /** ISO 4217 alphabetic code, e.g. `EUR`. */
 export type CurrencyCode = string & { readonly __brand: 'CurrencyCode' }
@@ -47,10 +48,11 @@ export function minorDigits(currency: CurrencyCode): number {
   return digits
 }
 
-const knownCurrencies = new Set(Intl.supportedValuesOf('currency'))
+let knownCurrencies: ReadonlySet<string> | undefined
 
 /** The code if it is one of ISO 4217, else undefined. */
 export function currencyCode(text: string): CurrencyCode | undefined {
+  knownCurrencies ??= new Set(Intl.supportedValuesOf('currency'))
   return knownCurrencies.has(text) ? (text as CurrencyCode) : undefined
 }
 
@@ -61,10 +63,13 @@ export function money(value: Decimal | string | number, currency: CurrencyCode):
   return fromMinor(Number(scaled.toFixed(0)), currency)
 }
 
-/** An amount from a whole number of minor units, as the store keeps it. */
+/** An amount from a whole number of minor units, as the store keeps it. Refuses (422) one that is too large. */
 export function fromMinor(minor: number, currency: CurrencyCode): Money {
   if (!Number.isSafeInteger(minor) || Math.abs(minor) > LARGEST_MINOR)
-    throw new MoneyError(`The amount ${minor} is beyond ${LARGEST_MINOR} minor units of ${currency}.`)
+    throw new Refusal(
+      'amountOutOfRange',
+      `An amount of ${minor} is beyond ${LARGEST_MINOR} minor units of ${currency}, the largest that is kept.`,
+    )
   return { minor: minor === 0 ? 0 : minor, currency }
 }
 

@@ -23,7 +23,7 @@ export type FileLink = {
   readonly expiresAt: Instant
 }
 
-/** The address of a file of the tenant: `<origin>/files/<token>`. */
+/** The address of a file of the tenant: `<origin>/files/<token>`. `now` is the real time, not the tenant's. */
 export function signedAddress(
   { env, origin, now }: { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant },
   { locator, generation }: Tenant,

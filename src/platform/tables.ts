@@ -27,6 +27,7 @@ export const writes = sqliteTable(
     /** The answer's JSON up to 64 KiB; null above, then `subject` is shown again. */
     answer: text(),
     subject: text().notNull(),
+    /** In real time, whatever the tenant's clock says: repeats come from the outside world. */
     at: integer().notNull(),
   },
   table => [index('write_at').on(table.at), index('write_subject').on(table.subject)],
@@ -37,6 +38,7 @@ export const timers = sqliteTable(
   'timer',
   {
     locator: text().primaryKey(),
+    /** In the tenant's time; a firing that is under way pushes it ahead as its lease. */
     dueAt: integer().notNull(),
     kind: text().notNull(),
     /** What it is about, e.g. the policy's locator as text. */

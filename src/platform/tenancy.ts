@@ -6,8 +6,8 @@ import { type Calls, noCalls } from './calls.ts'
 import * as control from './control-tables.ts'
 import { type Database, openDatabase } from './database.ts'
 import { notFound, Refusal } from './errors.ts'
-import { type PolicyLocator, type QuoteLocator, shardOfDigits, shardOfUuid, type Uuid } from './locators.ts'
-import { now } from './time.ts'
+import { type DigitLocator, type PolicyLocator, shardOfDigits, shardOfUuid, type Uuid } from './locators.ts'
+import { type Instant, now } from './time.ts'
 
 export type TenantType = 'test' | 'production'
 
@@ -20,11 +20,23 @@ export type Tenant = {
   readonly generation: number
   readonly tokenEpoch: number
   readonly versioned: boolean
+  /** How far its clock is ahead of the real one: see `tenantNow`. 0 but for test tenants. */
+  readonly clockOffsetMs: number
   /** Bindings of its databases; the index is the shard's number. */
   readonly shards: readonly string[]
   /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
   readonly isBehind: boolean
 }
+
+/**
+ * The time in the tenant. Test tenants move their clock forward (POST /test/clock) and it runs on from there, so
+ * whatever is a fact of the tenant's business has this time: what requests and policies take for now, timestamps
+ * of records and events, due times of timers. What protects or serves the outside world has the real time,
+ * `now()`: tokens and signed links, leases and retries of deliveries, records of idempotency, caches, alarms,
+ * and what belongs to the platform rather than to a tenant (deploys, the pool of databases).
+ */
+export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Instant =>
+  (now() + clockOffsetMs) as Instant
 
 /** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
 export const TENANT_TRUST_MS = 5_000
@@ -86,7 +98,7 @@ export type TenantRow = {
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
-  const { locator, name, hostName, type, generation, tokenEpoch, versioned } = first.tenant
+  const { locator, name, hostName, type, generation, tokenEpoch, versioned, clockOffsetMs } = first.tenant
   return {
     locator: locator as Uuid,
     name,
@@ -95,6 +107,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     generation,
     tokenEpoch,
     versioned,
+    clockOffsetMs,
     shards: rows.map(({ binding }) => binding),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }
@@ -129,7 +142,7 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
 export const HOME_SHARD = 0
 
 /** The shard that a digit locator lies in; 404 when the tenant has no such shard. */
-export function shardOfPolicy(tenant: Tenant, locator: PolicyLocator | QuoteLocator): number {
+export function shardOfPolicy(tenant: Tenant, locator: DigitLocator): number {
   const shard = shardOfDigits(locator)
   if (shard >= tenant.shards.length) throw notFound('policy', String(locator))
   return shard

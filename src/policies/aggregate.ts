@@ -5,7 +5,13 @@
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
-import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../platform/locators.ts'
+import type {
+  CancellationLocator,
+  DisplayId,
+  PolicyLocator,
+  QuoteLocator,
+  Uuid,
+} from '../platform/locators.ts'
 import type { CurrencyCode, Money } from '../platform/money.ts'
 import type { Instant, Span, TimeZone } from '../platform/time.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
@@ -60,9 +66,15 @@ export type Quote = {
   readonly underwriting?: UnderwritingResult
 }
 
+export type ModificationKind = 'creation' | 'cancellation' | 'withdrawal' | 'reinstatement'
+
+/** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
+export type Proration = 'monthly' | 'linear'
+
 /** One transaction. What it made refers to it; when it is issued, all of that is. */
 export type Modification = {
   readonly locator: Uuid
+  readonly kind: ModificationKind
   readonly displayId: DisplayId
   /** The quote that a new-business modification stands for. */
   readonly quoteLocator?: QuoteLocator
@@ -75,9 +87,16 @@ export type Modification = {
   readonly createdAt: Instant
   readonly updatedAt: Instant
   readonly issuedAt?: Instant
+  /** It was accepted and taken back; it counts for nothing but the void invoices that it left. */
+  readonly invalidatedAt?: Instant
   readonly underwriting?: UnderwritingResult
   /** Sum of the peril modifications' changes; absent until priced. */
   readonly premiumChange?: Money
+  /** How it shares out amounts that it splits; monthly unless said. */
+  readonly proration?: Proration
+  /** The cancellation or reinstatement that it carries out. */
+  readonly transactionLocator?: string
+  readonly cancellationName?: string
 }
 
 type Made = {
@@ -90,7 +109,13 @@ type Made = {
 }
 
 /** The policy's own data over a span: the characteristics that the contract calls PolicyCharacteristics. */
-export type PolicySegment = Made & Span & { readonly quoteLocator: QuoteLocator; readonly data: FieldData }
+export type PolicySegment = Made &
+  Span & {
+    readonly quoteLocator: QuoteLocator
+    readonly data: FieldData
+    /** The segment that it is a part or a continuation of. */
+    readonly predecessor?: Uuid
+  }
 
 export type Exposure = {
   readonly locator: Uuid
@@ -101,8 +126,12 @@ export type Exposure = {
   readonly updatedAt: Instant
 }
 
+/** From a time on, a modification put other runs in the place of a run, or none. */
+export type Cut = { readonly by: Uuid; readonly from: Instant }
+
 /** An exposure's data over a span in which it does not change. */
-export type ExposureRun = Made & Span & { readonly exposureLocator: Uuid; readonly data: FieldData }
+export type ExposureRun = Made &
+  Span & { readonly exposureLocator: Uuid; readonly data: FieldData; readonly cuts: readonly Cut[] }
 
 export type Peril = {
   readonly locator: Uuid
@@ -136,7 +165,11 @@ export type PerilRun = Made &
     readonly data: FieldData
     readonly amounts: PerilAmounts
     readonly price?: PerilPrice
+    readonly cuts: readonly Cut[]
   }
+
+/** What a later modification made of a fee: fees never grow beyond what they were (brief 3.3). */
+export type FeeChange = { readonly by: Uuid; readonly amount: Money; readonly reversed: boolean }
 
 export type Fee = Span & {
   readonly locator: Uuid
@@ -146,10 +179,52 @@ export type Fee = Span & {
   readonly amount: Money
   readonly reversed: boolean
   readonly madeBy: Uuid
+  /** In the order of the modifications; the last one holds. */
+  readonly changes: readonly FeeChange[]
 }
 
 /** An installment of the plan that a modification is billed by. */
-export type PlannedInstallment = Installment & { readonly locator: Uuid; readonly modificationLocator: Uuid }
+export type PlannedInstallment = Installment & {
+  readonly locator: Uuid
+  readonly modificationLocator: Uuid
+  /** The modification whose invoice bills it, in place of one of its own. */
+  readonly absorbedBy?: Uuid
+}
+
+export type CancellationState = 'draft' | 'issued' | 'rescinded'
+
+export type ConflictHandling = 'block' | 'invalidate'
+
+export type Cancellation = {
+  readonly locator: CancellationLocator
+  /** A cancellation type of the configuration, or `lapse`. */
+  readonly name: string
+  readonly state: CancellationState
+  readonly effectiveAt: Instant
+  readonly conflictHandling: ConflictHandling
+  readonly category?: string
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  /** Once issued. */
+  readonly modificationLocator?: Uuid
+}
+
+export type ReinstatementState = 'draft' | 'accepted' | 'issued' | 'expired'
+
+export type Reinstatement = {
+  readonly locator: Uuid
+  readonly cancellationLocator: CancellationLocator
+  readonly state: ReinstatementState
+  readonly effectiveAt: Instant
+  /** Until when it can be accepted and issued. */
+  readonly deadlineAt?: Instant
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  /** Once accepted; not issued before the reinstatement is. */
+  readonly modificationLocator?: Uuid
+}
 
 export type PolicyAggregate = {
   readonly policy: Policy
@@ -163,6 +238,8 @@ export type PolicyAggregate = {
   readonly fees: ReadonlyMap<Uuid, Fee>
   readonly installments: ReadonlyMap<Uuid, PlannedInstallment>
   readonly invoices: ReadonlyMap<Uuid, Invoice>
+  readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
+  readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
 }
 
 /** The quote that the policy shows. Exactly one is selected at all times. */

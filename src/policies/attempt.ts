@@ -2,7 +2,7 @@
 import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
-import type { RatingContext } from '../rating/rate.ts'
+import type { RatingContext } from '../rating/rater.ts'
 import type { PolicyAggregate, Quote } from './aggregate.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { summary, validateQuote } from './draft/validation.ts'
@@ -16,7 +16,7 @@ export type Attempt = {
   digits(count: number): Promise<LocatorSupply>
 }
 
-export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [] }
+export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
 
 /** What rating needs beside the quote itself. */
 export function ratingContext(

@@ -9,12 +9,15 @@ import { type Attempt, assertValid, NOTHING_REPORTED, ratingContext } from './at
 import type { PolicyCreateRequest, PolicyUpdateRequest } from './contract/requests.ts'
 import { newDraft } from './draft/draft.ts'
 import type { ReportedProblems } from './draft/request.ts'
+import { isIssued } from './fold/line.ts'
 import { bill, billOnAcceptance } from './invoicing.ts'
 import { planCreation, planDiscard, planFinalization, planIssue, planUpdate } from './new-business.ts'
 import { chain, type Planned } from './planned.ts'
-import { feeResponse, underwritingResponse } from './projection/parts.ts'
+import { underwritingResponse } from './projection/parts.ts'
+import { policyView } from './projection/view.ts'
 import { quoteParts } from './quote-parts.ts'
 import type { Ground, Loaded } from './surroundings.ts'
+import { termEndTimers } from './term-end.ts'
 import { assertWithinLimits, contractSpan, paymentSchedule } from './terms.ts'
 import { policyState } from './transitions.ts'
 
@@ -77,7 +80,8 @@ async function completed(
 
 export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const issued = planIssue(loaded.aggregate, attempt.now)
-  return chain(issued, await bill(issued.aggregate, loaded, attempt))
+  const timers = termEndTimers(issued.aggregate.policy, loaded.product, attempt.now)
+  return chain({ ...issued, timers }, await bill(issued.aggregate, loaded, attempt))
 }
 
 export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
@@ -86,7 +90,7 @@ export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
 /** The price of the selected quote: as stored, or of a valid draft as it would be now (nothing is stored). */
 export function decidePrice(loaded: Loaded, attempt: Attempt): PolicyPriceResponse {
   const quote = selectedQuote(loaded.aggregate)
-  return policyPriceResponse(pricedNow(loaded, quote, attempt), quote, feeResponse)
+  return policyPriceResponse(policyView(pricedNow(loaded, quote, attempt), quote, loaded.product, isIssued))
 }
 
 /** The underwriting result: as stored, or of a valid draft as it would be now (nothing is stored). */

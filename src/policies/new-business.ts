@@ -6,7 +6,7 @@ import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import { acceptedQuote, changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
-import type { RatingContext } from '../rating/rate.ts'
+import type { RatingContext } from '../rating/rater.ts'
 import {
   type Modification,
   type PolicyAggregate,

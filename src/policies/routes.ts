@@ -13,6 +13,8 @@ import {
   PolicyUpdateRequest,
 } from './contract/requests.ts'
 import { PolicyResponse } from './contract/response.ts'
+import { PolicyListQuery, PolicyListResponse } from './list/contract.ts'
+import { listPolicies } from './list/service.ts'
 import { createPolicy, findByDisplayId, operate, policiesOf, policyLocator, readPolicy } from './service.ts'
 
 const tags = ['Policies']
@@ -30,6 +32,18 @@ export const policyRoutes: Route[] = [
     body: { schema: PolicyCreateRequest, required: true },
     answer: policy,
     handle: async ({ body, query }, context) => jsonText(await createPolicy(context, body, query)),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policies',
+    summary: 'List or search policies',
+    description:
+      'A summary of each, in the order of their creation. `searchField` names a searchable field of a policy, an exposure or a peril; `searchValue` finds the policies with that value in some part of their term, `searchPrefix` those with a value that begins so, in any case. Dates are found as `YYYY-MM-DD` too, and of a text its first 2,700 characters. Values are found by what the configuration said when they were written.',
+    tags,
+    permission: 'policies.list',
+    query: PolicyListQuery,
+    answer: { schema: PolicyListResponse, description: 'A page of policies.' },
+    handle: ({ query }, context) => listPolicies(context, query),
   }),
   tenantRoute({
     method: 'get',

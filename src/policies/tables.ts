@@ -1,8 +1,16 @@
 // A policy's rows. Amounts are whole minor units of the policy's currency; rates are decimal text. What was
 // made by a modification is issued when the modification is, so issuing writes one row, not all of them.
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { FieldData } from '../platform/fields/groups.ts'
-import type { UnderwritingResult } from './aggregate.ts'
+import type {
+  CancellationState,
+  ConflictHandling,
+  Cut,
+  ModificationKind,
+  Proration,
+  ReinstatementState,
+  UnderwritingResult,
+} from './aggregate.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
 export const policies = sqliteTable(
@@ -26,7 +34,10 @@ export const policies = sqliteTable(
     paymentScheduleName: text().notNull(),
     premiumReportName: text(),
   },
-  table => [index('policy_policyholder').on(table.policyholderLocator)],
+  table => [
+    index('policy_policyholder').on(table.policyholderLocator),
+    index('policy_created').on(table.createdAt, table.locator),
+  ],
 )
 
 export const quotes = sqliteTable(
@@ -54,6 +65,7 @@ export const modifications = sqliteTable(
     locator: text().primaryKey(),
     displayId: integer().notNull(),
     policyLocator: integer().notNull(),
+    kind: text().$type<ModificationKind>().notNull(),
     quoteLocator: integer(),
     number: integer().notNull(),
     name: text().notNull(),
@@ -62,8 +74,12 @@ export const modifications = sqliteTable(
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
     issuedAt: integer(),
+    invalidatedAt: integer(),
     underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
     premiumChange: integer(),
+    proration: text().$type<Proration>(),
+    transactionLocator: text(),
+    cancellationName: text(),
   },
   table => [index('modification_policy').on(table.policyLocator)],
 )
@@ -85,6 +101,7 @@ export const policySegments = sqliteTable(
     ...made,
     quoteLocator: integer().notNull(),
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
+    predecessor: text(),
   },
   table => [index('policy_segment_policy').on(table.policyLocator)],
 )
@@ -109,6 +126,7 @@ export const exposureRuns = sqliteTable(
     ...made,
     exposureLocator: text().notNull(),
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
+    cuts: text({ mode: 'json' }).$type<Cut[]>().notNull(),
   },
   table => [index('exposure_run_policy').on(table.policyLocator)],
 )
@@ -142,12 +160,16 @@ export const perilRuns = sqliteTable(
     perilLocator: text().notNull(),
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
     amounts: text({ mode: 'json' }).$type<PerilAmounts>().notNull(),
+    cuts: text({ mode: 'json' }).$type<Cut[]>().notNull(),
     monthPremium: text(),
     premium: integer(),
     price: text({ mode: 'json' }).$type<StoredPerilPrice>(),
   },
   table => [index('peril_run_policy').on(table.policyLocator)],
 )
+
+/** A change of a fee as it is stored: the amount in minor units. */
+export type StoredFeeChange = { by: string; amount: number; reversed: boolean }
 
 export const fees = sqliteTable(
   'fee',
@@ -162,6 +184,56 @@ export const fees = sqliteTable(
     madeBy: text().notNull(),
     start: integer().notNull(),
     end: integer().notNull(),
+    changes: text({ mode: 'json' }).$type<StoredFeeChange[]>().notNull(),
   },
   table => [index('fee_policy').on(table.policyLocator)],
+)
+
+export const cancellations = sqliteTable(
+  'cancellation',
+  {
+    locator: integer().primaryKey(),
+    policyLocator: integer().notNull(),
+    name: text().notNull(),
+    state: text().$type<CancellationState>().notNull(),
+    effectiveAt: integer().notNull(),
+    conflictHandling: text().$type<ConflictHandling>().notNull(),
+    category: text(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+    issuedAt: integer(),
+    modificationLocator: text(),
+  },
+  table => [index('cancellation_policy').on(table.policyLocator)],
+)
+
+export const reinstatements = sqliteTable(
+  'reinstatement',
+  {
+    locator: text().primaryKey(),
+    policyLocator: integer().notNull(),
+    cancellationLocator: integer().notNull(),
+    state: text().$type<ReinstatementState>().notNull(),
+    effectiveAt: integer().notNull(),
+    deadlineAt: integer(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+    issuedAt: integer(),
+    modificationLocator: text(),
+  },
+  table => [index('reinstatement_policy').on(table.policyLocator)],
+)
+
+/** Values of searchable fields, folded; each once for a policy, whichever of its parts have it. */
+export const policyTerms = sqliteTable(
+  'policy_term',
+  {
+    field: text().notNull(),
+    term: text().notNull(),
+    policyLocator: integer().notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.field, table.term, table.policyLocator] }),
+    index('policy_term_policy').on(table.policyLocator),
+  ],
 )

@@ -4,9 +4,16 @@ import { assertAllowed, type TransitionTable } from '../platform/transitions.ts'
 import { type PolicyAggregate, selectedQuote } from './aggregate.ts'
 
 /** What the policy's selected quote and dates make of it. `quoted`: priced and locked, not accepted yet. */
-export type PolicyState = 'created' | 'quoted' | 'finalized' | 'declined' | 'issued' | 'discarded'
+export type PolicyState =
+  | 'created'
+  | 'quoted'
+  | 'finalized'
+  | 'declined'
+  | 'issued'
+  | 'withdrawn'
+  | 'discarded'
 
-export type PolicyAction = 'update' | 'finalize' | 'issue' | 'discard'
+export type PolicyAction = 'update' | 'finalize' | 'issue' | 'discard' | 'cancel' | 'withdraw'
 
 export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   update: { from: ['created'], to: 'same', event: 'policy.update', past: 'updated' },
@@ -23,12 +30,14 @@ export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
     event: 'policy.discard',
     past: 'discarded',
   },
+  cancel: { from: ['issued'], to: 'issued', event: 'policy.cancel', past: 'cancelled' },
+  withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
 }
 
 export function policyState(aggregate: PolicyAggregate): PolicyState {
   const { policy } = aggregate
   if (policy.discardedAt !== undefined) return 'discarded'
-  if (policy.issuedAt !== undefined) return 'issued'
+  if (policy.issuedAt !== undefined) return isWithdrawn(aggregate) ? 'withdrawn' : 'issued'
   const { state } = selectedQuote(aggregate)
   switch (state) {
     case 'draft':
@@ -39,6 +48,9 @@ export function policyState(aggregate: PolicyAggregate): PolicyState {
       return state
   }
 }
+
+const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
+  [...modifications.values()].some(one => one.kind === 'withdrawal' && one.issuedAt !== undefined)
 
 /** Refuses with 409 what the policy's state does not allow; a declined one with underwriting's notes. */
 export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAction): void {

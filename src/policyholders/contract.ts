@@ -1,5 +1,6 @@
 // Policyholders: an entity of values with sub-entities, in versions (brief 7).
 import { z } from '@hono/zod-openapi'
+import { checkSearch, SEARCH_PARAMETERS } from '../platform/search/contract.ts'
 import {
   booleanOr,
   DeprecatedText,
@@ -9,7 +10,6 @@ import {
   Locator,
   list,
   Name,
-  OptionalLongName,
   OptionalName,
   OptionalText,
   OptionalTimestamp,
@@ -21,7 +21,6 @@ import {
   Text,
   Timestamp,
 } from '../platform/wire.ts'
-import { breaks } from '../platform/wire-problem.ts'
 
 /** `localId` lets other values of the same request refer to the sub-entity before it has a locator. */
 export const SubEntityCreateRequest = z
@@ -70,18 +69,11 @@ export const PolicyholderListQuery = z
   .object({
     createdAfterTimestamp: OptionalTimestamp,
     createdBeforeTimestamp: OptionalTimestamp,
-    searchField: OptionalName.openapi({ description: 'Name of a searchable field.' }),
-    searchValue: OptionalLongName,
-    searchPrefix: OptionalLongName,
+    ...SEARCH_PARAMETERS,
     pageSize: PageSize,
     pagingToken: PagingToken,
   })
-  .check(ctx => {
-    const { searchField, searchValue, searchPrefix } = ctx.value
-    const sought = [searchValue, searchPrefix].filter(text => text !== undefined).length
-    if (sought !== (searchField === undefined ? 0 : 1))
-      breaks(ctx, 'must come together with one of searchValue and searchPrefix', ['searchField'])
-  })
+  .check(checkSearch)
 export type PolicyholderListQuery = z.infer<typeof PolicyholderListQuery>
 
 const replacement = z.string().max(20_000)

@@ -3,10 +3,11 @@
 import { Refusal } from '../platform/errors.ts'
 import { fieldError } from '../platform/fields/errors.ts'
 import { type FieldValues, readFieldValues, valuesOf } from '../platform/fields/values.ts'
+import type { SearchTerm } from '../platform/search/terms.ts'
 import { invalid } from './change.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { Policyholder } from './policyholder.ts'
-import { type SearchTerm, searchTerms } from './search.ts'
+import { searchTerms } from './search.ts'
 import { validationFieldError } from './values.ts'
 
 /** A value that some version of the policyholder, or of a sub-entity, holds. */

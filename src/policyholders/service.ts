@@ -15,6 +15,8 @@ import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newUuid } from '../platform/locators.ts'
+import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
+import { assertSearchable, searchOf } from '../platform/search/terms.ts'
 import { shardDatabase, shardForNewPolicyholder } from '../platform/tenancy.ts'
 import { newPolicyholder, updatedPolicyholder } from './change.ts'
 import type {
@@ -28,10 +30,9 @@ import type {
 } from './contract.ts'
 import { dictionaryOf, loadPolicyholder, placeOf, readStored, theOne } from './loading.ts'
 import { assertKnown, assertSize, replacementsOf, scrubber, termsAfter } from './overwrite.ts'
-import { mergedPage, readPagingToken, writePagingToken } from './paging.ts'
 import type { Policyholder } from './policyholder.ts'
 import { policyholderResponse } from './projection.ts'
-import { assertSearchable, searchOf, searchTerms } from './search.ts'
+import { searchableNames, searchTerms } from './search.ts'
 import {
   insertQueries,
   pageQuery,
@@ -108,7 +109,7 @@ export async function listPolicyholders(
   query: PolicyholderListQuery,
 ): Promise<PolicyholderPageResponse> {
   const { env, tenant, calls } = context
-  const positions = readPagingToken(query.pagingToken)
+  const positions = readPagingToken(query.pagingToken, UUID_FORM)
   const search = searchOf(query)
   const results = await Promise.all(
     tenant.shards.map((_, shard) => {
@@ -124,12 +125,12 @@ export async function listPolicyholders(
       return database.batch([page, versionQuery(database, undefined)])
     }),
   )
-  if (search) assertSearchable(search.field, await dictionaryOf(context, results[0]![1]))
+  if (search) assertSearchable(search.field, searchableNames(await dictionaryOf(context, results[0]![1])))
   const shards = results.map(([rows]) => readPage(rows))
   const { rows, next } = mergedPage(shards, positions, query.pageSize)
   return {
     policyholders: rows.map(policyholderResponse),
-    ...(next && { pagingToken: writePagingToken(next) }),
+    ...(next && { pagingToken: writePagingToken(next, UUID_FORM) }),
   }
 }
 

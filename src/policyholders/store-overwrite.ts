@@ -4,11 +4,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
+import type { SearchTerm } from '../platform/search/terms.ts'
 import { writes } from '../platform/tables.ts'
 import type { Instant } from '../platform/time.ts'
 import { policies } from '../policies/tables.ts'
 import type { Replacements, StoredValue } from './overwrite.ts'
-import type { SearchTerm } from './search.ts'
 import { keepVersionQuery } from './store.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from './tables.ts'
 

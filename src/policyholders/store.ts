@@ -2,10 +2,11 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Guard } from '../platform/commit.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
+import type { Position, ShardRows } from '../platform/paging.ts'
+import { termMatches } from '../platform/search/matching.ts'
+import type { Search, SearchTerm } from '../platform/search/terms.ts'
 import type { Instant } from '../platform/time.ts'
-import type { Position, ShardRows } from './paging.ts'
 import type { Policyholder } from './policyholder.ts'
-import type { Search, SearchTerm } from './search.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from './tables.ts'
 
 export const policyholderQuery = (database: Database, locator: Uuid) =>
@@ -77,7 +78,7 @@ export type PageSelection = {
   createdAfter: Instant | undefined
   createdBefore: Instant | undefined
   search: Search | undefined
-  position: Position | undefined
+  position: Position<Uuid> | undefined
   pageSize: number
   /** Characters of JSON after which no further row is begun. */
   largest: number
@@ -85,7 +86,8 @@ export type PageSelection = {
 
 /**
  * A query for the first policyholders after the position, with the number `found`: at most one more than the
- * page size, and more than there are rows when `largest` left some out. `readPage` takes its result.
+ * page size, and more than there are rows when `largest` left some out. `readPage` takes its result. The page is
+ * found first, then its policyholders (`cross join` keeps the order): joined otherwise, SQLite reads them all.
  */
 export function pageQuery(database: Database, selection: PageSelection) {
   const { createdAfter, createdBefore, search, position, pageSize, largest } = selection
@@ -106,20 +108,15 @@ export function pageQuery(database: Database, selection: PageSelection) {
   return database.build
     .select({ policyholder: policyholders, found: sql<number>`page.found`.as('found') })
     .from(page)
-    .innerJoin(policyholders, sql`${policyholders.locator} = page.locator`)
-    .where(sql`page.size_before < ${largest}`)
+    .crossJoin(policyholders)
+    .where(sql`${policyholders.locator} = page.locator and page.size_before < ${largest}`)
     .orderBy(policyholders.createdAt, policyholders.locator)
 }
 
 /** The index first (`cross join` keeps the order), then the policyholders that it tells. */
-const foundByTerm = ({ field, term, match }: Search): SQL => {
-  // No character comes after the last one that there is: an upper end for all that begins with the term.
-  const matching =
-    match === 'equal' ? sql`term = ${term}` : sql`term >= ${term} and term < ${`${term}\u{10ffff}`}`
-  return sql`(select distinct policyholder_locator from ${policyholderTerms}
-    where field = ${field} and ${matching}) as hit
+const foundByTerm = (search: Search): SQL => sql`(
+    select distinct policyholder_locator from ${policyholderTerms} where ${termMatches(search)}) as hit
     cross join ${policyholders} on ${policyholders.locator} = hit.policyholder_locator`
-}
 
 type PageRow = { policyholder: typeof policyholders.$inferSelect; found: number }
 

@@ -1,7 +1,7 @@
 // What each action on a quote decides: pure plans over what was loaded.
-import { notFound, Refusal } from '../platform/errors.ts'
+import { Refusal } from '../platform/errors.ts'
 import type { QuoteLocator } from '../platform/locators.ts'
-import type { PolicyAggregate, Quote } from '../policies/aggregate.ts'
+import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { type Attempt, assertValid, ratingContext } from '../policies/attempt.ts'
 import { digitsForChanges } from '../policies/draft/request.ts'
 import { billOnAcceptance } from '../policies/invoicing.ts'
@@ -21,6 +21,7 @@ import {
   planReferral,
   planSelection,
 } from './plans.ts'
+import { quoteOf } from './quote-of.ts'
 
 export type QuoteOperation =
   | { action: 'update'; request: PolicyQuoteUpdateRequest }
@@ -87,17 +88,10 @@ export async function decideQuote(
   }
 }
 
-/** The policy's quote of that locator; 404 when it has none. */
-export function quoteOf({ quotes }: PolicyAggregate, locator: QuoteLocator): Quote {
-  const quote = quotes.get(locator)
-  if (!quote) throw notFound('quote', String(locator))
-  return quote
-}
-
 /** Once a policy is issued or discarded, its quotes are for reading. */
 function assertUnbound(aggregate: PolicyAggregate): void {
   const state = policyState(aggregate)
-  if (state === 'issued' || state === 'discarded')
+  if (state === 'issued' || state === 'withdrawn' || state === 'discarded')
     throw new Refusal(
       'wrongState',
       `Policy ${aggregate.policy.locator} is ${state}; its quotes can be read, but no longer changed.`,

@@ -18,7 +18,8 @@ import { invalidationEvents, quoteEvent } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { paymentSchedule, validSpan } from '../policies/terms.ts'
-import { priceQuote, type RatingContext, underwriteQuote } from '../rating/rate.ts'
+import { priceQuote, underwriteQuote } from '../rating/rate.ts'
+import type { RatingContext } from '../rating/rater.ts'
 import { assertQuoteAllows } from './transitions.ts'
 
 export type QuoteChanges = DraftChanges & {

@@ -6,8 +6,10 @@ import type { ProductDefinition } from '../configuration/configuration.ts'
 import { shardOfDigits } from '../platform/locators.ts'
 import { toNumber } from '../platform/money.ts'
 import type { Modification, PolicyAggregate, PolicySegment, Quote } from '../policies/aggregate.ts'
-import { feeResponse, feesInForce, textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
-import { perilSegmentLocator, QuoteView } from '../policies/projection/quote-view.ts'
+import { feesOf, feeTotal } from '../policies/fold/fees.ts'
+import { exposureResponses, policyCharacteristics } from '../policies/projection/characteristics.ts'
+import { feeResponse, textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
+import { perilSegmentLocator, policyView } from '../policies/projection/view.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import type { PolicyQuoteInvoiceResponse, PolicyQuoteResponse } from './contract-quote.ts'
 
@@ -17,9 +19,9 @@ export function quoteResponse(
   product: ProductDefinition,
 ): PolicyQuoteResponse {
   const { policy } = aggregate
-  const view = new QuoteView(aggregate, quote, product)
+  const view = policyView(aggregate, quote, product, () => false)
   const { modification, segment } = quoteParts(aggregate, quote)
-  const fees = [...aggregate.fees.values()].filter(fee => fee.quoteLocator === quote.locator)
+  const fees = feesOf(aggregate, quote, view.line)
   const isPriced = modification.premiumChange !== undefined
   return {
     locator: String(quote.locator),
@@ -36,11 +38,11 @@ export function quoteResponse(
     contractStartTimestamp: String(quote.contractStart),
     contractEndTimestamp: String(quote.contractEnd),
     paymentScheduleName: quote.paymentScheduleName,
-    characteristics: view.policyCharacteristics(),
-    exposures: view.exposureResponses(),
+    characteristics: policyCharacteristics(view)[0]!,
+    exposures: exposureResponses(view),
     documents: [],
     invoices: plannedInvoices(aggregate, modification, segment),
-    grossFees: isPriced ? toNumber(feesInForce(fees, aggregate)) : undefined,
+    grossFees: isPriced ? toNumber(feeTotal(fees, policy.currency)) : undefined,
     grossFeesCurrency: policy.currency,
     fees: fees.map(feeResponse),
     automatedUnderwritingResult: quote.underwriting && underwritingResponse(quote.underwriting),

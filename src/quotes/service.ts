@@ -6,15 +6,15 @@ import { notFound, Refusal } from '../platform/errors.ts'
 import { type PolicyLocator, type QuoteLocator, readDigits } from '../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../platform/tenancy.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
-import { feeResponse } from '../policies/projection/parts.ts'
+import { policyView } from '../policies/projection/view.ts'
 import { operate, policyLocator } from '../policies/service.ts'
-import { policyOfQuoteQuery } from '../policies/store/aggregates.ts'
-import { loadPolicy } from '../policies/store/loading.ts'
+import { loadPolicy, policyOf } from '../policies/store/loading.ts'
 import type { PolicyPriceResponse } from '../rating/contract.ts'
 import { policyPriceResponse } from '../rating/price.ts'
 import type { PolicyQuoteResponse } from './contract-quote.ts'
-import { type QuoteOperation, quoteOf } from './decision.ts'
+import type { QuoteOperation } from './decision.ts'
 import { quoteResponse } from './projection.ts'
+import { quoteOf } from './quote-of.ts'
 
 /** The locator in a path; 404 for text that no quote's can be. */
 export function quoteLocator(text: string): QuoteLocator {
@@ -51,14 +51,16 @@ export async function readQuotePrice(
   context: RequestContext,
   locator: QuoteLocator,
 ): Promise<PolicyPriceResponse> {
-  const { aggregate } = await loadPolicy(context, databaseOf(context, locator), { quoteLocator: locator })
+  const { aggregate, product } = await loadPolicy(context, databaseOf(context, locator), {
+    quoteLocator: locator,
+  })
   const quote = quoteOf(aggregate, locator)
   if (!isPriced(aggregate, quote.locator))
     throw new Refusal(
       'wrongState',
       `Quote ${locator} is ${quote.state} and has no price yet; PATCH /quotes/${locator}/quote prices it.`,
     )
-  return policyPriceResponse(aggregate, quote, feeResponse)
+  return policyPriceResponse(policyView(aggregate, quote, product, () => false))
 }
 
 const isPriced = ({ modifications }: PolicyAggregate, quote: QuoteLocator): boolean =>
@@ -71,9 +73,7 @@ export async function operateQuote(
   operation: QuoteOperation,
 ): Promise<JsonAnswer> {
   const database = databaseOf(context, locator)
-  const [rows] = await database.batch([policyOfQuoteQuery(database, locator)])
-  if (!rows[0]) throw notFound('quote', String(locator))
-  const policy = rows[0].policy as PolicyLocator
+  const policy = await policyOf(database, { quoteLocator: locator })
   return await operate(context, policy, { kind: 'quote', quote: locator, operation }, async subject => {
     const shown = quoteLocator(subject.split('/')[1]!)
     return operation.action === 'quote' ? readQuotePrice(context, shown) : readQuote(context, shown)

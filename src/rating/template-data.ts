@@ -16,7 +16,7 @@ import type {
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 
-export type Operation = 'new_business' | 'endorsement' | 'renewal'
+export type Operation = 'new_business' | 'endorsement' | 'renewal' | 'reinstatement'
 
 type TemplateValue = string | number | boolean | null | TemplateValue[] | { [name: string]: TemplateValue }
 
@@ -159,26 +159,32 @@ function templateCharacteristics<T extends ResponseFields>(
   })
 }
 
-/** `data.policy`: the whole policy as its answer shows it. */
-export function policyData(response: PolicyResponse, product: ProductDefinition) {
+/** `data.policy`: the whole policy as its answer shows it; templates read little of it, so each part is made then. */
+export function policyData(response: PolicyResponse, product: ProductDefinition): object {
   const { characteristics, exposures, ...rest } = response
+  const data = {}
+  for (const [name, value] of Object.entries(rest))
+    if (value !== undefined) withLazy(data, snakeCase(name), () => templateValue(value, name))
+  withLazy(data, 'characteristics', () => templateCharacteristics(characteristics, product.fields))
+  withLazy(data, 'exposures', () => exposures.map(exposure => exposureData(exposure, product)))
+  return data
+}
+
+function exposureData(
+  { characteristics, perils, ...exposure }: PolicyResponse['exposures'][number],
+  product: ProductDefinition,
+) {
+  const definition = product.exposures.find(one => one.name === exposure.name)
   return {
-    ...templateRecord(rest),
-    characteristics: templateCharacteristics(characteristics, product.fields),
-    exposures: exposures.map(({ characteristics: own, perils, ...exposure }) => {
-      const definition = product.exposures.find(one => one.name === exposure.name)
-      return {
-        ...templateRecord(exposure),
-        characteristics: templateCharacteristics(own, definition?.fields ?? []),
-        perils: perils.map(({ characteristics: segments, ...peril }) => ({
-          ...templateRecord(peril),
-          characteristics: templateCharacteristics(
-            segments,
-            definition?.perils.find(one => one.name === peril.name)?.fields ?? [],
-          ),
-        })),
-      }
-    }),
+    ...templateRecord(exposure),
+    characteristics: templateCharacteristics(characteristics, definition?.fields ?? []),
+    perils: perils.map(({ characteristics: segments, ...peril }) => ({
+      ...templateRecord(peril),
+      characteristics: templateCharacteristics(
+        segments,
+        definition?.perils.find(one => one.name === peril.name)?.fields ?? [],
+      ),
+    })),
   }
 }
 

@@ -30,6 +30,7 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant, at: In
     .set({
       generation: sql`case when ${tenants.generation} = ${tenant.generation} and ${tenants.status} = 'active' then ${tenants.generation} + 1 end`,
       tokenEpoch: sql`${tenants.tokenEpoch} + 1`,
+      clockOffsetMs: 0,
     })
     .where(eq(tenants.locator, tenant.locator)),
   ...claimQueries(database, tenant.locator),
@@ -78,6 +79,24 @@ const claimQueries = (database: Database, locator: string): Query[] =>
 /** From now on deploys make versions, and it cannot be undone (resources brief 10.5). */
 export const versionedQuery = (database: Database, locator: Uuid): Query =>
   database.build.update(tenants).set({ versioned: true }).where(eq(tenants.locator, locator))
+
+/**
+ * Sets how far the tenant's clock is ahead, unless it is further already, and tells the offset that holds; nothing
+ * when the tenant has been recreated or deleted. Only test tenants have such a clock.
+ */
+export const clockQuery = (database: Database, { locator, generation }: TenantScope, offsetMs: number) =>
+  database.build
+    .update(tenants)
+    .set({ clockOffsetMs: sql`max(${tenants.clockOffsetMs}, ${offsetMs})` })
+    .where(
+      and(
+        eq(tenants.locator, locator),
+        eq(tenants.generation, generation),
+        eq(tenants.status, 'active'),
+        eq(tenants.type, 'test'),
+      ),
+    )
+    .returning({ clockOffsetMs: tenants.clockOffsetMs })
 
 /** Ends every token of the tenant that was issued until now. */
 export const revokeTokensQuery = (database: Database, locator: Uuid): Query =>

@@ -27,6 +27,7 @@ describe('permissions', () => {
   it('an employee has full access to policy data and reads resources', () => {
     expect(holds('account.tenant.employee', 'policies.issue')).toBe(true)
     expect(holds('account.tenant.employee', 'tables.read')).toBe(true)
+    expect(holds('account.tenant.employee', 'tenants.clock')).toBe(true)
     for (const permission of ['tables.upload', 'users.list', 'secrets.read', 'webhooks.write'] as const)
       expect(holds('account.tenant.employee', permission)).toBe(false)
   })
@@ -35,6 +36,7 @@ describe('permissions', () => {
     const held = heldBy('account.tenant.read.only.user')
     expect(held.filter(permission => !/\.(read|list)$/.test(permission))).toEqual([])
     expect(held).not.toContain('secrets.read')
+    expect(held).not.toContain('tenants.clock')
   })
 
   it('a claims user writes claims, media and quotes, and checks calculations', () => {

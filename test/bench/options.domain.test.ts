@@ -12,6 +12,11 @@ describe('the command line', () => {
     expect(sizes.longestRunMs).toBeGreaterThan(readOptions([]).sizes.longestRunMs)
   })
 
+  test('with --start-up means no load at all', () => {
+    expect(readOptions([]).onlyStartUp).toBe(false)
+    expect(readOptions(['--start-up']).onlyStartUp).toBe(true)
+  })
+
   test('names the file for the figures', () => {
     expect(readOptions(['--json=figures.json']).jsonFile).toBe('figures.json')
   })

@@ -21,6 +21,7 @@ const run: PerilRun = {
   perilLocator: uuid(2),
   data: NO_FIELD_DATA,
   amounts: {},
+  cuts: [],
   price: {
     premium: { month: '100.0000000', amount: fromMinor(120_000, EUR) },
     technicalPremium: { month: '90.0000000', amount: fromMinor(108_000, EUR) },
@@ -42,6 +43,7 @@ const fee = (digit: number, amountMinor: number): Fee => ({
   description: '',
   amount: fromMinor(amountMinor, EUR),
   reversed: false,
+  changes: [],
   madeBy: uuid(9),
   start,
   end,

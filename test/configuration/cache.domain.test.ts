@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { loadedConfiguration } from '../../src/configuration/cache.ts'
 import type { Configuration } from '../../src/configuration/configuration.ts'
 import { compiledText, readCompiledText } from '../../src/configuration/kept/compiled-text.ts'
+import { compileTemplate } from '../../src/rating/liquid/compile.ts'
 import { compileWith, minimal } from './minimal-archive.ts'
 
 const second = Object.fromEntries(
@@ -27,7 +28,7 @@ test('a compiled configuration comes back from its text, with tables shared as b
 })
 
 test('a look-up asks the table of the product before that of the tenant', () => {
-  const { lookup } = loadedConfiguration(configuration, 'hash')
+  const { lookup } = loadedConfiguration(configuration, 'hash', compileTemplate)
   expect(lookup('boat')('own', 'a')).toEqual({ value: 'boat' })
   expect(lookup('canoe')('own', 'a')).toEqual({ value: 'canoe' })
   expect(lookup('canoe')('rate', 'large')).toEqual({ value: '2' })
@@ -35,7 +36,7 @@ test('a look-up asks the table of the product before that of the tenant', () => 
 })
 
 test('of rows with the same key the first counts; what is not there is told apart', () => {
-  const boat = loadedConfiguration(configuration, 'hash').lookup('boat')
+  const boat = loadedConfiguration(configuration, 'hash', compileTemplate).lookup('boat')
   expect(boat('rate', 'small')).toEqual({ value: '1' })
   expect(boat('rate', 'huge')).toBe('noSuchKey')
   expect(boat('rate', '__proto__')).toBe('noSuchKey')

@@ -89,6 +89,23 @@ describe('refuses', () => {
     expect(await hashOf('whole', 1)).toBe(before)
   })
 
+  test('another time zone or currency while any policy uses the version; a deploy only warns', async () => {
+    const fields = { tenantName: 'zoned' }
+    const moved = boat(1, { 'config.json': JSON.stringify({ timezone: 'Asia/Tokyo', currency: 'JPY' }) })
+    await deploy(DEPLOY, fields)
+    await insertPolicy('zoned', 1, 'a product of an earlier archive')
+    const { body } = await deploy(REPAIR, { ...fields, version: '1' }, moved)
+    expect(body.success).toBe(false)
+    expect(body.logfile.split('\n').slice(1, 3)).toEqual([
+      'ERROR config.json currencyChanged The currency was EUR and is JPY now. Policies of version 1 need it: put it back, or deploy a new version.',
+      'ERROR config.json timeZoneChanged The time zone was Europe/Berlin and is Asia/Tokyo now. Policies of version 1 need it: put it back, or deploy a new version.',
+    ])
+    const next = await deploy(DEPLOY, fields, moved)
+    expect(next.body.success).toBe(true)
+    expect(next.body.logfile).toContain('WARNING config.json timeZoneChanged')
+    expect((await deploy(REPAIR, { ...fields, version: '2' }, boat(2))).body.success).toBe(true)
+  })
+
   test('an archive without what policies of the version are made of, and says what that is', async () => {
     const fields = { tenantName: 'in-force' }
     await deploy(DEPLOY, fields)

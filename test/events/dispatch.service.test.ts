@@ -6,7 +6,7 @@ import { KEEP_WRITES_MS } from '../../src/platform/commit.ts'
 import { dispatcherObject, shardName, type Tenant } from '../../src/platform/tenancy.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { deliveriesIn, happen, letPass, makeTenant, makeWebhook } from './tenant.ts'
+import { deliveriesIn, happen, makeTenant, makeWebhook } from './tenant.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 20 }))
 
@@ -67,12 +67,12 @@ describe('the record of writes', () => {
     await client.exec(
       `insert into write (key, body_hash, status, subject, at) with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) select 'old' || i, '', 200, '', 0 from n`,
     )
-    expect(await work()).toBeLessThan(Date.now())
-    for (const left of [1_501, 501, 1]) {
-      await work()
+    for (const left of [1_501, 501]) {
+      expect(await work()).toBeLessThanOrEqual(Date.now())
       expect(await count('write')).toBe(left)
     }
     const due = await work()
+    expect(await count('write')).toBe(1)
     expect(due! - Date.now()).toBeGreaterThan(KEEP_WRITES_MS - DAY_MS)
   })
 
@@ -80,14 +80,11 @@ describe('the record of writes', () => {
     await happen(tenant, [])
     await work()
     await age(KEEP_WRITES_MS - 1_000)
-    await letPass(tenant, KEEP_WRITES_MS)
     const due = await work()
     expect(due! - Date.now()).toBeGreaterThan(DAY_MS - 60_000)
     await age(2_000)
-    await letPass(tenant, DAY_MS)
     expect(await work()).toBeUndefined()
     expect(await count('write')).toBe(0)
-    expect(await count('timer')).toBe(0)
   })
 })
 

@@ -4,24 +4,36 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as accounts from '../../src/accounts/contract.ts'
 import * as billing from '../../src/billing/contract.ts'
+import * as cancellations from '../../src/cancellations/contract.ts'
 import * as configuration from '../../src/configuration/contract.ts'
 import * as documents from '../../src/documents/contract.ts'
+import * as endorsements from '../../src/endorsements/contract.ts'
 import * as events from '../../src/events/contract.ts'
 import * as webhooks from '../../src/events/contract-webhook.ts'
 import * as errors from '../../src/platform/error-contract.ts'
+import * as cancel from '../../src/policies/contract/cancel.ts'
 import * as characteristics from '../../src/policies/contract/characteristics.ts'
+import * as coverage from '../../src/policies/contract/coverage.ts'
+import * as fees from '../../src/policies/contract/fees.ts'
 import * as modifications from '../../src/policies/contract/modification.ts'
 import * as policies from '../../src/policies/contract/requests.ts'
 import * as policyResponses from '../../src/policies/contract/response.ts'
+import * as snapshots from '../../src/policies/contract/snapshot.ts'
 import * as policyholders from '../../src/policyholders/contract.ts'
 import * as quotes from '../../src/quotes/contract.ts'
 import * as rating from '../../src/rating/contract.ts'
+import * as priceChanges from '../../src/rating/contract-change.ts'
+import * as reinstatements from '../../src/reinstatements/contract.ts'
+import * as renewals from '../../src/renewals/contract.ts'
+import * as tenants from '../../src/tenants/contract.ts'
 
 const SEED = 20261121
 
 const exported: [string, z.ZodType][] = [
   ...[accounts, billing, configuration, documents, events, webhooks, errors],
   ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
+  ...[cancel, coverage, fees, snapshots, priceChanges],
+  ...[cancellations, endorsements, reinstatements, renewals, tenants],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )
@@ -53,6 +65,17 @@ test('every request and answer is a component of its own name', () => {
   const names = exported.map(([name]) => name).filter(name => /(Request|Response)$/.test(name))
   expect(new Set(names).size).toBe(names.length)
   expect(Object.keys(components())).toEqual(expect.arrayContaining(names))
+})
+
+test('the document refers only to components that it has', () => {
+  const schemas = components()
+  const referred = JSON.stringify(schemas).matchAll(/"#\/components\/schemas\/(\w+)"/g)
+  expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...referred].map(match => match[1])))
+})
+
+test('no component takes in that a property may be null', () => {
+  for (const [name, component] of Object.entries(components()))
+    expect([name, (component as { type?: unknown }).type]).toEqual([name, expect.any(String)])
 })
 
 /** Whether reading with the schema could change what it is given. */

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort, type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { freePort } from '../../scripts/free-port.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 const run = promisify(execFile)
 

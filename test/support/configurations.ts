@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { compileConfiguration } from '../../src/configuration/compile.ts'
 import type { Configuration, TemplateSource } from '../../src/configuration/configuration.ts'
+import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { locatorSupply, newUuid } from '../../src/platform/locators.ts'
 import type { Instant } from '../../src/platform/time.ts'
 import type { Ground } from '../../src/policies/surroundings.ts'
@@ -17,6 +18,9 @@ const walk = (folder: string): string[] =>
   )
 
 export type Example = 'motor' | 'home'
+
+// In the service it comes with the configuration.
+await loadPatternEngine()
 
 const compiled = new Map<Example, Configuration>()
 

@@ -3,12 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
 import { type DeployedExample, deployedExample, testUsers } from '../../scripts/example.ts'
+import { freePort } from '../../scripts/free-port.ts'
 import { notedService } from '../../scripts/service.ts'
 
 export const PROCESS_ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
@@ -34,15 +34,6 @@ export type ServiceProcess = {
   stop(): Promise<number | null>
   /** Ends it if it runs, and removes its data. */
   remove(): Promise<void>
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Resolves when the first start has deployed the example and the service answers. */

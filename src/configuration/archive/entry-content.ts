@@ -35,28 +35,64 @@ function dataStart(zip: Uint8Array, entry: DirectoryEntry, path: string): number
  * by the sizes that were checked. Throws `ArchiveRefused`.
  */
 export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: string): Uint8Array {
-  const start = dataStart(zip, entry, path)
-  const packed = zip.subarray(start, start + entry.compressedBytes)
+  const packed = packedBytes(zip, entry, path)
   const content = entry.method === 0 ? packed : inflate(packed, entry.sizeBytes, path)
   if (content.byteLength !== entry.sizeBytes) throw damaged(path, 'is not as long as the zip says')
   if (crc32(content) !== entry.crc32) throw damaged(path, 'does not match its checksum')
   return content
 }
 
+/**
+ * Throws `ArchiveRefused` unless the entry unpacks to as many bytes as the directory declares. Holds none of them,
+ * and stops as `entryContent` does.
+ */
+export function checkSize(zip: Uint8Array, entry: DirectoryEntry, path: string): void {
+  const packed = packedBytes(zip, entry, path)
+  let length = packed.byteLength
+  if (entry.method !== 0)
+    length =
+      length <= STEP_BYTES
+        ? inflate(packed, entry.sizeBytes, path).byteLength
+        : inflateInSteps(packed, entry.sizeBytes, path, () => {})
+  if (length !== entry.sizeBytes) throw damaged(path, 'is not as long as the zip says')
+}
+
+function packedBytes(zip: Uint8Array, entry: DirectoryEntry, path: string): Uint8Array {
+  const start = dataStart(zip, entry, path)
+  return zip.subarray(start, start + entry.compressedBytes)
+}
+
 function inflate(packed: Uint8Array, sizeBytes: number, path: string): Uint8Array {
+  if (packed.byteLength > STEP_BYTES) {
+    const content = new Uint8Array(sizeBytes)
+    const length = inflateInSteps(packed, sizeBytes, path, (chunk, at) => content.set(chunk, at))
+    return content.subarray(0, length)
+  }
   try {
     // One byte more than declared: what does not fit is dropped, and a filled buffer tells.
-    if (packed.byteLength <= STEP_BYTES) return inflateSync(packed, { out: new Uint8Array(sizeBytes + 1) })
-    const content = new Uint8Array(sizeBytes)
-    let length = 0
-    const stream = new Inflate(chunk => {
-      if (length + chunk.byteLength > sizeBytes) throw damaged(path, 'is longer than the zip says')
-      content.set(chunk, length)
-      length += chunk.byteLength
-    })
+    return inflateSync(packed, { out: new Uint8Array(sizeBytes + 1) })
+  } catch {
+    throw damaged(path, 'cannot be unpacked')
+  }
+}
+
+/** The unpacked bytes one after the other to `take`, and how many they were. */
+function inflateInSteps(
+  packed: Uint8Array,
+  sizeBytes: number,
+  path: string,
+  take: (chunk: Uint8Array, at: number) => void,
+): number {
+  let length = 0
+  const stream = new Inflate(chunk => {
+    if (length + chunk.byteLength > sizeBytes) throw damaged(path, 'is longer than the zip says')
+    take(chunk, length)
+    length += chunk.byteLength
+  })
+  try {
     for (let at = 0; at < packed.byteLength; at += STEP_BYTES)
       stream.push(packed.subarray(at, at + STEP_BYTES), at + STEP_BYTES >= packed.byteLength)
-    return content.subarray(0, length)
+    return length
   } catch (error) {
     throw error instanceof ArchiveRefused ? error : damaged(path, 'cannot be unpacked')
   }

@@ -1,15 +1,11 @@
 import type { Finding } from '../configuration.ts'
 import { type DirectoryEntry, readDirectory } from './directory.ts'
-import { beginsLikeZip, entryContent, entryRange } from './entry-content.ts'
+import { beginsLikeZip, checkSize, entryContent, entryRange } from './entry-content.ts'
 import { entryPath, isArchiveName, isJunk, isOfficeName } from './entry-path.ts'
+import { LARGEST_ARCHIVE_BYTES, LARGEST_RATIO, LARGEST_TEXT_BYTES, LARGEST_UNPACKED_BYTES } from './limits.ts'
 import { ArchiveRefused } from './refusal.ts'
 import { configurationRoot } from './root.ts'
 
-export const LARGEST_ARCHIVE_BYTES = 32 * 1024 * 1024
-export const LARGEST_UNPACKED_BYTES = 500_000_000
-export const LARGEST_RATIO = 100
-/** Of all files read as text together: what an isolate can hold beside its other work. */
-export const LARGEST_TEXT_BYTES = 24 * 1024 * 1024
 /** Below it a file may shrink a thousandfold: a table full of blanks is no bomb. */
 const RATIO_COUNTS_FROM_BYTES = 1_048_576
 
@@ -23,11 +19,22 @@ export type ArchiveFile = {
   text: () => string
 }
 
+export type Archive = {
+  /** Sorted by path. */
+  files: ArchiveFile[]
+  findings: Finding[]
+  /**
+   * Throws `ArchiveRefused` when an entry that nobody has read, be it junk or a folder, is not as long as it says:
+   * the archive is kept, and whoever downloads it unpacks all of it.
+   */
+  checkUnread: () => void
+}
+
 /**
- * The files of a zip held in memory, sorted by path. Everything is checked before anything is unpacked: names,
- * sizes, ratio, links, duplicates, nested archives (issue 2, resources brief 10.3). Throws `ArchiveRefused`.
+ * The files of a zip held in memory. Everything is checked before anything is unpacked: names, sizes, ratio, links,
+ * duplicates, nested archives (issue 2, resources brief 10.3). Throws `ArchiveRefused`.
  */
-export function readArchive(zip: Uint8Array): { files: ArchiveFile[]; findings: Finding[] } {
+export function readArchive(zip: Uint8Array): Archive {
   if (zip.byteLength > LARGEST_ARCHIVE_BYTES)
     throw new ArchiveRefused(
       'archiveTooLarge',
@@ -37,10 +44,12 @@ export function readArchive(zip: Uint8Array): { files: ArchiveFile[]; findings: 
   refuseBombs(zip, directory)
   const findings: Finding[] = []
   const entries = new Map<string, DirectoryEntry>()
+  const unread = new Map<DirectoryEntry, string>()
   const ranges: { start: number; end: number; path: string }[] = []
   for (const entry of directory) {
     const { path, isFolder, hadBackslashes } = entryPath(entry.name)
     refuseEntry(entry, path, isFolder)
+    if (entry.compressedBytes > 0) unread.set(entry, path)
     if (isFolder) continue
     if (entries.has(path))
       throw new ArchiveRefused(
@@ -73,8 +82,18 @@ export function readArchive(zip: Uint8Array): { files: ArchiveFile[]; findings: 
   const budget = textBudget()
   const files = kept
     .filter(path => path.startsWith(prefix))
-    .map(path => archiveFile(zip, entries.get(path)!, path.slice(prefix.length), budget))
-  return { files, findings }
+    .map(path => {
+      const entry = entries.get(path)!
+      const bytes = (): Uint8Array => {
+        unread.delete(entry)
+        return entryContent(zip, entry, path.slice(prefix.length))
+      }
+      return archiveFile(entry, path.slice(prefix.length), bytes, budget)
+    })
+  const checkUnread = (): void => {
+    for (const [entry, path] of unread) checkSize(zip, entry, path)
+  }
+  return { files, findings, checkUnread }
 }
 
 function refuseBombs(zip: Uint8Array, directory: DirectoryEntry[]): void {
@@ -169,12 +188,11 @@ function textBudget(): (file: DirectoryEntry) => boolean {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 function archiveFile(
-  zip: Uint8Array,
   entry: DirectoryEntry,
   path: string,
+  bytes: () => Uint8Array,
   withinBudget: (entry: DirectoryEntry) => boolean,
 ): ArchiveFile {
-  const bytes = () => entryContent(zip, entry, path)
   return {
     path,
     sizeBytes: entry.sizeBytes,

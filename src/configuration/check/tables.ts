@@ -1,6 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import type { ArchiveFile } from '../archive/read.ts'
 import type { LookupTable } from '../configuration.ts'
+import { isLookupTable } from '../lookup-table.ts'
 import { readText } from './json/decode.ts'
 import { LARGEST_WORK, type Report } from './report.ts'
 
@@ -39,10 +40,6 @@ export function readTable(file: ArchiveFile, report: Report): LookupTable | unde
   if (isLookupTable(columns)) warnOfRepeatedKeys(file.path, records, columns.indexOf('key'), report)
   return { path: file.path, columns, rows }
 }
-
-/** Whether the `lookup` filter can use the table. */
-export const isLookupTable = (columns: readonly string[]): boolean =>
-  columns.includes('key') && columns.includes('value')
 
 /** The parser makes an error, with its stack, for every row that is not as long as the first. */
 const UNEVEN_ROW_WORK = 20

@@ -11,37 +11,46 @@ import { configFile, dictionaryFile, paymentFile, rolesFile, testUsersFile } fro
 
 type Settings = Pick<Configuration, 'timeZone' | 'currency' | 'features'>
 
-const DEFAULT_TIME_ZONE = 'UTC' as TimeZone
-const DEFAULT_CURRENCY = 'USD' as CurrencyCode
+/** In place of what is missing or wrong, until all problems are reported: with an error nothing is deployed. */
+const UNREAD = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
 
-/** config.json. What it lacks is UTC, US dollars and no features, with a warning. */
-export function compileSettings(files: FileIndex, report: Report): Settings {
+/** What config.json must have (brief 5.1), as its author writes it. */
+const NEEDED = {
+  timezone: `"timezone" with a name of the IANA database, like "Europe/Berlin"`,
+  currency: `"currency" with a code of ISO 4217, like "EUR"`,
+} as const
+
+/**
+ * config.json. A time zone and a currency are never guessed, since amounts and days of policies hang on them;
+ * an archive without products has no use for either.
+ */
+export function compileSettings(files: FileIndex, hasProducts: boolean, report: Report): Settings {
   const path = 'config.json'
   const file = files.take(path)
   const decoded = file && decodeFile(file, () => configFile, report)
-  const settings: Settings = { timeZone: DEFAULT_TIME_ZONE, currency: DEFAULT_CURRENCY, features: {} }
-  if (file === undefined)
-    report.warning(
+  if (file === undefined && hasProducts)
+    report.error(
       { path },
       'missingConfig',
-      `There is no config.json; time zone ${DEFAULT_TIME_ZONE} and currency ${DEFAULT_CURRENCY} count. Add it with both.`,
+      `There is no config.json. Add it with ${NEEDED.timezone}, and ${NEEDED.currency}.`,
     )
-  if (decoded === undefined) return settings
+  if (decoded === undefined) return { ...UNREAD, features: {} }
   const { value, place } = decoded
-  if (value.timezone === undefined || value.currency === undefined)
-    report.warning(
+  const lacking = (['timezone', 'currency'] as const).filter(property => value[property] === undefined)
+  if (lacking.length > 0 && hasProducts)
+    report.error(
       place([]),
       'missingConfig',
-      `config.json lacks ${value.timezone === undefined ? `'timezone'; ${DEFAULT_TIME_ZONE}` : `'currency'; ${DEFAULT_CURRENCY}`} counts. Add it.`,
+      `config.json lacks ${lacking.map(property => `'${property}'`).join(' and ')}. Add ${lacking.map(property => NEEDED[property]).join(', and ')}.`,
     )
-  const zone = timeZone(value.timezone ?? DEFAULT_TIME_ZONE)
+  const zone = value.timezone === undefined ? UNREAD.timeZone : timeZone(value.timezone)
   if (zone === undefined)
     report.error(
       place(['timezone']),
       'unknownTimeZone',
       `'${value.timezone}' is no time zone of the IANA database. Use a name like 'Europe/Berlin'.`,
     )
-  const currency = currencyCode((value.currency ?? DEFAULT_CURRENCY).toUpperCase())
+  const currency = value.currency === undefined ? UNREAD.currency : currencyCode(value.currency.toUpperCase())
   if (currency === undefined)
     report.error(
       place(['currency']),
@@ -49,8 +58,8 @@ export function compileSettings(files: FileIndex, report: Report): Settings {
       `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.`,
     )
   return {
-    timeZone: zone ?? DEFAULT_TIME_ZONE,
-    currency: currency ?? DEFAULT_CURRENCY,
+    timeZone: zone ?? UNREAD.timeZone,
+    currency: currency ?? UNREAD.currency,
     features: {
       ...value.features,
       ...(value.improvedRating !== undefined && { improvedRating: value.improvedRating }),

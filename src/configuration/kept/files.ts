@@ -2,7 +2,6 @@
 import type { Calls } from '../../platform/calls.ts'
 import { filePlace } from '../../platform/large-files.ts'
 import { fileKey, type Tenant } from '../../platform/tenancy.ts'
-import { compileArchive } from '../archive-upload.ts'
 import type { Compilation } from '../compile.ts'
 import type { Configuration } from '../configuration.ts'
 import { COMPILER_FORMAT, compiledText, readCompiledText } from './compiled-text.ts'
@@ -86,6 +85,8 @@ async function compiledFrom(archive: R2ObjectBody): Promise<Compilation> {
   const place = filePlace()
   try {
     place.reach(archive.size)
+    // Seldom needed, and much code: loaded when it is.
+    const { compileArchive } = await import('../archive-upload.ts')
     return compileArchive(new Uint8Array(await archive.arrayBuffer()))
   } finally {
     place.leave()

@@ -12,28 +12,26 @@ export const changeCodes = {
   fieldNotRepeatable: 'The field may have several values, and only one is allowed now.',
   paymentScheduleRemoved: 'Policies are billed by a schedule that is no more.',
   currencyChanged: 'Amounts of policies are in another currency.',
+  timeZoneChanged: 'Days and months of policies begin at other moments.',
 } as const
 
-/** A change that policies of the product cannot follow. `path` is the file of the archive to look at. */
+/**
+ * A change that policies of the product cannot follow, or those of any product for undefined. `path` is the file
+ * of the archive to look at.
+ */
 export type IncompatibleChange = {
-  product: string
+  product: string | undefined
   path: string
   code: keyof typeof changeCodes
   message: string
 }
 
-/** The changes of all products, in the order of the configuration before. */
+/** The changes of the tenant, then of its products in the order of the configuration before. */
 export function incompatibleChanges(before: Configuration, after: Configuration): IncompatibleChange[] {
-  return Object.values(before.products).flatMap(product => {
+  const ofProducts = Object.values(before.products).flatMap(product => {
     const { name } = product
     const changed = after.products[name]
-    const found: Omit<IncompatibleChange, 'product'>[] = []
-    if (before.currency !== after.currency)
-      found.push({
-        path: 'config.json',
-        code: 'currencyChanged',
-        message: `The currency was ${before.currency} and is ${after.currency} now.`,
-      })
+    const found: Change[] = []
     if (changed && Object.hasOwn(after.products, name)) found.push(...productChanges(product, changed))
     else
       found.push({
@@ -43,9 +41,28 @@ export function incompatibleChanges(before: Configuration, after: Configuration)
       })
     return found.map(change => ({ product: name, ...change }))
   })
+  return [...settingChanges(before, after).map(change => ({ product: undefined, ...change })), ...ofProducts]
 }
 
 type Change = Omit<IncompatibleChange, 'product'>
+
+function settingChanges(before: Configuration, after: Configuration): Change[] {
+  const changes: Change[] = []
+  const path = 'config.json'
+  if (before.currency !== after.currency)
+    changes.push({
+      path,
+      code: 'currencyChanged',
+      message: `The currency was ${before.currency} and is ${after.currency} now.`,
+    })
+  if (before.timeZone !== after.timeZone)
+    changes.push({
+      path,
+      code: 'timeZoneChanged',
+      message: `The time zone was ${before.timeZone} and is ${after.timeZone} now.`,
+    })
+  return changes
+}
 
 function productChanges(before: ProductDefinition, after: ProductDefinition): Change[] {
   const folder = `products/${before.name}/policy`

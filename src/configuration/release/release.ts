@@ -12,7 +12,8 @@ import {
   archiveAccountsQuery,
   latestVersionIs,
   noPolicyOf,
-  usedProductsQuery,
+  type Scope,
+  usedScopesQuery,
   type VersionRow,
   versionHasHash,
   versionQuery,
@@ -73,11 +74,11 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
         `There is no configuration version ${version}; GET /deployments/versions lists them.`,
       )
     const before = await configurationOf(context, present.asked)
-    const { products, inUse } = await changesOf(context, before, upload, version)
+    const { scopes, inUse } = await changesOf(context, before, upload, version)
     const advice = `Policies of version ${version} need it: put it back, or deploy a new version.`
     if (inUse.length > 0) return { refused: inUse.map(change => finding('ERROR', change, advice)) }
     const holds: SQL[] = [versionHasHash(version, present.asked.hash)]
-    if (products.length > 0) holds.push(noPolicyOf(products, version))
+    if (scopes.length > 0) holds.push(noPolicyOf(scopes, version))
     return write({
       kind: 'repair',
       version,
@@ -134,26 +135,28 @@ async function configurationOf(
   }
 }
 
-/** Products with incompatible changes, and the changes of those that have policies: of the version, or of any. */
+/** Where there are incompatible changes, and those of them that policies meet: of the version, or of any. */
 async function changesOf(
   { env, tenant, calls }: RequestContext,
   before: Configuration | undefined,
   { configuration }: Upload,
   version?: number,
-): Promise<{ products: string[]; inUse: IncompatibleChange[] }> {
+): Promise<{ scopes: Scope[]; inUse: IncompatibleChange[] }> {
   const changes = before ? incompatibleChanges(before, configuration) : []
-  const products = [...new Set(changes.map(({ product }) => product))]
-  if (products.length === 0) return { products, inUse: [] }
+  const scopes = [...new Set(changes.map(scopeOf))]
+  if (scopes.length === 0) return { scopes, inUse: [] }
   const used = await Promise.all(
     tenant.shards.map(async (_, shard) => {
       const database = shardDatabase(env, tenant, shard, calls)
-      const [names] = await database.batch([usedProductsQuery(database, products, version)])
+      const [names] = await database.batch([usedScopesQuery(database, scopes, version)])
       return names.map(({ name }) => name)
     }),
   )
   const names = new Set(used.flat())
-  return { products, inUse: changes.filter(({ product }) => names.has(product)) }
+  return { scopes, inUse: changes.filter(change => names.has(scopeOf(change))) }
 }
+
+const scopeOf = ({ product }: IncompatibleChange): Scope => product ?? null
 
 const finding = (
   severity: Finding['severity'],

@@ -2,7 +2,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import type { Event, EventPageResponse, EventStreamQuery } from '../contract.ts'
-import type { EventType } from '../types.ts'
+import { type EventType, isEventType } from '../types.ts'
 import { mergeShards } from './merge.ts'
 import { eventsAfter } from './store.ts'
 import { type Reading, readToken, writeToken } from './token.ts'
@@ -60,9 +60,19 @@ function readingOf(query: EventStreamQuery, { env, tenant }: RequestContext): Re
       "Name at least one of 'startTimestamp', 'endTimestamp' and 'eventType', or send the 'pagingToken' of the answer before; startTimestamp=0 begins with the first event.",
     )
   const { startTimestamp, endTimestamp, eventType } = query
+  if (eventType !== undefined) checkType(eventType)
   return {
     filter: { start: startTimestamp, end: endTimestamp, type: eventType },
     pageSize: query.pageSize ?? DEFAULT_PAGE_SIZE,
     positions: [],
   }
+}
+
+/** A type that is never written would read as one of which nothing has happened yet. */
+function checkType(type: string): void {
+  if (isEventType(type)) return
+  throw new Refusal(
+    'invalidParameter',
+    `'eventType' names '${type}', which is no type of event; name one in full, as 'policy.issue'. GET /openapi.json lists them at EventType.`,
+  )
 }

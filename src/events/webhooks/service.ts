@@ -12,6 +12,7 @@ import { notFound, Refusal } from '../../platform/errors.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { newUuid, readUuid, type Uuid } from '../../platform/locators.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
+import { now } from '../../platform/time.ts'
 import type {
   CreateEndpointRequest,
   CreateWebhookRequest,
@@ -83,7 +84,7 @@ export async function deleteWebhook(locator: string, context: RequestContext): P
     guards: [],
     facts: [
       database.build.delete(webhooks).where(eq(webhooks.locator, webhook.locator)),
-      failWaiting(database, webhook.locator, 'deleted', context.now),
+      failWaiting(database, webhook.locator, 'deleted', now()),
     ],
     events: [],
     timers: copyTimers(context.tenant, webhook.locator, context.now),

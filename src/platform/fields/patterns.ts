@@ -1,4 +1,12 @@
-import { RE2JS } from 're2js'
+// Patterns of fields, by an engine that takes linear time. It is large: loaded with the first configuration.
+import type { RE2JS } from 're2js'
+
+let engine: typeof RE2JS | undefined
+
+/** Matching is synchronous: the engine has to be there before. Loads it once. */
+export async function loadPatternEngine(): Promise<void> {
+  engine ??= (await import('re2js')).RE2JS
+}
 
 /** Instructions of the largest pattern that a configuration may have. */
 export const LARGEST_PATTERN_SIZE = 2_000
@@ -7,7 +15,8 @@ const LARGEST_CACHE = 256
 const compiled = new Map<string, RE2JS>()
 
 function compile(source: string): RE2JS {
-  const pattern = compiled.get(source) ?? RE2JS.compile(RE2JS.translateRegExp(source))
+  if (!engine) throw new Error('No pattern is matched before loadPatternEngine().')
+  const pattern = compiled.get(source) ?? engine.compile(engine.translateRegExp(source))
   compiled.delete(source)
   compiled.set(source, pattern)
   const [oldest] = compiled.keys()

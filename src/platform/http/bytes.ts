@@ -12,7 +12,10 @@ export const bodyTooLarge = (largestBytes: number): Refusal =>
 /** Joins small chunks up to this size, so that a body sent byte by byte costs no more memory than another. */
 const PIECE_BYTES = 65_536
 
-/** The body in pieces; throws `tooLarge` as soon as more than `largestBytes` have come. */
+/**
+ * The body in pieces; throws `tooLarge` as soon as more than `largestBytes` have come. Who stops before the end
+ * leaves the rest to `discardRest`.
+ */
 export async function* pieces(
   body: ReadableStream<Uint8Array>,
   largestBytes: number,
@@ -40,8 +43,30 @@ export async function* pieces(
     }
     if (filled > 0) yield piece.subarray(0, filled)
   } finally {
-    // Lets go of what the client still sends; it has its answer.
+    reader.releaseLock()
+  }
+}
+
+/** Most bytes of a refused body that are read only to be thrown away. */
+export const MOST_DISCARDED_BYTES = 64 * 1_048_576
+
+/**
+ * Reads what is left of a body and forgets it, 64 MiB at most: a client that is still sending when its answer comes
+ * may see a reset connection in its place.
+ */
+export async function discardRest({ body }: Request): Promise<void> {
+  if (!body || body.locked) return
+  const reader = body.getReader()
+  let discarded = 0
+  try {
+    while (discarded < MOST_DISCARDED_BYTES) {
+      const { done, value } = await reader.read()
+      if (done) return
+      discarded += value.length
+    }
     reader.cancel().catch(() => {})
+  } catch {
+    // The client has gone, and its answer goes nowhere.
   }
 }
 

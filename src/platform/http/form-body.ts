@@ -9,11 +9,12 @@ import {
   MultipartParser,
   type MultipartPart,
 } from '@remix-run/multipart-parser'
+import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import type { FilePlace } from '../large-files.ts'
 import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
 import { refuseCompression } from './json-body.ts'
-import type { FilePart } from './route.ts'
+import type { FilePart, MultipartBody } from './route.ts'
 
 const MOST_PARTS = 20
 const LARGEST_TEXT_BYTES = 65_536
@@ -32,16 +33,18 @@ const malformed = (message: string): Refusal => new Refusal('malformedMultipart'
 
 /**
  * Reads the form; the part named `fileName` is the file, wherever it stands and however it is labelled. It is in
- * memory until the caller leaves the place.
+ * memory until the caller leaves the place. Parts that the schema does not have are skipped, whatever they hold.
  */
 export async function readForm(
   request: Request,
-  { file: fileName, largestFileBytes }: { file: string; largestFileBytes: number },
+  { schema, file: fileName, largestFileBytes }: MultipartBody<z.ZodType>,
   place: FilePlace,
 ): Promise<Form> {
   refuseCompression(request)
   place.reach(Number(request.headers.get('content-length') ?? 0))
-  const parser = new MultipartParser(boundaryOf(request), {
+  const wanted = propertiesOf(schema)
+  const boundary = boundaryOf(request)
+  const parser = new MultipartParser(boundary, {
     maxHeaderSize: LARGEST_HEADER_BYTES,
     maxFileSize: largestFileBytes,
     maxParts: MOST_PARTS,
@@ -52,23 +55,26 @@ export async function readForm(
   let total = 0
   const take = (part: MultipartPart): void => {
     const { name, fileName: givenName, mediaType } = labelOf(part)
+    if (!wanted.has(name)) return
     if (texts.has(name) || (name === fileName && file))
       throw malformed(`The form has the part '${shown(name)}' twice; send it once.`)
     if (name === fileName) file = { fileName: givenName, mediaType, bytes: joined(part.content) }
-    else if (name !== '__proto__') texts.set(name, textOf(part, name))
+    else texts.set(name, textOf(part, name))
   }
   try {
-    if (request.body)
-      for await (const piece of pieces(request.body, largestFileBytes + FORM_OVERHEAD_BYTES)) {
+    if (request.body) {
+      const body = pieces(request.body, largestFileBytes + FORM_OVERHEAD_BYTES)
+      for await (const piece of withoutPreamble(body, boundary)) {
         // What follows the last boundary is not the form's; the parser would call it an error.
-        if (ended(parser)) break
+        if (ended(parser)) continue
         total += piece.length
         place.reach(total)
         for (const part of parser.write(piece)) take(part)
       }
+    }
     parser.finish()
   } catch (problem) {
-    throw formRefusal(problem, fileName, largestFileBytes)
+    throw formRefusal(problem, largestFileBytes)
   }
   return { texts: Object.fromEntries(texts), file }
 }
@@ -85,6 +91,36 @@ function boundaryOf(request: Request): string {
   if (boundary === undefined || !/^[\x20-\x7e]+$/.test(boundary))
     throw malformed('The Content-Type names no boundary; let the client library set the header.')
   return boundary
+}
+
+/** Names of the parts that the schema reads: a z.object, or one behind a preprocess. */
+function propertiesOf(schema: z.core.$ZodType): ReadonlySet<string> {
+  if (schema instanceof z.core.$ZodPipe) return propertiesOf(schema._zod.def.out)
+  if (schema instanceof z.core.$ZodObject) return new Set(Object.keys(schema._zod.def.shape))
+  throw new Error('The schema of a form is a z.object.')
+}
+
+/** The body from its first boundary on: what stands before is not the form's (RFC 2046, 5.1.1). */
+async function* withoutPreamble(
+  body: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  boundary: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  // A boundary begins a line, and the first line needs no line break before it.
+  const delimiter = `\r\n--${boundary}`
+  let read: Uint8Array | undefined = new TextEncoder().encode('\r\n')
+  for await (const piece of body) {
+    if (read === undefined) {
+      yield piece
+      continue
+    }
+    read = joined([read, piece])
+    const at = Buffer.from(read.buffer, read.byteOffset, read.byteLength).indexOf(delimiter)
+    if (at < 0) read = read.subarray(Math.max(0, read.length - delimiter.length + 1))
+    else {
+      yield read.subarray(at + 2)
+      read = undefined
+    }
+  }
 }
 
 type Label = { name: string; fileName: string | undefined; mediaType: string | undefined }
@@ -124,11 +160,11 @@ function textOf(part: MultipartPart, name: string): string {
 
 const shown = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name)
 
-function formRefusal(problem: unknown, fileName: string, largestFileBytes: number): unknown {
+function formRefusal(problem: unknown, largestFileBytes: number): unknown {
   if (problem instanceof MaxFileSizeExceededError)
     return new Refusal(
       'tooLarge',
-      `The part '${fileName}' may have at most ${Math.floor(largestFileBytes / 1_048_576)} MiB.`,
+      `A part of the form may have at most ${Math.floor(largestFileBytes / 1_048_576)} MiB.`,
     )
   if (problem instanceof MaxPartsExceededError)
     return new Refusal('tooLarge', `The form has more than ${MOST_PARTS} parts.`)

@@ -1,6 +1,7 @@
 // All routes on one Hono app, and what is answered where there is no route.
 import { type Context, Hono } from 'hono'
 import { Refusal } from '../errors.ts'
+import { discardRest } from './bytes.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
 import { optionsResponse, problemResponse } from './respond.ts'
 import type { Route } from './route.ts'
@@ -46,11 +47,15 @@ export function mount(routes: readonly Route[], pages: readonly Page[]): Hono<Bi
       try {
         return await serve(route, exchange, context.req.param(), context.env, laterOf(context))
       } catch (problem) {
+        await discardRest(exchange.request)
         return problemResponse(exchange, problem)
       }
     })
   const methodsOf = methodFinder([...routes, ...pages.map(({ path }) => ({ path, method: 'get' }))])
-  app.notFound(context => unrouted(beginExchange(context.req.raw), methodsOf))
+  app.notFound(async context => {
+    await discardRest(context.req.raw)
+    return unrouted(beginExchange(context.req.raw), methodsOf)
+  })
   app.onError((problem, context) => problemResponse(beginExchange(context.req.raw), problem))
   return app
 }

@@ -105,12 +105,15 @@ export function openApiDocument(routes: readonly Route[]): string {
         ...refusals(route),
       },
     })
-  const document = getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: { title: 'Bindery', version, description: INTRODUCTION },
-    servers: [{ url: '/' }],
-    tags: [...new Set(routes.flatMap(route => route.tags))].map(name => ({ name })),
-  })
+  const document = getOpenAPI31Document(
+    {
+      openapi: '3.1.0',
+      info: { title: 'Bindery', version, description: INTRODUCTION },
+      servers: [{ url: '/' }],
+      tags: [...new Set(routes.flatMap(route => route.tags))].map(name => ({ name })),
+    },
+    { sortComponents: 'alphabetically' },
+  )
   const errors = Object.entries(ERROR_KINDS).map(([code, { status, api, about }]) => ({
     code,
     httpStatus: status,

@@ -3,6 +3,7 @@ import type { z } from '@hono/zod-openapi'
 import type { Caller } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { type FilePlace, filePlace } from '../large-files.ts'
+import { tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
 import { type Form, readForm } from './form-body.ts'
@@ -35,6 +36,8 @@ export async function serve(
           ...open,
           caller: who.caller,
           tenant: who.tenant,
+          // Routes for whoever is signed in deal with tokens and links, which live in real time.
+          ...(route.access.kind === 'tenant' && who.tenant && { now: tenantNow(who.tenant) }),
           ...(route.access.kind === 'signedIn' && {
             signedInAt: who.signedInAt,
             origin: exchange.url.origin,

@@ -56,7 +56,7 @@ export function changeDraft(
 
 /** A draft under change. Maps are copied once; records are replaced, never altered. */
 class Draft {
-  readonly reported: ReportedProblems = { byOwner: new Map(), strays: [] }
+  readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
   readonly #before: PolicyAggregate
   readonly #quote: Quote
   readonly #context: DraftContext
@@ -115,6 +115,7 @@ class Draft {
       exposureLocator: exposure.locator,
       data: this.#created(exposure.locator, definition.fields, creation.fieldValues, creation.fieldGroups),
     }
+    this.reported.added.set(exposure.locator, index)
     this.#exposures.set(exposure.locator, exposure)
     this.#exposureRuns.set(run.locator, run)
     for (const peril of creation.perils ?? []) this.#addPeril(exposure, definition, peril, index)
@@ -272,6 +273,7 @@ class Draft {
       updatedAt: now,
       start: this.#quote.contractStart,
       end: this.#quote.contractEnd,
+      cuts: [],
     }
   }
 

@@ -45,6 +45,7 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
   }
   const modification: Modification = {
     locator: supply.uuid(),
+    kind: 'creation',
     displayId: supply.digits() as DisplayId,
     quoteLocator: quote.locator,
     number: 0,
@@ -90,6 +91,8 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
     fees: new Map(),
     installments: new Map(),
     invoices: new Map(),
+    cancellations: new Map(),
+    reinstatements: new Map(),
   }
   return changeDraft(
     empty,

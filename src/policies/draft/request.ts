@@ -42,6 +42,8 @@ export type DraftChanges = FieldChanges & {
 export type ReportedProblems = {
   byOwner: Map<string, FieldErrors>
   strays: StrayProblem[]
+  /** Exposures that the request adds, with their place in its list: they have no locator to be named by yet. */
+  added: Map<string, number>
 }
 
 /** A part of the request that names something unknown. `index` is its place in the request's list. */

@@ -62,9 +62,10 @@ export function validateQuote(
   const errorsOf = (exposure: Exposure): ExposureValidationErrors => {
     let entry = errors.get(exposure.locator)
     if (!entry) {
+      const index = reported.added.get(exposure.locator)
       entry = {
         exposureName: exposure.name,
-        exposureLocator: exposure.locator,
+        ...(index === undefined ? { exposureLocator: exposure.locator } : { index }),
         hasErrors: true,
         perilValidationErrors: [],
       }
@@ -139,10 +140,12 @@ export function summary(errors: PolicyValidationErrors): string {
   fromFields(errors.policyFieldErrors, '')
   for (const exposure of errors.exposureValidationErrors) {
     if (exposure.message) messages.push(exposure.message)
-    fromFields(exposure.exposureFieldErrors, `Exposure '${exposure.exposureName}': `)
+    const place = exposure.index === undefined ? '' : ` ${exposure.index} of the list`
+    const where = `Exposure '${exposure.exposureName}'${place}: `
+    fromFields(exposure.exposureFieldErrors, where)
     for (const peril of exposure.perilValidationErrors) {
       if (peril.message) messages.push(peril.message)
-      fromFields(peril.fieldErrors, `Peril '${peril.name}': `)
+      fromFields(peril.fieldErrors, `${where}peril '${peril.name}': `)
     }
   }
   const shown = messages.slice(0, 5).join(' ')

@@ -1,6 +1,9 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import { sql } from 'drizzle-orm'
+import { cancellationOf } from '../../cancellations/cancellation-of.ts'
+import { decideCancellation } from '../../cancellations/decision.ts'
+import { cancellationResponse } from '../../cancellations/projection.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
 import {
   type AnswerBySubject,
@@ -15,19 +18,25 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
 import {
+  type CancellationLocator,
   type LocatorSupply,
   locatorSupply,
   type QuoteLocator,
   shardOfDigits,
+  type Uuid,
 } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
-import { shardDatabase, TENANT_TRUST_MS } from '../../platform/tenancy.ts'
-import type { Instant } from '../../platform/time.ts'
+import { shardDatabase } from '../../platform/tenancy.ts'
+import { type Instant, now } from '../../platform/time.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
 import { policyholders } from '../../policyholders/tables.ts'
-import { decideQuote, type QuoteOperation, quoteOf } from '../../quotes/decision.ts'
+import { decideQuote, type QuoteOperation } from '../../quotes/decision.ts'
 import { quoteResponse } from '../../quotes/projection.ts'
+import { quoteOf } from '../../quotes/quote-of.ts'
 import { getPolicyPriceResponse, policyPriceResponse } from '../../rating/price.ts'
+import { decideReinstatement } from '../../reinstatements/decision.ts'
+import { reinstatementResponse } from '../../reinstatements/projection.ts'
+import { reinstatementOf } from '../../reinstatements/reinstatement-of.ts'
 import type { PolicyAggregate } from '../aggregate.ts'
 import type { Attempt } from '../attempt.ts'
 import {
@@ -41,17 +50,23 @@ import {
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
 import { decideInvoicing } from '../invoicing.ts'
+import { termQueries } from '../list/store.ts'
 import type { Planned } from '../planned.ts'
-import { feeResponse } from '../projection/parts.ts'
+import { decideChange } from '../planned-change.ts'
 import { policyResponse } from '../projection/policy.ts'
+import { policyView } from '../projection/view.ts'
 import { differenceQueries } from '../store/aggregates.ts'
 import { loadGround, loadPolicy } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
 import { policies } from '../tables.ts'
-import type { PolicyMessage } from './message.ts'
+import { decideTermEnd } from '../term-end.ts'
+import type { PolicyMessage, PolicyOperation } from './message.ts'
 
 /** What an object remembers of its policy between operations; dropped on any error. */
 export type PolicyMemory = { loaded?: Loaded; readAt?: Instant }
+
+/** How long a price may rest on what an object remembers: so long a repair may be unseen by it. */
+const PRICE_TRUST_MS = 2_000
 
 /** Records whose rows an object keeps in memory: about 256 KiB (docs/design.md, section 5). */
 const MOST_REMEMBERED_RECORDS = 250
@@ -103,6 +118,9 @@ async function attemptTwice(
   }
 }
 
+/** Operations that store nothing. */
+const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
+
 async function attempt(
   context: RequestContext,
   database: Database,
@@ -127,7 +145,7 @@ async function attempt(
     })
   }
 
-  const stored = operation.kind !== 'price' && operation.kind !== 'underwriting'
+  const stored = !SHOWN_ONLY.has(operation.kind)
   const loaded = await remembered(context, database, memory, locator, stored ? 'guarded' : 'unguarded')
   const plain = attemptWith(locatorSupply(shard, []))
   const recorded = async (
@@ -157,8 +175,24 @@ async function attempt(
       const { planned, quote } = await decideQuote(loaded, operation.quote, operation.operation, plain)
       return await recorded(planned, quoteAnswer(quote, operation.operation), `${locator}/${quote}`)
     }
+    case 'cancellation': {
+      const { planned, cancellation } = await decideCancellation(loaded, operation.operation, plain)
+      if (cancellation === undefined) return await recorded(planned)
+      return await recorded(planned, cancellationAnswer(cancellation), `${locator}/${cancellation}`)
+    }
+    case 'reinstatement': {
+      const { planned, reinstatement } = await decideReinstatement(loaded, operation.operation, plain)
+      if (!planned) return VOID
+      return await recorded(planned, reinstatementAnswer(reinstatement), `${locator}/${reinstatement}`)
+    }
+    case 'change':
+      return json(await decideChange(loaded, operation.of, plain))
     case 'invoice': {
       const planned = await decideInvoicing(loaded, plain)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
+    case 'termEnd': {
+      const planned = decideTermEnd(loaded.aggregate, loaded.product, operation.notice, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
     }
     case 'price': {
@@ -182,6 +216,16 @@ const policyAnswer =
   ({ aggregate, product }) =>
     json(policyResponse(aggregate, product, { summarizeQuotes }))
 
+const cancellationAnswer =
+  (locator: CancellationLocator): AnswerOf =>
+  ({ aggregate, product }) =>
+    json(cancellationResponse(aggregate, cancellationOf(aggregate, locator), product))
+
+const reinstatementAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate, product }) =>
+    json(reinstatementResponse(aggregate, reinstatementOf(aggregate, locator), product))
+
 const quoteAnswer =
   (locator: QuoteLocator, { action }: QuoteOperation): AnswerOf =>
   ({ aggregate, product }) => {
@@ -189,7 +233,7 @@ const quoteAnswer =
     const quote = quoteOf(aggregate, locator)
     return json(
       action === 'quote'
-        ? policyPriceResponse(aggregate, quote, feeResponse)
+        ? policyPriceResponse(policyView(aggregate, quote, product, () => false))
         : quoteResponse(aggregate, quote, product),
     )
   }
@@ -221,13 +265,16 @@ async function record(
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
       ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
     ],
-    facts: differenceQueries(database, before, after),
+    facts: [
+      ...differenceQueries(database, before, after),
+      ...termQueries(database, loaded.product, before, after),
+    ],
     events: planned.events,
     timers: planned.timers,
     answer,
     subject,
   })
-  if (committed === answer && !isBySubject(committed)) remember(memory, recorded, context)
+  if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
   else forget(memory)
   return committed
 }
@@ -264,7 +311,7 @@ function policyholderGuard({ locator, version }: Policyholder): Guard {
   }
 }
 
-/** The policy from memory, or read. What is stored has guards; what is only shown trusts memory for 5 s. */
+/** The policy from memory, or read. What is stored has guards; what is only shown trusts memory for 2 s. */
 async function remembered(
   context: RequestContext,
   database: Database,
@@ -272,19 +319,19 @@ async function remembered(
   locator: PolicyMessage['locator'],
   use: 'guarded' | 'unguarded',
 ): Promise<Loaded> {
-  const age = context.now - (memory.readAt ?? 0)
-  if (memory.loaded && (use === 'guarded' || age < TENANT_TRUST_MS)) return memory.loaded
+  const age = now() - (memory.readAt ?? 0)
+  if (memory.loaded && (use === 'guarded' || age < PRICE_TRUST_MS)) return memory.loaded
   const loaded = await loadPolicy(context, database, { locator })
-  remember(memory, loaded, context)
+  remember(memory, loaded)
   return loaded
 }
 
-function remember(memory: PolicyMemory, loaded: Loaded, context: RequestContext): void {
+function remember(memory: PolicyMemory, loaded: Loaded): void {
   const { aggregate } = loaded
   const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
   const small = records <= MOST_REMEMBERED_RECORDS
   memory.loaded = small ? loaded : undefined
-  memory.readAt = small ? context.now : undefined
+  memory.readAt = small ? now() : undefined
 }
 
 function forget(memory: PolicyMemory): void {

@@ -1,4 +1,6 @@
 // What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
+
+import type { CancellationOperation } from '../../cancellations/decision.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey } from '../../platform/context.ts'
@@ -6,7 +8,10 @@ import type { RefusalData } from '../../platform/errors.ts'
 import type { PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
 import type { QuoteOperation } from '../../quotes/decision.ts'
+import type { ReinstatementOperation } from '../../reinstatements/decision.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/requests.ts'
+import type { PlannedChange } from '../planned-change.ts'
+import type { TermEndNotice } from '../term-end.ts'
 
 export type PolicyOperation =
   /** `digits` are the locators leased for it; the first is the policy's own. */
@@ -17,12 +22,19 @@ export type PolicyOperation =
   | { kind: 'discard' }
   /** An action on one of the policy's quotes. */
   | { kind: 'quote'; quote: QuoteLocator; operation: QuoteOperation }
+  /** An action on the policy's cancellations, or a cancellation without a record. */
+  | { kind: 'cancellation'; operation: CancellationOperation }
+  | { kind: 'reinstatement'; operation: ReinstatementOperation }
+  /** What a cancellation or reinstatement would change of the price; nothing is stored. */
+  | { kind: 'change'; of: PlannedChange }
   /** Prices without storing anything; `due` in the form of GET. */
   | { kind: 'price'; due: boolean }
   /** The decision as stored, or as it would be now. */
   | { kind: 'underwriting' }
   /** From the clock: invoices whose time has come. */
   | { kind: 'invoice' }
+  /** From the clock: the end of the policy has come, or a reminder before it. */
+  | { kind: 'termEnd'; notice: TermEndNotice }
 
 export type PolicyMessage = {
   tenant: Tenant

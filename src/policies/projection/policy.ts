@@ -6,9 +6,12 @@ import type { ProductDefinition } from '../../configuration/configuration.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
-import type { PolicyResponse } from '../contract/response.ts'
-import { feeResponse, feesInForce, textIfAny } from './parts.ts'
-import { QuoteView } from './quote-view.ts'
+import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
+import { feesOf, feeTotal } from '../fold/fees.ts'
+import { exposureResponses, policyCharacteristics } from './characteristics.ts'
+import { modificationResponses } from './modifications.ts'
+import { feeResponse, textIfAny } from './parts.ts'
+import { policyView } from './view.ts'
 
 export type ProjectionOptions = { summarizeQuotes: boolean }
 
@@ -20,8 +23,8 @@ export function policyResponse(
   quote: Quote = selectedQuote(aggregate),
 ): PolicyResponse {
   const { policy } = aggregate
-  const view = new QuoteView(aggregate, quote, product)
-  const fees = [...aggregate.fees.values()].filter(fee => fee.quoteLocator === quote.locator)
+  const view = policyView(aggregate, quote, product)
+  const fees = feesOf(aggregate, quote)
   return {
     locator: String(policy.locator),
     displayId: String(policy.locator),
@@ -35,12 +38,13 @@ export function policyResponse(
     originalContractStartTimestamp: String(policy.originalStart),
     originalContractEndTimestamp: String(policy.originalEnd),
     effectiveContractEndTimestamp: String(policy.effectiveEnd),
+    cancellation: cancellationInfo(aggregate),
     paymentScheduleName: policy.paymentScheduleName,
     premiumReportName: policy.premiumReportName,
-    characteristics: [view.policyCharacteristics()],
-    modifications: [view.modificationResponse()],
-    exposures: view.exposureResponses(),
-    grossFees: toNumber(feesInForce(fees, aggregate)),
+    characteristics: policyCharacteristics(view),
+    modifications: modificationResponses(view),
+    exposures: exposureResponses(view),
+    grossFees: toNumber(feeTotal(fees, policy.currency)),
     grossFeesCurrency: policy.currency,
     fees: fees.map(feeResponse),
     documents: [],
@@ -64,6 +68,32 @@ function invoiceResponses(aggregate: PolicyAggregate): PolicyInvoiceResponse[] {
       documents: [],
     })
   })
+}
+
+/** The latest cancellation or withdrawal that is not reinstated (brief 1.1). */
+function cancellationInfo({
+  modifications,
+  cancellations,
+  reinstatements,
+}: PolicyAggregate): CancellationInfo | undefined {
+  const back = new Set(
+    [...reinstatements.values()].filter(one => one.state === 'issued').map(one => one.cancellationLocator),
+  )
+  const undone = new Set(
+    [...cancellations.values()].filter(one => back.has(one.locator)).map(one => one.modificationLocator),
+  )
+  const latest = [...modifications.values()]
+    .filter(one => one.kind === 'cancellation' || one.kind === 'withdrawal')
+    .filter(one => !undone.has(one.locator))
+    .sort((a, b) => a.number - b.number)
+    .at(-1)
+  return (
+    latest && {
+      effectiveTimestamp: String(latest.effectiveAt),
+      modificationLocator: latest.locator,
+      modificationName: latest.name,
+    }
+  )
 }
 
 function quoteSummary(aggregate: PolicyAggregate): PolicyResponse['quoteSummary'] {

@@ -1,45 +1,92 @@
 // The rows of policies: read whole in one batch, written by what differs.
-import { eq, type SQL, sql } from 'drizzle-orm'
-import { type Database, deleteRows, putRows, type Query } from '../../platform/database.ts'
-import type { PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import {
+  type Database,
+  deleteRows,
+  putRows,
+  type Query,
+  type Statement,
+  statement,
+} from '../../platform/database.ts'
+import type { CancellationLocator, PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
 import type { CurrencyCode } from '../../platform/money.ts'
 import type { Policy, PolicyAggregate } from '../aggregate.ts'
-import { policies, quotes } from '../tables.ts'
+import { cancellations, policies, quotes, reinstatements } from '../tables.ts'
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, policyRow, readPolicy } from './rows.ts'
 
 /** Which policies to read. */
 export type PolicySelection =
   | { locator: PolicyLocator }
   | { quoteLocator: QuoteLocator }
+  | { cancellationLocator: CancellationLocator }
+  | { reinstatementLocator: Uuid }
   | { policyholderLocator: Uuid }
 
 /**
  * Queries that read the policies with everything in them; `readAggregates` takes their results. They are part
  * of the caller's one batch.
  */
-export function aggregateQueries(database: Database, selection: PolicySelection): [Query, ...Query[]] {
-  const { build } = database
-  const which = chosen(selection)
-  return [
-    build.select().from(policies).where(sql`${policies.locator} ${which}`).orderBy(policies.locator),
-    ...COLLECTION_NAMES.map(name => {
-      const { table, order } = COLLECTIONS[name]
-      return build.select().from(table).where(sql`policy_locator ${which}`).orderBy(sql.raw(order))
-    }),
-  ]
+export const aggregateQueries = (database: Database, selection: PolicySelection): [Query, ...Query[]] =>
+  chosenQueries(database, selection, POLICIES, ...ROWS)
+
+/** Statements of one query, for each way to choose policies. */
+export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
+
+type Choice =
+  | 'locator'
+  | 'quoteLocator'
+  | 'cancellationLocator'
+  | 'reinstatementLocator'
+  | 'policyholderLocator'
+
+const chosen = sql.placeholder('chosen')
+
+/** Conditions on a policy's locator, to stand after the column. */
+const CONDITIONS: Readonly<Record<Choice, SQL>> = {
+  locator: sql`= ${chosen}`,
+  quoteLocator: sql`= (select policy_locator from ${quotes} where locator = ${chosen})`,
+  cancellationLocator: sql`= (select policy_locator from ${cancellations} where locator = ${chosen})`,
+  reinstatementLocator: sql`= (select policy_locator from ${reinstatements} where locator = ${chosen})`,
+  policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
 }
 
-/** The condition on a policy's locator, to stand after the column. */
-export function chosen(selection: PolicySelection): SQL {
-  if ('locator' in selection) return sql`= ${selection.locator}`
-  if ('quoteLocator' in selection)
-    return sql`= (select policy_locator from ${quotes} where locator = ${selection.quoteLocator})`
-  return sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${selection.policyholderLocator})`
+/** `make` gets the condition on a policy's locator, to stand after the column. */
+export const byChoice = (make: (build: Database['build'], condition: SQL) => Query): ByChoice =>
+  Object.fromEntries(
+    Object.entries(CONDITIONS).map(([choice, condition]) => [
+      choice,
+      statement(build => make(build, condition)),
+    ]),
+  ) as ByChoice
+
+/** The queries for the policies of the selection. */
+export function chosenQueries(
+  database: Database,
+  selection: PolicySelection,
+  ...statements: [ByChoice, ...ByChoice[]]
+): [Query, ...Query[]] {
+  const [[choice, chosen]] = Object.entries(selection) as [[Choice, number | string]]
+  return statements.map(one => database.bind(one[choice], { chosen })) as [Query, ...Query[]]
 }
 
-/** Which policy a quote is of. */
-export const policyOfQuoteQuery = (database: Database, quote: QuoteLocator) =>
-  database.build.select({ policy: quotes.policyLocator }).from(quotes).where(eq(quotes.locator, quote))
+const POLICIES = byChoice((build, condition) =>
+  build.select().from(policies).where(sql`${policies.locator} ${condition}`).orderBy(policies.locator),
+)
+
+const ROWS = COLLECTION_NAMES.map(name =>
+  byChoice((build, condition) => {
+    const { table, order } = COLLECTIONS[name]
+    return build.select().from(table).where(sql`policy_locator ${condition}`).orderBy(sql.raw(order))
+  }),
+)
+
+const LOCATOR = byChoice((build, condition) =>
+  build.select({ policy: policies.locator }).from(policies).where(sql`${policies.locator} ${condition}`),
+)
+
+/** The locator of the policy that the selection names. */
+export const policyLocatorQuery = (database: Database, selection: PolicySelection): Query =>
+  chosenQueries(database, selection, LOCATOR)[0]
 
 /** How many results `aggregateQueries` has in a batch. */
 export const AGGREGATE_QUERIES = 1 + COLLECTION_NAMES.length

@@ -6,9 +6,9 @@ import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { versionQuery } from '../../configuration/store.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database, Query } from '../../platform/database.ts'
+import type { Database } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
-import { readUuid } from '../../platform/locators.ts'
+import { type PolicyLocator, readUuid } from '../../platform/locators.ts'
 import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
@@ -17,8 +17,10 @@ import { policies } from '../tables.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,
-  chosen,
+  byChoice,
+  chosenQueries,
   type PolicySelection,
+  policyLocatorQuery,
   readAggregates,
 } from './aggregates.ts'
 
@@ -72,8 +74,7 @@ export async function loadPolicy(
 ): Promise<Loaded> {
   const results = (await database.batch([
     ...aggregateQueries(database, selection),
-    holderOfPolicy(database, selection),
-    versionOfPolicy(database, selection),
+    ...chosenQueries(database, selection, HOLDERS, VERSIONS),
   ])) as unknown[]
   const [aggregate] = readAggregates(results.slice(0, AGGREGATE_QUERIES))
   if (!aggregate) throw notFoundAs(selection)
@@ -90,23 +91,35 @@ export async function loadPolicy(
   }
 }
 
-const notFoundAs = (selection: PolicySelection): Refusal =>
-  'quoteLocator' in selection
-    ? notFound('quote', String(selection.quoteLocator))
-    : notFound('policy', String(Object.values(selection)[0]))
+/** 404 for what the selection names: a policy, a quote, a cancellation … */
+export function notFoundAs(selection: PolicySelection): Refusal {
+  const [name, locator] = Object.entries(selection)[0]!
+  return notFound(name === 'locator' ? 'policy' : name.replace('Locator', ''), String(locator))
+}
 
-const holderOfPolicy = (database: Database, selection: PolicySelection): Query =>
-  database.build
+const HOLDERS = byChoice((build, condition) =>
+  build
     .select()
     .from(policyholders)
     .where(
-      sql`${policyholders.locator} = (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} ${chosen(selection)})`,
-    )
+      sql`${policyholders.locator} = (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} ${condition})`,
+    ),
+)
 
-const versionOfPolicy = (database: Database, selection: PolicySelection): Query =>
-  database.build
+const VERSIONS = byChoice((build, condition) =>
+  build
     .select({ hash: configurationVersions.hash })
     .from(configurationVersions)
     .where(
-      sql`${configurationVersions.version} = (select ${policies.configVersion} from ${policies} where ${policies.locator} ${chosen(selection)})`,
-    )
+      sql`${configurationVersions.version} = (select ${policies.configVersion} from ${policies} where ${policies.locator} ${condition})`,
+    ),
+)
+
+/** The policy that a record belongs to: one round trip; 404 when there is no such record. */
+export async function policyOf(database: Database, selection: PolicySelection): Promise<PolicyLocator> {
+  const [rows] = (await database.batch([policyLocatorQuery(database, selection)])) as unknown as [
+    { policy: PolicyLocator }[],
+  ]
+  if (!rows[0]) throw notFoundAs(selection)
+  return rows[0].policy
+}

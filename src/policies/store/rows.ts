@@ -2,10 +2,11 @@
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Invoice } from '../../billing/invoice.ts'
 import { installments, invoices } from '../../billing/tables.ts'
-import type { PolicyLocator } from '../../platform/locators.ts'
+import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
 import type { Fee, Modification, PerilPrice, PerilRun, Policy, PolicyAggregate } from '../aggregate.ts'
 import {
+  cancellations,
   exposureRuns,
   exposures,
   fees,
@@ -15,6 +16,7 @@ import {
   type policies,
   policySegments,
   quotes,
+  reinstatements,
   type StoredPerilPrice,
 } from '../tables.ts'
 
@@ -84,12 +86,23 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     }),
   }),
   fees: collection<'fees', typeof fees>(fees, 'rowid', {
-    toRow: (fee: Fee) => ({ ...fee, amount: fee.amount.minor }),
+    toRow: (fee: Fee) => ({
+      ...fee,
+      amount: fee.amount.minor,
+      changes: fee.changes.map(change => ({ ...change, amount: change.amount.minor })),
+    }),
     fromRow: (row, currency): Fee => ({
       ...(present(row) as unknown as Fee),
       amount: fromMinor(row.amount, currency),
+      changes: row.changes.map(change => ({
+        ...change,
+        by: change.by as Uuid,
+        amount: fromMinor(change.amount, currency),
+      })),
     }),
   }),
+  cancellations: collection<'cancellations', typeof cancellations>(cancellations, 'locator'),
+  reinstatements: collection<'reinstatements', typeof reinstatements>(reinstatements, 'rowid'),
   installments: collection<'installments', typeof installments>(installments, 'number'),
   invoices: collection<'invoices', typeof invoices>(invoices, 'display_id', {
     fromRow: (row): Invoice => ({

@@ -1,6 +1,6 @@
 import type { CompiledTemplate } from './compile.ts'
 import { newRenderState, RenderingContext } from './context.ts'
-import { noEffects, type RatingEffects } from './effects.ts'
+import { noEffects, type RatingEffects, settledEffects } from './effects.ts'
 import { OutputEmitter } from './emitter.ts'
 import { engine, renderTemplates } from './engine.ts'
 import type { MissingKey, RenderingEnvironment } from './environment.ts'
@@ -35,5 +35,6 @@ export function renderTemplate(
     if (!(error instanceof TemplateError) || state.missing.size === 0) throw error
     return { output: '', effects: noEffects(), missing: [...state.missing.values()] }
   }
-  return { output: emitter.buffer, effects: state.effects, missing: [...state.missing.values()] }
+  const missing = [...state.missing.values()]
+  return { output: emitter.buffer, effects: settledEffects(state.effects), missing }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { compileConfiguration } from '../../../src/configuration/compile.ts'
 import type { ArchiveContent } from '../archive-maker.ts'
 import { compileWith, foundIn } from '../minimal-archive.ts'
 
@@ -26,11 +27,30 @@ describe('config.json', () => {
     })
   })
 
-  test('is UTC and US dollars where it is missing, with a warning', () => {
-    const { configuration, findings } = compileWith({ 'config.json': undefined })
-    expect(findings).toMatchObject([{ severity: 'WARNING', code: 'missingConfig', path: 'config.json' }])
-    expect(configuration).toMatchObject({ timeZone: 'UTC', currency: 'USD' })
-    expect(found({ 'config.json': { timezone: 'UTC' } })).toEqual(['WARNING missingConfig config.json:1'])
+  test('must name time zone and currency; neither is ever guessed', () => {
+    const messages = (config: object | undefined) =>
+      compileWith({ 'config.json': config }).findings.map(finding => finding.message)
+    const [zone, currency] = [
+      '"timezone" with a name of the IANA database, like "Europe/Berlin"',
+      '"currency" with a code of ISO 4217, like "EUR"',
+    ]
+    expect(found({ 'config.json': undefined })).toEqual(['ERROR missingConfig config.json'])
+    expect(messages(undefined)).toEqual([`There is no config.json. Add it with ${zone}, and ${currency}.`])
+    expect(messages({})).toEqual([
+      `config.json lacks 'timezone' and 'currency'. Add ${zone}, and ${currency}.`,
+    ])
+    expect(found({ 'config.json': { timezone: 'UTC' } })).toEqual(['ERROR missingConfig config.json:1'])
+    expect(messages({ timezone: 'UTC', currency: null })).toEqual([
+      `config.json lacks 'currency'. Add ${currency}.`,
+    ])
+    expect(messages({ currency: 'EUR' })).toEqual([`config.json lacks 'timezone'. Add ${zone}.`])
+  })
+
+  test('is not missed where there is no product', () => {
+    expect(compileConfiguration([], { compileLiquid: () => ({ findings: [] }) }).findings).toMatchObject([
+      { severity: 'WARNING', path: 'policyholder/policyholder.dictionary.json' },
+      { severity: 'ERROR', code: 'noProducts' },
+    ])
   })
 
   test('names a known time zone and currency', () => {

@@ -102,8 +102,21 @@ test('a peril, exposure, schedule or product that is gone is named, and nothing 
   ])
 })
 
-test('another currency is a change of every product', () => {
-  expect(changesBy({ 'config.json': { timezone: 'Europe/Berlin', currency: 'USD' } })).toEqual([
-    'config.json currencyChanged The currency was EUR and is USD now.',
+test('another currency and another time zone are changes of the tenant, named once', () => {
+  const two: Configuration = { ...before, products: { ...before.products, car: before.products.boat! } }
+  const after = { ...two, ...compiled({ 'config.json': { timezone: 'UTC', currency: 'USD' } }) }
+  expect(incompatibleChanges(two, { ...after, products: two.products })).toEqual([
+    {
+      product: undefined,
+      path: 'config.json',
+      code: 'currencyChanged',
+      message: 'The currency was EUR and is USD now.',
+    },
+    {
+      product: undefined,
+      path: 'config.json',
+      code: 'timeZoneChanged',
+      message: 'The time zone was Europe/Berlin and is UTC now.',
+    },
   ])
 })

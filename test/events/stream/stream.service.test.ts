@@ -110,6 +110,17 @@ describe('the event stream', () => {
     expect((await call('GET', `${STREAM}?startTimestamp=0&pageSize=0`)).status).toBe(400)
   })
 
+  it('knows the types of the catalogue, by their full names only', async () => {
+    await happen(tenant, named('a'))
+    expect(namesOf((await call('GET', `${STREAM}?eventType=policy.create`)).body)).toEqual(['a'])
+    expect((await call('GET', `${STREAM}?eventType=claim.open`)).body.events).toEqual([])
+    for (const type of ['policy.sold', 'policy.*', 'Policy.create', 'constructor']) {
+      const { status, body } = await call('GET', `${STREAM}?eventType=${type}&startTimestamp=0`)
+      expect([status, body.code]).toEqual([400, 'invalidParameter'])
+      expect(body.message).toContain(`'${type}'`)
+    }
+  })
+
   it('refuses a token that was changed, is of another tenant, or of no one', async () => {
     await happen(tenant, named('a'))
     const { body } = await call('GET', `${STREAM}?startTimestamp=0`)

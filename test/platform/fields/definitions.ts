@@ -1,6 +1,10 @@
 import type { FieldDefinition, FieldType, LookupTable } from '../../../src/configuration/configuration.ts'
+import { loadPatternEngine } from '../../../src/platform/fields/patterns.ts'
 import type { ValidationContext } from '../../../src/platform/fields/validate.ts'
 import type { Instant, TimeZone } from '../../../src/platform/time.ts'
+
+// In the service it comes with the configuration.
+await loadPatternEngine()
 
 export const BERLIN = 'Europe/Berlin' as TimeZone
 

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { matchesPattern, patternProblem, patternSteps } from '../../../src/platform/fields/patterns.ts'
+import {
+  loadPatternEngine,
+  matchesPattern,
+  patternProblem,
+  patternSteps,
+} from '../../../src/platform/fields/patterns.ts'
+
+await loadPatternEngine()
 
 describe('patterns', () => {
   it('are refused when the engine cannot read them, with the reason', () => {

@@ -84,18 +84,40 @@ describe('a JSON body', () => {
     ).toBe(415)
   })
 
-  it('over the limit is refused while it comes, whatever Content-Length says', async () => {
-    const sent = { pieces: 0 }
-    const endless = new ReadableStream({
+  const MIB = new Uint8Array(1_048_576).fill(0x20)
+
+  /** A body of so many MiB, and how many of them were read. */
+  const large = (mebibytes: number) => {
+    const sent = { mebibytes: 0 }
+    const body = new ReadableStream({
       pull(controller) {
-        sent.pieces += 1
-        controller.enqueue(utf8('x'.repeat(100)))
+        if (sent.mebibytes === mebibytes) return controller.close()
+        sent.mebibytes += 1
+        controller.enqueue(MIB)
       },
     })
-    const reply = await call('POST', '/needed', { body: endless, headers: { 'content-length': '2' } })
-    expect(reply.status).toBe(413)
-    expect(reply.json()).toMatchObject({ code: 'tooLarge', apiErrorCode: 1008 })
-    expect(sent.pieces).toBeLessThan(100)
+    return { sent, init: { body, headers: { 'content-length': '2' } } }
+  }
+
+  it.each([
+    ['over the limit', '/needed', 413, 'tooLarge'],
+    ['to an unknown path', '/nowhere', 404, 'unknownPath'],
+    ['labelled as a form', '/optional', 415, 'unsupportedMediaType'],
+  ])('%s is refused when all of it has come, whatever Content-Length says', async (_, path, status, code) => {
+    const { sent, init } = large(33)
+    const type = status === 415 ? 'multipart/form-data; boundary=X' : 'application/json'
+    const reply = await call('POST', path, { ...init, headers: { ...init.headers, 'content-type': type } })
+    expect([reply.status, reply.json().code]).toEqual([status, code])
+    expect(sent.mebibytes).toBe(33)
+  })
+
+  it('that never ends is refused after 64 MiB', async () => {
+    const { sent, init } = large(Number.POSITIVE_INFINITY)
+    expect((await call('POST', '/needed', init)).json()).toMatchObject({
+      code: 'tooLarge',
+      apiErrorCode: 1008,
+    })
+    expect(sent.mebibytes).toBeLessThan(70)
   })
 
   it('may nest 64 deep and no deeper', async () => {

@@ -5,6 +5,7 @@ import { issueToken } from '../../../src/accounts/tokens.ts'
 import { administrationFormRoute } from '../../../src/platform/http/route.ts'
 import { newUuid } from '../../../src/platform/locators.ts'
 import { now } from '../../../src/platform/time.ts'
+import { filePart } from '../../../src/platform/wire.ts'
 import { mounted } from './mounted.ts'
 
 const call = mounted([
@@ -14,7 +15,7 @@ const call = mounted([
     summary: '',
     tags: [],
     form: {
-      schema: z.object({ zipFile: z.unknown(), suffix: z.string().optional() }),
+      schema: z.object({ zipFile: filePart('zipFile'), suffix: z.string().optional() }),
       file: 'zipFile',
       largestFileBytes: 1_048_576,
     },
@@ -90,6 +91,38 @@ describe('a multipart form', () => {
   it('is read byte by byte, without Content-Length, and with an end after its end', async () => {
     const reply = await upload(byteByByte(`${SUFFIX}${FILE}--XX--\r\nepilogue`))
     expect(reply.json()).toMatchObject({ suffix: 'motor', size: 2 })
+  })
+
+  it('may begin with a preamble, also one that looks like its boundary', async () => {
+    const preambles = ['Not the form.\r\n', '\r\n', `--X\r\n${'x--XX '.repeat(30_000)}\r\n--X\r\n`]
+    for (const preamble of preambles)
+      for (const body of [
+        `${preamble}${SUFFIX}${FILE}--XX--`,
+        byteByByte(`\r\n--X\r\n${SUFFIX}${FILE}--XX--`),
+      ])
+        expect((await upload(body)).json()).toMatchObject({ suffix: 'motor', size: 2 })
+  })
+
+  it('may have parts that nobody asked for, whatever they hold', async () => {
+    const others = [
+      part('Content-Disposition: form-data; name="file"; filename="b.zip"', 'x'.repeat(100_000)),
+      part('Content-Disposition: form-data; name="note"', 'x'.repeat(70_000)),
+      part('Content-Disposition: form-data; name="note"', 'again'),
+      part('Content-Disposition: form-data; name="__proto__"', '{}'),
+    ].join('')
+    const binary = '--XX\r\nContent-Disposition: form-data; name="thumb"\r\n\r\n'
+    const bytes = new TextEncoder()
+    const whole = new Blob([
+      bytes.encode(`${others}${binary}`),
+      Uint8Array.of(0xff, 0xfe, 0x00),
+      bytes.encode(`\r\n${SUFFIX}${FILE}--XX--`),
+    ])
+    expect((await upload(await whole.arrayBuffer())).json()).toMatchObject({ suffix: 'motor', size: 2 })
+    const missing = (await upload(`${others}${SUFFIX}--XX--`)).json()
+    expect(missing).toMatchObject({
+      httpStatus: 400,
+      message: "'zipFile' is missing; send the file as the part named zipFile.",
+    })
   })
 
   it('may leave out Content-Type and file name of the file part', async () => {

@@ -19,13 +19,23 @@ describe('filters with effects print nothing and record', () => {
       monthly: '11.655',
       last: 'monthly',
     })
-    expect(
-      effects('{{ 100 | set_year_premium }}{{ 40.5 | set_peril_premium }}{{ 2.25 | add_premium }}').premium,
-    ).toEqual({ yearly: '100', exact: '42.75', last: 'exact' })
-    expect(effects('{{ 3 | add_premium }}{{ 4 | add_premium }}').premium).toEqual({
-      exact: '7',
-      last: 'exact',
-    })
+  })
+
+  test('what is added stands beside a rate, and is part of an exact premium, whichever comes first', () => {
+    expect(effects('{{ 3 | add_premium }}{{ 4 | add_premium }}').premium).toEqual({ exact: '7' })
+    const [year, month, peril, add] = [
+      '{{ 100 | set_year_premium }}',
+      '{{ 9.5 | set_month_premium }}',
+      '{{ 40.5 | set_peril_premium }}',
+      '{{ 2.25 | add_premium }}',
+    ] as const
+    for (const source of [year + add, add + year])
+      expect(effects(source).premium).toEqual({ yearly: '100', added: '2.25', last: 'yearly' })
+    expect(effects(month + add + add).premium).toEqual({ monthly: '9.5', added: '4.5', last: 'monthly' })
+    for (const source of [peril + add, add + peril])
+      expect(effects(source).premium).toEqual({ exact: '42.75', last: 'exact' })
+    expect(effects(year + add + peril).premium).toEqual({ yearly: '100', exact: '42.75', last: 'exact' })
+    expect(effects(`${year}{{ 0 | set_peril_premium }}${add}`).premium).toMatchObject({ exact: '2.25' })
   })
 
   test('technical premiums apart from premiums', () => {

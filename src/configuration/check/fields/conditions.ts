@@ -1,5 +1,6 @@
 import type { FieldDefinition } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
+import { conditionCircles } from './circles.ts'
 import type { FieldContext } from './fields.ts'
 
 /**
@@ -36,4 +37,18 @@ export function checkConditions(
             : `The condition of '${field.name}' asks '${condition.field}' for '${never.join("', '")}', which it does not offer. Correct the value.`,
         )
     }
+  const pathOf = new Map(compiled.map(({ field, path }) => [field.name, path]))
+  for (const circle of conditionCircles(byName)) {
+    const [first, second = first] = circle
+    report.error(
+      place([...pathOf.get(first!)!, 'condition', second!]),
+      'circularConditions',
+      `The field '${first}' depends on itself by way of others: ${inWords(circle)}. Take one of these conditions out.`,
+    )
+  }
 }
+
+const MOST_SHOWN = 20
+
+const inWords = (circle: readonly string[]): string =>
+  [...circle.slice(0, MOST_SHOWN), ...(circle.length > MOST_SHOWN ? ['…'] : []), circle[0]].join(' → ')

@@ -11,6 +11,7 @@ import { decodeFile } from '../json/decode.ts'
 import type { JsonPath } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
 import { exposureFile, type PerilFile, perilFile } from '../schemas/product.ts'
+import { checkSets } from './templates.ts'
 
 export type ExposureContext = {
   files: FileIndex
@@ -115,7 +116,8 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   const premium =
     script(`${folder}/${stem}${PREMIUM_SUFFIX}`) ??
     (name === stem ? undefined : script(`${folder}/${name}${PREMIUM_SUFFIX}`))
-  if (premium === undefined && !context.isPricedElsewhere)
+  if (premium !== undefined) checkSets(premium, 'premium', report)
+  else if (!context.isPricedElsewhere)
     report.error(
       { path },
       'missingPremiumScript',

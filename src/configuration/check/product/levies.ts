@@ -7,6 +7,7 @@ import { checkUniqueNames } from '../names.ts'
 import type { Report } from '../report.ts'
 import { feesFile, taxesFile } from '../schemas/product.ts'
 import { present } from '../schemas/scalars.ts'
+import { checkSets } from './templates.ts'
 
 export function compileFees(path: string, files: FileIndex, report: Report): FeeDefinition[] {
   const file = files.take(path)
@@ -44,6 +45,7 @@ export function compileTaxes(
         'missingTaxScript',
         `The tax '${name}' has no script. Add taxes/${name}.premium.liquid, or remove the tax.`,
       )
+    else checkSets(premium, 'tax', report)
     return {
       name,
       displayName: displayName?.trim() || displayNameOf(name),

@@ -49,6 +49,12 @@ function paymentSchedules(
     place,
     report,
   )
+  if (value.paymentSchedules?.length === 0)
+    report.warning(
+      place(['paymentSchedules']),
+      'noPaymentSchedules',
+      "'paymentSchedules' lists none, so the product has one, 'upfront', of type total. List those that it is to have, or leave the property out.",
+    )
   if (list.length === 0) return [{ type: 'total', name: 'upfront', displayName: 'Upfront' }]
   return list.map(({ schedule }) => schedule)
 }

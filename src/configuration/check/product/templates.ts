@@ -1,9 +1,9 @@
 import type { ArchiveFile } from '../../archive/read.ts'
 import type { Finding, LookupTable, TemplateSource } from '../../configuration.ts'
+import { isLookupTable } from '../../lookup-table.ts'
 import { readText } from '../json/decode.ts'
 import { lineIndex } from '../json/read.ts'
 import type { Report } from '../report.ts'
-import { isLookupTable } from '../tables.ts'
 import { checkVelocity } from './velocity.ts'
 
 /** Compiles a Liquid source and says what is wrong with it; the rating capability's compiler. */
@@ -37,9 +37,10 @@ const COMMENT_TAG = /\{%-?\s*(end)?comment\s*-?%\}/g
 /** A literal that begins an expression, so that `x | append: "y" | lookup: z` is not taken for a table `y`. */
 const LOOKUP = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*lookup(?:_effective)?\s*:/g
 const STATIC_DOCUMENT = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*render_static_document\b/g
+const SNIPPET = /\{%-?\s*(?:include|render)\s+(["'])([^"'\n]*)\1/g
 const FEE = /\|\s*add_fee\s*:\s*(["'])([^"'\n]*)\1/g
 
-/** Reports tables, fees and static documents that a source names by a literal and that do not exist. */
+/** Reports tables, fees, static documents and snippets that a source names by a literal and that do not exist. */
 export function checkReferences(
   { path, source }: TemplateSource,
   targets: ReferenceTargets,
@@ -71,6 +72,12 @@ export function checkReferences(
         'unknownFee',
         `The script adds the fee '${match[2]}', which fees.json does not declare. Declare it or correct the name.`,
       )
+  for (const match of code.matchAll(SNIPPET))
+    report.error(
+      { path, ...positionAt(match.index) },
+      'missingSnippet',
+      `The template takes in the snippet '${match[2]}', and an archive holds no snippets. Write what it says in its place.`,
+    )
   for (const match of code.matchAll(STATIC_DOCUMENT))
     if (!targets.hasStaticDocument(match[2]!))
       report.error(
@@ -78,6 +85,27 @@ export function checkReferences(
         'missingStaticDocument',
         `The template uses the static document '${match[2]}', which is not in static_documents. Add the file or correct the name.`,
       )
+}
+
+/** What a script is there to set, and the filters that set it. */
+const SETTERS = {
+  premium: ['set_year_premium', 'set_month_premium', 'set_peril_premium', 'add_premium'],
+  tax: ['set_peril_tax', 'add_tax'],
+} as const
+
+/** Warns of a script that calls none of the filters that it is there for. */
+export function checkSets(
+  { path, source }: TemplateSource,
+  what: keyof typeof SETTERS,
+  report: Report,
+): void {
+  const called = new RegExp(`\\|\\s*(?:${SETTERS[what].join('|')})\\b`)
+  if (called.test(withoutComments(source))) return
+  report.warning(
+    { path },
+    'scriptSetsNothing',
+    `The script sets no ${what}, so there is none. Set it with ${SETTERS[what].join(' or ')}.`,
+  )
 }
 
 /** The source with comments blanked, every other character where it was. */

@@ -52,7 +52,7 @@ export const policyFile = z.strictObject({
       name: name.optional(),
       displayName: text.optional(),
     }),
-  ).default([]),
+  ).optional(),
   defaultPaymentTerms: z
     .strictObject({ amount: count.default(0), unit: choice(['day']).default('day') })
     .default({ amount: 0, unit: 'day' }),

@@ -1,6 +1,6 @@
 import type { Decimal } from '../../../platform/money.ts'
 import type { RenderingContext } from '../context.ts'
-import type { RatingEffects, RecordedPremium } from '../effects.ts'
+import type { RatingEffects } from '../effects.ts'
 import { asNumber, toDecimal } from '../numbers.ts'
 import { printed } from '../printing.ts'
 import type { Filter, Filters } from './filter.ts'
@@ -42,10 +42,6 @@ const named =
 
 const described = (description: string | undefined) => (description ? { description } : {})
 
-function added(current: RecordedPremium, amount: Decimal): RecordedPremium {
-  return { ...current, exact: current.exact ? current.exact.plus(amount) : amount, last: 'exact' }
-}
-
 const decide: Filter = (input, _args, context) => {
   const decision = printed(input).trim().toLowerCase()
   if (decision === 'accept' || decision === 'reject' || decision === 'none')
@@ -72,7 +68,8 @@ export const effectFilters: Filters = {
   ...premium('set_month_technical_premium', 'technicalPremium', 'monthly'),
   ...premium('set_peril_technical_premium', 'technicalPremium', 'exact'),
   add_premium: recording('add_premium', (effects, amount) => {
-    effects.premium = added(effects.premium, amount)
+    const { added } = effects.premium
+    effects.premium = { ...effects.premium, added: added?.plus(amount) ?? amount }
   }),
   ...commission('add_year_commission', 'yearly'),
   ...commission('add_month_commission', 'monthly'),

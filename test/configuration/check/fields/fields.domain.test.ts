@@ -161,6 +161,29 @@ describe('an error in a field is found', () => {
     expect(foundWith({ name: 'a', type: 'group', fields: [inner] })).toEqual(['ERROR nestedGroup'])
   })
 
+  test('conditions that go round in a circle, each circle once and by its way', () => {
+    const field = (name: string, ...on: string[]) => ({
+      name,
+      type: 'string',
+      condition: Object.fromEntries(on.map(other => [other, 'x'])),
+    })
+    const messages = (...fields: unknown[]) => withFields(fields).findings.map(({ message }) => message)
+    const fields = [field('a', 'start', 'b'), field('b', 'a'), field('c', 'a'), field('start')]
+    expect(messages(...fields)).toEqual([
+      "The field 'a' depends on itself by way of others: a → b → a. Take one of these conditions out.",
+    ])
+    expect(foundWith(...fields)).toEqual(['ERROR circularConditions'])
+    const ring = ['d', 'e', 'f'].map((name, at) => field(name, ['e', 'f', 'd'][at]!))
+    expect(foundWith(...fields, ...ring)).toEqual(['ERROR circularConditions', 'ERROR circularConditions'])
+    const group = { name: 'g', type: 'group', fields: [field('x', 'y'), field('y', 'x')] }
+    expect(foundWith(group)).toEqual(['ERROR circularConditions'])
+    expect(foundWith(field('a'), field('b', 'a'), field('c', 'a', 'b'))).toEqual([])
+    const chain = Array.from({ length: 20_000 }, (_, at) =>
+      field(`f${at}`, ...(at > 0 ? [`f${at - 1}`] : [])),
+    )
+    expect(foundWith(...chain)).toEqual([])
+  })
+
   test('a condition on a field that was itself refused is not called unknown', () => {
     expect(foundWith({ name: 'a', type: 'string', condition: { b: 'x' } }, { name: 'b' })).toEqual([
       'ERROR missingProperty',

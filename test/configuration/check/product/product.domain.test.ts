@@ -7,6 +7,7 @@ type Changes = Record<string, ArchiveContent[string] | undefined>
 const found = (changes: Changes): string[] => foundIn(compileWith(changes))
 const policyWith = (properties: object): Changes => ({ 'policy/policy.json': { fields: [], ...properties } })
 const premium = 'policy/exposures/hull/perils/sinking.premium.liquid'
+const setPremium = '{{ 100 | set_year_premium }}'
 
 describe('a product compiles', () => {
   test('from the least it needs', () => {
@@ -202,12 +203,45 @@ describe('a product that is incomplete is refused', () => {
   })
 })
 
+describe('what comes to nothing is a warning', () => {
+  test('a premium script without premium, a tax script without tax', () => {
+    const taxes = (source: string) => ({
+      'policy/taxes/taxes.json': { taxes: [{ name: 'vat' }] },
+      'policy/taxes/vat.premium.liquid': source,
+    })
+    const nothing =
+      '{% comment %}{{ 1 | set_year_premium }}{% endcomment %}{{ 1 | set_year_technical_premium }}'
+    expect(found({ [premium]: nothing, ...taxes('{{ 5 | set_year_premium }}') })).toEqual([
+      `WARNING scriptSetsNothing ${premium}`,
+      'WARNING scriptSetsNothing policy/taxes/vat.premium.liquid',
+    ])
+    for (const filter of ['set_year_premium', 'set_month_premium', 'set_peril_premium', 'add_premium'])
+      expect(found({ [premium]: `{% if true %}{{ 5 |${filter}}}{% endif %}` })).toEqual([])
+    for (const filter of ['set_peril_tax: "State"', 'add_tax'])
+      expect(found(taxes(`{{ 5 | ${filter} }}`))).toEqual([])
+  })
+
+  test('payment schedules that are none', () => {
+    const { configuration, findings } = compileWith(policyWith({ paymentSchedules: [] }))
+    expect(findings).toMatchObject([
+      {
+        severity: 'WARNING',
+        code: 'noPaymentSchedules',
+        line: 3,
+        message: expect.stringContaining("'upfront', of type total"),
+      },
+    ])
+    expect(configuration!.products.boat!.paymentSchedules).toMatchObject([{ type: 'total', name: 'upfront' }])
+    expect(found(policyWith({}))).toEqual([])
+  })
+})
+
 describe('names are unique and agree', () => {
   test('perils of one exposure', () => {
     expect(
       found({
         'policy/exposures/hull/perils/storm.json': { name: 'sinking' },
-        'policy/exposures/hull/perils/storm.premium.liquid': '',
+        'policy/exposures/hull/perils/storm.premium.liquid': setPremium,
       }),
     ).toEqual([
       'ERROR duplicateName policy/exposures/hull/perils/storm.json',
@@ -220,7 +254,7 @@ describe('names are unique and agree', () => {
       found({
         'policy/exposures/tender/exposure.json': { name: 'tender' },
         'policy/exposures/tender/perils/sinking.json': { name: 'sinking' },
-        'policy/exposures/tender/perils/sinking.premium.liquid': '',
+        'policy/exposures/tender/perils/sinking.premium.liquid': setPremium,
       }),
     ).toEqual(['WARNING sharedPerilName policy/exposures/tender/perils'])
   })
@@ -305,6 +339,7 @@ describe('what is referred to exists', () => {
       "{{ 'gone'|lookup_effective: key, now }}",
       '{{ "ports" | lookup: "Kiel" }}',
       '{{ prefix | append: "suffix" | lookup: key }}',
+      setPremium,
     ].join('\n')
     expect(
       found({
@@ -315,9 +350,30 @@ describe('what is referred to exists', () => {
     ).toEqual([`ERROR missingTable ${premium}:3`, `ERROR notALookupTable ${premium}:4`])
   })
 
+  test('no snippet by name: an archive holds none', () => {
+    const template = [
+      `{% comment %}{% include 'old' %}{% endcomment %}{% include name %}`,
+      `{%- include 'wording' %}{% render "clause", of: data.policy %}`,
+    ].join('\n')
+    expect(
+      found({
+        [premium]: `{% include 'rates' %}${setPremium}`,
+        'policy/schedule.template.liquid': template,
+        ...policyWith({ documents: [{ fileName: 'a.pdf', templateName: 'schedule.template.liquid' }] }),
+      }),
+    ).toEqual([
+      `ERROR missingSnippet ${premium}:1`,
+      'ERROR missingSnippet policy/schedule.template.liquid:2',
+      'ERROR missingSnippet policy/schedule.template.liquid:2',
+    ])
+  })
+
   test('a table that does not read is not called missing as well', () => {
     expect(
-      found({ [premium]: '{{ "rates" | lookup: x }}', 'policy/tables/rates.csv': 'key,value\na\n' }),
+      found({
+        [premium]: '{{ "rates" | lookup: x | set_year_premium }}',
+        'policy/tables/rates.csv': 'key,value\na\n',
+      }),
     ).toEqual(['ERROR badTable policy/tables/rates.csv:2'])
   })
 

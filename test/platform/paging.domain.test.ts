@@ -1,29 +1,31 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/platform/errors.ts'
-import { newUuid } from '../../src/platform/locators.ts'
-import type { Instant } from '../../src/platform/time.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../src/platform/locators.ts'
 import {
   mergedPage,
+  POLICY_FORM,
   type Position,
   type Positions,
   readPagingToken,
   type ShardRows,
+  UUID_FORM,
   writePagingToken,
-} from '../../src/policyholders/paging.ts'
+} from '../../src/platform/paging.ts'
+import type { Instant } from '../../src/platform/time.ts'
 
 const SEED = 20_261_121
 
-const byOrder = (a: Position, b: Position): number =>
+const byOrder = (a: Position<Uuid>, b: Position<Uuid>): number =>
   a.createdAt - b.createdAt || (a.locator < b.locator ? -1 : a.locator > b.locator ? 1 : 0)
 
 /** What a shard answers: the rows after the position, `most` of them though more are found. */
 function shardRows(
-  stored: readonly Position[],
-  after: Position | undefined,
+  stored: readonly Position<Uuid>[],
+  after: Position<Uuid> | undefined,
   pageSize: number,
   most: number,
-): ShardRows<Position> {
+): ShardRows<Position<Uuid>> {
   const found = stored
     .filter(row => !after || byOrder(row, after) > 0)
     .sort(byOrder)
@@ -33,7 +35,7 @@ function shardRows(
 
 const position = fc
   .integer({ min: 0, max: 20 })
-  .map((ms): Position => ({ createdAt: ms as Instant, locator: newUuid(0) }))
+  .map((ms): Position<Uuid> => ({ createdAt: ms as Instant, locator: newUuid(0) }))
 
 describe('pages over shards', () => {
   it('hold every row once and in order, whatever the sizes of pages and answers', () => {
@@ -43,13 +45,14 @@ describe('pages over shards', () => {
         fc.integer({ min: 1, max: 7 }),
         fc.integer({ min: 1, max: 8 }),
         (stored, pageSize, most) => {
-          const seen: Position[] = []
-          let positions: Positions | undefined = []
+          const seen: Position<Uuid>[] = []
+          let positions: Positions<Uuid> | undefined = []
           while (positions) {
-            const at: Positions = readPagingToken(
-              positions.length === 0 ? undefined : writePagingToken(positions),
+            const at: Positions<Uuid> = readPagingToken(
+              positions.length === 0 ? undefined : writePagingToken(positions, UUID_FORM),
+              UUID_FORM,
             )
-            const page: { rows: Position[]; next?: Positions } = mergedPage(
+            const page: { rows: Position<Uuid>[]; next?: Positions<Uuid> } = mergedPage(
               stored.map((rows, shard) => shardRows(rows, at[shard], pageSize, most)),
               at,
               pageSize,
@@ -75,9 +78,9 @@ describe('pages over shards', () => {
 
 describe('a paging token', () => {
   it('that is none of ours is refused', () => {
-    const shards = (count: number): Positions =>
+    const shards = (count: number): Positions<Uuid> =>
       Array(count).fill({ createdAt: 1 as Instant, locator: newUuid(0) })
-    const good = writePagingToken([undefined, ...shards(1)])
+    const good = writePagingToken([undefined, ...shards(1)], UUID_FORM)
     const bytes = (change: (bytes: Buffer) => void): string => {
       const changed = Buffer.from(good, 'base64url')
       change(changed)
@@ -90,17 +93,34 @@ describe('a paging token', () => {
       good.slice(1),
       `${good}=`,
       `${good.slice(0, 8)} ${good.slice(8)}`,
-      writePagingToken(shards(65)),
+      writePagingToken(shards(65), UUID_FORM),
+      writePagingToken([{ createdAt: 1 as Instant, locator: 100_000_064 as PolicyLocator }], POLICY_FORM),
       bytes(all => all.writeBigInt64BE(2n ** 62n, 24)),
       bytes(all => all.fill(0, 32)),
       Buffer.from(JSON.stringify([1, newUuid(0)])).toString('base64url'),
     ])
-      expect(() => readPagingToken(token), token).toThrow(Refusal)
-    expect(readPagingToken(good)).toEqual([undefined, { createdAt: 1, locator: expect.any(String) }])
+      expect(() => readPagingToken(token, UUID_FORM), token).toThrow(Refusal)
+    expect(readPagingToken(good, UUID_FORM)).toEqual([
+      undefined,
+      { createdAt: 1, locator: expect.any(String) },
+    ])
   })
 
   it('is text without characters that a query would have to escape', () => {
-    const token = writePagingToken(Array(64).fill({ createdAt: 253_402_300_799_999, locator: newUuid(63) }))
+    const token = writePagingToken(
+      Array(64).fill({ createdAt: 253_402_300_799_999, locator: newUuid(63) }),
+      UUID_FORM,
+    )
     expect(token).toMatch(/^[\w-]{1,2048}$/)
+  })
+
+  it('of policies holds theirs, and none of another list', () => {
+    const positions = [100_000_064, 2 ** 53 - 65].map(locator => ({
+      createdAt: 1 as Instant,
+      locator: locator as PolicyLocator,
+    }))
+    expect(readPagingToken(writePagingToken(positions, POLICY_FORM), POLICY_FORM)).toEqual(positions)
+    const other = writePagingToken([{ createdAt: 1 as Instant, locator: newUuid(0) }], UUID_FORM)
+    expect(() => readPagingToken(other, POLICY_FORM)).toThrow(Refusal)
   })
 })

@@ -1,35 +1,54 @@
 // Pages of a list that lies in several shards: each shard is read on its own, in the order of (createdAt,
 // locator), and the token tells where each goes on.
-import { Refusal } from '../platform/errors.ts'
-import { readUuid, SHARDS, type Uuid } from '../platform/locators.ts'
-import { type Instant, instant } from '../platform/time.ts'
+import { Refusal } from './errors.ts'
+import { type PolicyLocator, readDigits, readUuid, SHARDS, type Uuid } from './locators.ts'
+import { type Instant, instant } from './time.ts'
 
 /** The last row that a page had of a shard. */
-export type Position = { readonly createdAt: Instant; readonly locator: Uuid }
+export type Position<L> = { readonly createdAt: Instant; readonly locator: L }
 
 /** For each shard where it goes on; undefined: from its beginning. */
-export type Positions = readonly (Position | undefined)[]
+export type Positions<L> = readonly (Position<L> | undefined)[]
+
+/** How a list's locators stand in tokens: as the 32 hexadecimal digits of 16 bytes. */
+export type LocatorForm<L> = {
+  write(locator: L): string
+  /** Undefined for digits that no locator of this kind has. */
+  read(hex: string): L | undefined
+}
+
+export const UUID_FORM: LocatorForm<Uuid> = {
+  write: locator => locator.replaceAll('-', ''),
+  read: hex => readUuid(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')),
+}
+
+export const POLICY_FORM: LocatorForm<PolicyLocator> = {
+  write: locator => locator.toString(16).padStart(32, '0'),
+  read: hex => readDigits(String(Number.parseInt(hex, 16))) as PolicyLocator | undefined,
+}
+
+const LOCATOR_AT = 8
 
 /** Bytes of one position in a token: the time, and the locator. A shard to begin with has zeros. */
-const POSITION_BYTES = 8 + 16
+const POSITION_BYTES = LOCATOR_AT + 16
 
 /** The positions as opaque text; 2,048 characters for the most shards that there can be. */
-export function writePagingToken(positions: Positions): string {
+export function writePagingToken<L>(positions: Positions<L>, form: LocatorForm<L>): string {
   const bytes = Buffer.alloc(positions.length * POSITION_BYTES)
   for (const [index, position] of positions.entries()) {
     if (!position) continue
     const at = bytes.writeBigInt64BE(BigInt(position.createdAt), index * POSITION_BYTES)
-    bytes.write(position.locator.replaceAll('-', ''), at, 'hex')
+    bytes.write(form.write(position.locator), at, 'hex')
   }
   return bytes.toString('base64url')
 }
 
-/** The positions that a token holds; 400 when it is none of ours. */
-export function readPagingToken(token: string | undefined): Positions {
+/** The positions that a token holds; 400 when it is none of this list's. */
+export function readPagingToken<L>(token: string | undefined, form: LocatorForm<L>): Positions<L> {
   if (token === undefined) return []
   const bytes = Buffer.from(token, 'base64url')
   const positions = Array.from({ length: bytes.length / POSITION_BYTES }, (_, index) =>
-    readPosition(bytes.subarray(index * POSITION_BYTES, (index + 1) * POSITION_BYTES)),
+    readPosition(bytes.subarray(index * POSITION_BYTES, (index + 1) * POSITION_BYTES), form),
   )
   const whole = bytes.toString('base64url') === token && bytes.length % POSITION_BYTES === 0
   if (!whole || positions.length > SHARDS || positions.includes('unreadable'))
@@ -37,14 +56,14 @@ export function readPagingToken(token: string | undefined): Positions {
       'invalidParameter',
       "'pagingToken' is not one that this list gave; send the one of the page before, or none to begin.",
     )
-  return positions as Positions
+  return positions as Positions<L>
 }
 
-function readPosition(bytes: Buffer): Position | undefined | 'unreadable' {
+function readPosition<L>(bytes: Buffer, form: LocatorForm<L>): Position<L> | undefined | 'unreadable' {
   if (bytes.every(byte => byte === 0)) return undefined
   const createdAt = instant(Number(bytes.readBigInt64BE()))
-  const locator = readUuid(bytes.toString('hex', 8).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'))
-  return createdAt !== undefined && locator ? { createdAt, locator } : 'unreadable'
+  const locator = form.read(bytes.toString('hex', LOCATOR_AT))
+  return createdAt !== undefined && locator !== undefined ? { createdAt, locator } : 'unreadable'
 }
 
 /** What a shard has after its position: the first rows, and how many were found, of which some may be left out. */
@@ -54,11 +73,11 @@ export type ShardRows<T> = { readonly rows: readonly T[]; readonly found: number
  * The first `pageSize` rows of all shards in order; `next` when there are more. The page is shorter where the
  * order depends on a row that a shard left out.
  */
-export function mergedPage<T extends Position>(
+export function mergedPage<T extends Position<Uuid> | Position<PolicyLocator>>(
   shards: readonly ShardRows<T>[],
-  positions: Positions,
+  positions: Positions<T['locator']>,
   pageSize: number,
-): { rows: T[]; next?: Positions } {
+): { rows: T[]; next?: Positions<T['locator']> } {
   const rows: T[] = []
   const taken = shards.map(() => 0)
   while (rows.length < pageSize) {
@@ -74,5 +93,5 @@ export function mergedPage<T extends Position>(
   return { rows, next: last.map(row => row && { createdAt: row.createdAt, locator: row.locator }) }
 }
 
-const precedes = (a: Position, b: Position): boolean =>
+const precedes = <T extends Position<string | number>>(a: T, b: T): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.locator < b.locator)

@@ -1,0 +1,16 @@
+// A process of its own: prints how many routes the Worker of a bundle has, by its own OpenAPI document.
+import { readFileSync } from 'node:fs'
+import { SourceTextModule } from 'node:vm'
+import { link } from './worker-bundle.ts'
+
+const bundle = process.argv[2]!
+const worker = new SourceTextModule(readFileSync(bundle, 'utf8'))
+await link(worker, bundle)
+await worker.evaluate()
+const { default: handler } = worker.namespace as { default: Required<Pick<ExportedHandler, 'fetch'>> }
+const request = new Request('https://bindery.test/openapi.json')
+const context = { waitUntil: () => undefined, passThroughOnException: () => undefined }
+const answer = await handler.fetch(request as never, {}, context as never)
+const { paths } = (await answer.json()) as { paths: Record<string, object> }
+process.stdout.write(String(Object.values(paths).flatMap(Object.keys).length))
+process.exit(0)

@@ -1,0 +1,57 @@
+// `wrangler dev` as a process group of its own: it has children, which end with it only when the group does.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { resolve } from 'node:path'
+
+const WRANGLER = resolve('node_modules/wrangler/bin/wrangler.js')
+
+export type DevelopmentWorker = {
+  /** The wrangler.toml. */
+  config: string
+  /** Instead of the entry that the config names. */
+  script?: string
+  port: number
+  dataFolder: string
+}
+
+/** Starts the Worker; the process id is also that of the group. */
+export function spawnWranglerDev(worker: DevelopmentWorker): ChildProcess & { readonly pid: number } {
+  const child = spawn(process.execPath, [WRANGLER, ...wranglerArguments(worker)], {
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      // Nothing of a local run leaves the machine or the data folder.
+      WRANGLER_SEND_METRICS: 'false',
+      WRANGLER_LOG_PATH: resolve(worker.dataFolder, 'logs'),
+      WRANGLER_REGISTRY_PATH: resolve(worker.dataFolder, 'registry'),
+      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+      X_LOCAL_EXPLORER: 'false',
+      X_LOCAL_OBSERVABILITY: 'false',
+    },
+  })
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${worker.script ?? worker.config} could not be started.`)
+  return Object.assign(child, { pid })
+}
+
+/** False when no process of the group is left. */
+export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(-group, signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const wranglerArguments = ({ config, script, port, dataFolder }: DevelopmentWorker): string[] => [
+  'dev',
+  ...(script === undefined ? [] : [script]),
+  ...['--config', config],
+  ...['--ip', '127.0.0.1'],
+  ...['--port', String(port)],
+  ...['--inspector-port', '0'],
+  ...['--persist-to', resolve(dataFolder)],
+  ...['--log-level', 'error'],
+  '--show-interactive-dev-session=false',
+]

@@ -1,0 +1,64 @@
+// Bills a later modification at once, on one invoice: what it charges, and what was planned for after it and is now
+// not invoiced any more (brief 4.2, 1.5). What has been invoiced stays as it is.
+import type { LocatorSupply, Uuid } from '../platform/locators.ts'
+import { endOfDay, type Instant, later } from '../platform/time.ts'
+import {
+  type Modification,
+  type PlannedInstallment,
+  type PolicyAggregate,
+  withRecords,
+} from '../policies/aggregate.ts'
+import { type Invoicing, invoiceWhatIsDue, standingInvoices } from './bill.ts'
+import type { InvoicedTransaction } from './invoice.ts'
+
+export type BalanceContext = { now: Instant; supply: LocatorSupply }
+
+/**
+ * One invoice for the modification, due at the end of today. With `absorbing`, installments that start at its time
+ * or later and are not invoiced are billed by it too. Takes one digit.
+ */
+export function billAtOnce(
+  before: PolicyAggregate,
+  modification: Modification,
+  transaction: InvoicedTransaction,
+  absorbing: boolean,
+  { now, supply }: BalanceContext,
+): Invoicing {
+  const start = modification.effectiveAt
+  const end = later(modification.policyEnd, later(before.policy.originalEnd, start))
+  const span = { start, end: end > start ? end : ((start + 1) as Instant) }
+  const plan: PlannedInstallment = {
+    ...span,
+    locator: supply.uuid(),
+    modificationLocator: modification.locator,
+    number: 1,
+    issueAt: now,
+    dueAt: endOfDay(now, before.policy.timeZone),
+    periods: [{ ...span, wholeMs: span.end - span.start }],
+  }
+  const absorbed = absorbing
+    ? openAfter(before, start).map(one => ({ ...one, absorbedBy: modification.locator }))
+    : []
+  const planned = { ...before, installments: withRecords(before.installments, [...absorbed, plan]) }
+  return invoiceWhatIsDue(planned, modification, { now, supply }, transaction)
+}
+
+/** Installments that start then or later and have no invoice that stands. */
+function openAfter(aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] {
+  const invoiced = new Set(
+    standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
+  )
+  return [...aggregate.installments.values()].filter(
+    one =>
+      one.start >= at &&
+      one.absorbedBy === undefined &&
+      counts(aggregate, one.modificationLocator) &&
+      !invoiced.has(keyOf(one.modificationLocator, one.number)),
+  )
+}
+
+const keyOf = (modification: Uuid, number: number): string => `${modification}/${number}`
+
+/** The plan of what is issued; those of other quotes are for show. */
+const counts = ({ modifications }: PolicyAggregate, locator: Uuid): boolean =>
+  modifications.get(locator)?.issuedAt !== undefined

@@ -1,0 +1,81 @@
+// What each action on a policy's cancellations decides: pure plans over what was loaded.
+import type { CancellationLocator, LocatorSupply } from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
+import type { Attempt } from '../policies/attempt.ts'
+import { chain, type Planned } from '../policies/planned.ts'
+import type { Loaded } from '../policies/surroundings.ts'
+import { cancellationOf } from './cancellation-of.ts'
+import type { CancellationCreateRequest, CancellationUpdateRequest } from './contract.ts'
+import {
+  planCancellationCreation,
+  planCancellationIssue,
+  planCancellationUpdate,
+  planLegacyCancellation,
+  planRescission,
+  planWithdrawal,
+} from './plans.ts'
+
+export type CancellationOperation =
+  | { action: 'create'; request: CancellationCreateRequest }
+  | { action: 'update'; cancellation: CancellationLocator; request: CancellationUpdateRequest }
+  | { action: 'issue' | 'rescind'; cancellation: CancellationLocator }
+  /** In one step, without a cancellation record (brief 1.7). */
+  | { action: 'legacy'; coverageEndAt: Instant }
+  | { action: 'withdraw' }
+
+/** What came of it, and which cancellation the answer shows; undefined: the policy. */
+export type CancellationDecision = { planned: Planned; cancellation?: CancellationLocator }
+
+export async function decideCancellation(
+  loaded: Loaded,
+  operation: CancellationOperation,
+  attempt: Attempt,
+): Promise<CancellationDecision> {
+  const { aggregate, product } = loaded
+  const { now } = attempt
+  const context = (supply: LocatorSupply) => ({ product, now, supply })
+  switch (operation.action) {
+    case 'create': {
+      const { request } = operation
+      const supply = await attempt.digits(3)
+      const { cancellation, ...created } = planCancellationCreation(
+        aggregate,
+        termsOf(request),
+        context(supply),
+      )
+      const issued = request.issue
+        ? planCancellationIssue(created.aggregate, cancellation, context(supply))
+        : undefined
+      return { planned: chain(created, issued), cancellation: cancellation.locator }
+    }
+    case 'update': {
+      const { effectiveTimestamp, cancellationCategory, ...changes } = operation.request
+      const cancellation = cancellationOf(aggregate, operation.cancellation)
+      const terms = { ...changes, effectiveAt: effectiveTimestamp, category: cancellationCategory }
+      const planned = planCancellationUpdate(aggregate, cancellation, terms, { product, now })
+      return { planned, cancellation: cancellation.locator }
+    }
+    case 'rescind': {
+      const cancellation = cancellationOf(aggregate, operation.cancellation)
+      return { planned: planRescission(aggregate, cancellation, now), cancellation: cancellation.locator }
+    }
+    case 'issue': {
+      const cancellation = cancellationOf(aggregate, operation.cancellation)
+      const planned = planCancellationIssue(aggregate, cancellation, context(await attempt.digits(2)))
+      return { planned, cancellation: cancellation.locator }
+    }
+    case 'legacy':
+      return {
+        planned: planLegacyCancellation(aggregate, operation.coverageEndAt, context(await attempt.digits(2))),
+      }
+    case 'withdraw':
+      return { planned: planWithdrawal(aggregate, context(await attempt.digits(2))) }
+  }
+}
+
+const termsOf = (request: CancellationCreateRequest) => ({
+  name: request.name,
+  effectiveAt: request.effectiveTimestamp,
+  conflictHandling: request.conflictHandling ?? ('block' as const),
+  category: request.cancellationCategory,
+})

@@ -1,0 +1,126 @@
+// What a cancellation does to a policy (brief 2.2): segments from its time on end, what they cost is given back,
+// fees shrink. Runs are not touched: what is left of them follows from the segments. Previews, cancellations,
+// withdrawals and the legacy cancellation are this one plan.
+
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import { notFound, Refusal } from '../platform/errors.ts'
+import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
+import { zero } from '../platform/money.ts'
+import type { Instant } from '../platform/time.ts'
+import {
+  type Fee,
+  type FeeChange,
+  type Modification,
+  type ModificationKind,
+  type PolicyAggregate,
+  type PolicySegment,
+  type Proration,
+  type Quote,
+  withRecords,
+} from '../policies/aggregate.ts'
+import { type FeeInForce, feesOf } from '../policies/fold/fees.ts'
+import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
+import { premiumChangeOf } from '../policies/fold/premium.ts'
+import { measureOf, portion } from '../policies/fold/shares.ts'
+import { acceptedQuote } from '../quotes/plans.ts'
+
+export type EffectContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
+
+export type CancellationOrder = {
+  kind: Extract<ModificationKind, 'cancellation' | 'withdrawal'>
+  /** Name of the modification, e.g. `modification.policy.cancel`. */
+  name: string
+  effectiveAt: Instant
+  proration: Proration
+  transactionLocator?: string
+  cancellationName?: string
+}
+
+export type Carried = { aggregate: PolicyAggregate; modification: Modification }
+
+/** The issued quote that the policy runs on. */
+export function boundQuote(aggregate: PolicyAggregate): Quote {
+  const quote = acceptedQuote(aggregate)
+  if (!quote?.issuedAt) throw notFound('issued policy', String(aggregate.policy.locator))
+  return quote
+}
+
+/** The number of the policy's next modification. */
+export const nextNumber = ({ modifications }: PolicyAggregate): number =>
+  1 + [...modifications.values()].filter(one => one.quoteLocator === undefined && !one.invalidatedAt).length
+
+/** The policy cancelled from that time on. Takes one digit. Refuses (409) when no coverage is left from then. */
+export function cancelled(
+  before: PolicyAggregate,
+  order: CancellationOrder,
+  { product, now, supply }: EffectContext,
+): Carried {
+  const quote = boundQuote(before)
+  const { effectiveAt } = order
+  const line = lineOf(before, quote)
+  const hit = segmentsInForce(line).filter(segment => segment.end > effectiveAt)
+  if (hit.length === 0)
+    throw new Refusal('wrongState', `Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
+  const modification: Modification = {
+    ...order,
+    locator: supply.uuid(),
+    displayId: supply.digits() as DisplayId,
+    number: nextNumber(before),
+    policyEnd: effectiveAt,
+    createdAt: now,
+    updatedAt: now,
+    issuedAt: now,
+  }
+  const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
+  const kept = hit
+    .filter(segment => segment.start < effectiveAt)
+    .map(
+      (segment): PolicySegment => ({
+        ...segment,
+        ...made,
+        locator: supply.uuid(),
+        end: effectiveAt,
+        predecessor: segment.locator,
+      }),
+    )
+  const after: PolicyAggregate = {
+    ...before,
+    policy: { ...before.policy, effectiveEnd: effectiveAt, updatedAt: now },
+    modifications: withRecords(before.modifications, [modification]),
+    segments: withRecords(before.segments, [
+      ...hit.map(segment => ({ ...segment, replacedBy: modification.locator })),
+      ...kept,
+    ]),
+    fees: withRecords(before.fees, reducedFees(feesOf(before, quote, line), modification, product, before)),
+  }
+  const premiumChange = premiumChangeOf(after, quote, modification)
+  const priced = { ...modification, premiumChange }
+  return {
+    aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },
+    modification: priced,
+  }
+}
+
+/** A fee that starts later is reversed, one that spans the time is prorated if it may be (brief 3.3). */
+function reducedFees(
+  fees: readonly FeeInForce[],
+  { locator, effectiveAt, kind, proration }: Modification,
+  product: ProductDefinition,
+  { policy }: PolicyAggregate,
+): Fee[] {
+  const measure = measureOf(proration ?? 'monthly', policy.timeZone)
+  return fees.flatMap(({ fee, amount, reversed }) => {
+    if (reversed || fee.end <= effectiveAt) return []
+    const flat = product.fees.find(one => one.name === fee.name)?.proration === 'flat'
+    const isLater = fee.start >= effectiveAt || kind === 'withdrawal'
+    if (!isLater && flat) return []
+    const change: FeeChange = isLater
+      ? { by: locator, amount: zero(amount.currency), reversed: true }
+      : {
+          by: locator,
+          amount: portion(amount, measure(fee.start, effectiveAt), measure(fee.start, fee.end)),
+          reversed: false,
+        }
+    return [{ ...fee, changes: [...fee.changes, change] }]
+  })
+}

@@ -1,0 +1,253 @@
+// What each action on a cancellation makes of its policy, and the events that tell of it (brief 1.5, 1.7). Pure.
+
+import { billAtOnce } from '../billing/balance.ts'
+import { invoicesOf } from '../billing/bill.ts'
+import type { CancellationType, ProductDefinition } from '../configuration/configuration.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { CancellationLocator, LocatorSupply } from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
+import {
+  type Cancellation,
+  type ConflictHandling,
+  type Modification,
+  type PolicyAggregate,
+  withRecords,
+} from '../policies/aggregate.ts'
+import { invoiceEvents, policyEvent } from '../policies/events.ts'
+import type { Planned } from '../policies/planned.ts'
+import { assertPolicyAllows } from '../policies/transitions.ts'
+import { planReinstatementInvalidation } from '../reinstatements/invalidation.ts'
+import { type CancellationOrder, cancelled, type EffectContext } from './effect.ts'
+import { assertCancellationAllows } from './transitions.ts'
+
+/** The cancellation that lapses make; every product has it. */
+export const LAPSE = 'lapse'
+
+export type CancellationTerms = {
+  name: string
+  effectiveAt: Instant
+  conflictHandling: ConflictHandling
+  category?: string
+}
+
+export function planCancellationCreation(
+  before: PolicyAggregate,
+  terms: CancellationTerms,
+  { product, now, supply }: EffectContext,
+): Planned & { cancellation: Cancellation } {
+  assertPolicyAllows(before, 'cancel')
+  assertTerms(before, terms, product)
+  const cancellation: Cancellation = {
+    ...terms,
+    locator: supply.digits() as CancellationLocator,
+    state: 'draft',
+    createdAt: now,
+    updatedAt: now,
+  }
+  return {
+    aggregate: withCancellation(before, cancellation),
+    cancellation,
+    events: [cancellationEvent(before, 'cancellation.create', cancellation)],
+  }
+}
+
+export function planCancellationUpdate(
+  before: PolicyAggregate,
+  cancellation: Cancellation,
+  changes: Partial<CancellationTerms>,
+  { product, now }: Pick<EffectContext, 'product' | 'now'>,
+): Planned {
+  assertCancellationAllows(cancellation, 'update')
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+  const changed: Cancellation = { ...cancellation, ...given, updatedAt: now }
+  assertTerms(before, changed, product)
+  return {
+    aggregate: withCancellation(before, changed),
+    events: [cancellationEvent(before, 'cancellation.update', changed)],
+  }
+}
+
+export function planRescission(before: PolicyAggregate, cancellation: Cancellation, now: Instant): Planned {
+  assertCancellationAllows(cancellation, 'rescind')
+  const rescinded: Cancellation = { ...cancellation, state: 'rescinded', updatedAt: now }
+  return {
+    aggregate: withCancellation(before, rescinded),
+    events: [cancellationEvent(before, 'cancellation.rescind', rescinded)],
+  }
+}
+
+/** How the cancellation is carried out. */
+export const orderOf = ({ name, effectiveAt, locator }: Cancellation): CancellationOrder => ({
+  kind: 'cancellation',
+  name: 'modification.policy.cancel',
+  effectiveAt,
+  proration: 'monthly',
+  transactionLocator: String(locator),
+  cancellationName: name,
+})
+
+/** Carries the cancellation out and bills what is left. Takes two digits, and one for each conflict. */
+export function planCancellationIssue(
+  before: PolicyAggregate,
+  cancellation: Cancellation,
+  context: EffectContext,
+): Planned {
+  assertCancellationAllows(cancellation, 'issue')
+  assertPolicyAllows(before, 'cancel')
+  assertTerms(before, cancellation, context.product)
+  const type = cancellationType(context.product, cancellation.name)
+  if (type && type.cancellationCategories.length > 0 && cancellation.category === undefined)
+    throw new Refusal(
+      'invalidRequest',
+      `Cancellation ${cancellation.locator} needs a cancellationCategory before it is issued: one of ${type.cancellationCategories.map(one => `'${one}'`).join(', ')}.`,
+    )
+  const cleared = withoutConflicts(before, cancellation.conflictHandling, context.now)
+  const { aggregate, modification } = cancelled(cleared.aggregate, orderOf(cancellation), context)
+  const issued: Cancellation = {
+    ...cancellation,
+    state: 'issued',
+    issuedAt: context.now,
+    updatedAt: context.now,
+    modificationLocator: modification.locator,
+  }
+  const billed = billCancellation(withCancellation(aggregate, issued), modification, context)
+  return {
+    aggregate: billed.aggregate,
+    events: [
+      ...cleared.events,
+      cancellationEvent(billed.aggregate, 'cancellation.issue', issued, {
+        modificationLocator: modification.locator,
+      }),
+      cancelEvent(billed.aggregate, modification),
+      ...billed.events,
+    ],
+  }
+}
+
+/** The legacy cancellation in one step, which makes no cancellation record (brief 1.7). Takes two digits. */
+export function planLegacyCancellation(
+  before: PolicyAggregate,
+  coverageEndAt: Instant,
+  context: EffectContext,
+): Planned {
+  assertPolicyAllows(before, 'cancel')
+  assertWithin(before, coverageEndAt)
+  return carriedOut(before, context, {
+    kind: 'cancellation',
+    name: 'modification.policy.cancel',
+    effectiveAt: coverageEndAt,
+    proration: context.product.legacyCancellationProration,
+  })
+}
+
+/** Cancels from the policy's start: premium, taxes and fees become zero (brief 1.7). Takes two digits. */
+export function planWithdrawal(before: PolicyAggregate, context: EffectContext): Planned {
+  assertPolicyAllows(before, 'withdraw')
+  return carriedOut(before, context, {
+    kind: 'withdrawal',
+    name: 'modification.policy.withdraw',
+    effectiveAt: before.policy.originalStart,
+    proration: 'monthly',
+  })
+}
+
+function carriedOut(before: PolicyAggregate, context: EffectContext, order: CancellationOrder): Planned {
+  const cleared = withoutConflicts(before, 'invalidate', context.now)
+  const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
+  const billed = billCancellation(aggregate, modification, context)
+  return {
+    aggregate: billed.aggregate,
+    events: [...cleared.events, cancelEvent(billed.aggregate, modification), ...billed.events],
+  }
+}
+
+function billCancellation(
+  before: PolicyAggregate,
+  modification: Modification,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
+): Planned {
+  const { aggregate, made } = billAtOnce(before, modification, 'cancellation', true, { now, supply })
+  return {
+    aggregate,
+    events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+  }
+}
+
+const cancelEvent = (aggregate: PolicyAggregate, modification: Modification) =>
+  policyEvent(aggregate, 'policy.cancel', {
+    effectiveTimestamp: String(modification.effectiveAt),
+    modificationLocator: modification.locator,
+    modificationName: modification.name,
+  })
+
+const cancellationEvent = (
+  aggregate: PolicyAggregate,
+  type: 'cancellation.create' | 'cancellation.update' | 'cancellation.rescind' | 'cancellation.issue',
+  { locator, name, effectiveAt }: Cancellation,
+  more: Record<string, string> = {},
+) =>
+  policyEvent(aggregate, type, {
+    cancellationLocator: String(locator),
+    cancellationName: name,
+    effectiveTimestamp: String(effectiveAt),
+    ...more,
+  })
+
+const withCancellation = (aggregate: PolicyAggregate, cancellation: Cancellation): PolicyAggregate => ({
+  ...aggregate,
+  policy: { ...aggregate.policy, updatedAt: cancellation.updatedAt },
+  cancellations: withRecords(aggregate.cancellations, [cancellation]),
+})
+
+const cancellationType = (product: ProductDefinition, name: string): CancellationType | undefined =>
+  product.cancellationTypes?.find(one => one.name === name)
+
+function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product: ProductDefinition): void {
+  assertWithin(before, terms.effectiveAt)
+  const type = cancellationType(product, terms.name)
+  if (!type && terms.name !== LAPSE) {
+    const known = [...(product.cancellationTypes ?? []).map(one => one.name), LAPSE]
+    throw new Refusal(
+      'invalidRequest',
+      `Product '${product.name}' has no cancellation '${terms.name}'; it has ${known.map(one => `'${one}'`).join(', ')}.`,
+    )
+  }
+  const categories = type?.cancellationCategories ?? []
+  if (terms.category !== undefined && !categories.includes(terms.category))
+    throw new Refusal(
+      'invalidRequest',
+      `Cancellation '${terms.name}' has no category '${terms.category}'; it has ${categories.map(one => `'${one}'`).join(', ') || 'none'}.`,
+    )
+}
+
+/** Within the contract; a repeated cancellation is effective earlier than the one before, which ended it. */
+function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
+  if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
+  throw new Refusal(
+    'invalidRequest',
+    `The effective time ${effectiveAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
+  )
+}
+
+/** Accepted transactions stand in the way: they block, or are taken back first (brief 2.4). */
+function withoutConflicts(before: PolicyAggregate, handling: ConflictHandling, now: Instant): Planned {
+  const conflicts = [...before.reinstatements.values()].filter(one => one.state === 'accepted')
+  if (conflicts.length > 0 && handling === 'block')
+    throw new Refusal(
+      'wrongState',
+      `Accepted reinstatements of the policy stand in the way: ${conflicts.map(one => one.locator).join(', ')}. Invalidate them, or send conflictHandling=invalidate.`,
+    )
+  return conflicts.reduceRight<Planned>(
+    (cleared, one) => {
+      const step = planReinstatementInvalidation(cleared.aggregate, one, now)
+      return { aggregate: step.aggregate, events: [...cleared.events, ...step.events] }
+    },
+    { aggregate: before, events: [] },
+  )
+}
+
+/** The invoice that bills the cancellation; undefined before it is issued. */
+export const cancellationInvoice = (aggregate: PolicyAggregate, { modificationLocator }: Cancellation) =>
+  modificationLocator === undefined
+    ? undefined
+    : invoicesOf(aggregate, aggregate.modifications.get(modificationLocator)!)[0]

@@ -1,0 +1,104 @@
+// A cancellation as answers show it, and what it does to the price.
+import { amountsDue, invoicesOf } from '../billing/bill.ts'
+import { isOutstanding } from '../billing/invoice.ts'
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import { negated, plus, sum, toNumber } from '../platform/money.ts'
+import type { Cancellation, Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import { isIssued, withIssued } from '../policies/fold/line.ts'
+import { textIfAny } from '../policies/projection/parts.ts'
+import { policyView } from '../policies/projection/view.ts'
+import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../rating/contract-change.ts'
+import { policyPriceChangeResponse, totalChange } from '../rating/price-change.ts'
+import { reinstatementResponse } from '../reinstatements/projection.ts'
+import type { CancellationResponse } from './contract.ts'
+import { boundQuote, type Carried } from './effect.ts'
+
+export function cancellationResponse(
+  aggregate: PolicyAggregate,
+  cancellation: Cancellation,
+  product: ProductDefinition,
+): CancellationResponse {
+  const modification = modificationOf(aggregate, cancellation)
+  const reinstatements = [...aggregate.reinstatements.values()].filter(
+    one => one.cancellationLocator === cancellation.locator,
+  )
+  return {
+    locator: String(cancellation.locator),
+    name: cancellation.name,
+    state: cancellation.state,
+    effectiveTimestamp: String(cancellation.effectiveAt),
+    conflictHandling: cancellation.conflictHandling,
+    cancellationCategory: cancellation.category,
+    createdTimestamp: String(cancellation.createdAt),
+    updatedTimestamp: String(cancellation.updatedAt),
+    issuedTimestamp: textIfAny(cancellation.issuedAt),
+    policyLocator: String(aggregate.policy.locator),
+    invoiceLocator: modification && invoicesOf(aggregate, modification)[0]?.locator,
+    price: modification && recordedPriceChange(aggregate, modification, product),
+    reinstatements: reinstatements.map(one => reinstatementResponse(aggregate, one, product)),
+    documents: [],
+  }
+}
+
+const modificationOf = (
+  { modifications }: PolicyAggregate,
+  { modificationLocator }: { modificationLocator?: Modification['locator'] },
+): Modification | undefined =>
+  modificationLocator === undefined ? undefined : modifications.get(modificationLocator)
+
+/** What a modification that is recorded changed of the price, against what was issued before it. */
+export function recordedPriceChange(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  product: ProductDefinition,
+): PolicyPriceChangeResponse {
+  const quote = boundQuote(aggregate)
+  const earlier = (one: Modification): boolean => isIssued(one) && one.number < modification.number
+  const upTo = (one: Modification): boolean => earlier(one) || one.locator === modification.locator
+  return policyPriceChangeResponse(
+    policyView(aggregate, quote, product, earlier),
+    policyView(aggregate, quote, product, upTo),
+  )
+}
+
+/** What a plan that is not recorded would change of the price. */
+export const plannedPriceChange = (
+  before: PolicyAggregate,
+  { aggregate, modification }: Carried,
+  product: ProductDefinition,
+): PolicyPriceChangeResponse =>
+  policyPriceChangeResponse(
+    policyView(before, boundQuote(before), product, isIssued),
+    policyView(aggregate, boundQuote(aggregate), product, withIssued(modification.locator)),
+  )
+
+/** What a cancellation would give back, and what would then be owed (brief 3.4). */
+export function cancellationValue(
+  before: PolicyAggregate,
+  carried: Carried,
+  product: ProductDefinition,
+): CancellationValueResponse {
+  const { currency } = before.policy
+  const change = totalChange(
+    policyView(before, boundQuote(before), product, isIssued),
+    policyView(
+      carried.aggregate,
+      boundQuote(carried.aggregate),
+      product,
+      withIssued(carried.modification.locator),
+    ),
+  )
+  const unpaid = [...before.modifications.values()].flatMap(modification => {
+    const due = amountsDue(before, modification)
+    return invoicesOf(before, modification)
+      .filter(isOutstanding)
+      .map(invoice => due[invoice.installmentNumber - 1]!)
+  })
+  return {
+    value: toNumber(negated(change)),
+    valueCurrency: currency,
+    balanceAfterCancellation: toNumber(plus(sum(unpaid, currency), change)),
+    balanceAfterCancellationCurrency: currency,
+    ...plannedPriceChange(before, carried, product),
+  }
+}

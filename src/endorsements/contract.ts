@@ -1,0 +1,249 @@
+// Endorsements: changes of an issued policy, in steps (contract 1, Endorsements; brief 1.4). Renewals make the
+// same changes and take the same actions, so their contract is built from this one.
+import { z } from '@hono/zod-openapi'
+import { FutureInvoiceResponse, PolicyInvoiceResponse } from '../billing/contract.ts'
+import { type ConflictHandling, OptionalConflictHandling } from '../cancellations/contract.ts'
+import { PolicyDocumentResponse } from '../documents/contract.ts'
+import {
+  FieldValueLists,
+  Flag,
+  Locator,
+  list,
+  Name,
+  OptionalAmount,
+  OptionalBoolean,
+  OptionalName,
+  OptionalText,
+  OptionalTimestamp,
+  optional,
+  optionalRecord,
+  RequestFieldValues,
+  Text,
+  Texts,
+  Timestamp,
+  TimestampIfAny,
+} from '../platform/wire.ts'
+import { breaks } from '../platform/wire-problem.ts'
+import {
+  ExposureCreateRequest,
+  fieldGroupChanges,
+  PerilCreateRequest,
+  PerilUpdateRequest,
+} from '../policies/contract/requests.ts'
+import { AutomatedUnderwritingResultResponse } from '../rating/contract.ts'
+
+export const EndorsementState = z
+  .enum(['application', 'quoted', 'accepted', 'issued', 'invalidated', 'discarded'])
+  .openapi('EndorsementState')
+export type EndorsementState = z.infer<typeof EndorsementState>
+
+/** How far a creation goes at once, through every step before it. Left out: no further than application. */
+export const OptionalFirstState = optional(
+  EndorsementState.extract(['application', 'quoted', 'accepted', 'issued']),
+)
+
+// ---------------------------------------------------------------------------------------------- requests
+
+/** `endPerils` are locators of perils that are covered no longer. */
+export const EndorsementExposureUpdateRequest = z
+  .object({
+    exposureLocator: Locator,
+    fieldValues: RequestFieldValues,
+    ...fieldGroupChanges,
+    addPerils: list(PerilCreateRequest),
+    updatePerils: list(PerilUpdateRequest),
+    endPerils: list(Locator),
+  })
+  .openapi('EndorsementExposureUpdateRequest')
+export type EndorsementExposureUpdateRequest = z.infer<typeof EndorsementExposureUpdateRequest>
+
+/** What a transaction changes of the policy; exposures are updated in the words of `exposureUpdate`. */
+export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRequest) => ({
+  fieldValues: RequestFieldValues,
+  ...fieldGroupChanges,
+  addExposures: list(ExposureCreateRequest),
+  updateExposures: list(exposureUpdate),
+  endExposures: list(Locator),
+  newPaymentScheduleName: OptionalName,
+})
+
+const changes = {
+  startTimestamp: OptionalTimestamp,
+  newPolicyEndTimestamp: OptionalTimestamp,
+  ...policyChanges(EndorsementExposureUpdateRequest),
+  reprice: OptionalBoolean.openapi({
+    description: 'Only of endorsements that are configured to ask for it, and there it must be given.',
+  }),
+}
+
+/** `endorsementName` is an endorsement type of the configuration. */
+export const EndorsementCreateRequest = z
+  .object({
+    endorsementName: Name,
+    state: OptionalFirstState,
+    ...changes,
+    conflictHandling: OptionalConflictHandling,
+  })
+  .openapi('EndorsementCreateRequest')
+export type EndorsementCreateRequest = z.infer<typeof EndorsementCreateRequest>
+
+export const EndorsementUpdateRequest = z.object(changes).openapi('EndorsementUpdateRequest')
+export type EndorsementUpdateRequest = z.infer<typeof EndorsementUpdateRequest>
+
+const ACTIONS = ['discard', 'quote', 'accept', 'issue', 'invalidate', 'update'] as const
+export const OptionalAction = optional(z.enum(ACTIONS))
+
+type Action = (typeof ACTIONS)[number]
+
+/** An action as it is read: `update` has the changes, and no other action has any. */
+export type ActionRequest<Update> = { readonly conflictHandling?: ConflictHandling } & (
+  | { readonly action: 'update'; readonly update: Update }
+  | { readonly action: Exclude<Action, 'update'> }
+)
+
+/** Reads an action and the changes of the property `name`; changes by themselves are an update (brief 1.4). */
+export function readAction<Update>(
+  { action, update, ...rest }: { action?: Action; update?: Update; conflictHandling?: ConflictHandling },
+  name: string,
+  ctx: z.core.ParsePayload,
+): ActionRequest<Update> {
+  if (update !== undefined && (action ?? 'update') === 'update') return { ...rest, action: 'update', update }
+  if (update === undefined && action !== undefined && action !== 'update') return { ...rest, action }
+  if (action === undefined) breaks(ctx, `must have an action, or changes as ${name}`)
+  else if (action === 'update') breaks(ctx, 'must hold the changes when the action is update', [name])
+  else breaks(ctx, `must come with the action update; send ${action} in a request of its own`, [name])
+  return z.NEVER
+}
+
+/** PATCH /endorsements/{endorsementLocator}. */
+export const EndorsementActionRequest = z
+  .object({
+    action: OptionalAction,
+    endorsementUpdate: optionalRecord(EndorsementUpdateRequest),
+    conflictHandling: OptionalConflictHandling,
+  })
+  .transform(({ endorsementUpdate: update, ...request }, ctx) =>
+    readAction({ ...request, update }, 'endorsementUpdate', ctx),
+  )
+  .openapi('EndorsementActionRequest')
+export type EndorsementActionRequest = z.infer<typeof EndorsementActionRequest>
+
+// ----------------------------------------------------------------------------- requests as answers repeat them
+
+/** The document names the request's record, so that it stands there once. */
+const repeated = (request: string) => ({
+  type: 'object' as const,
+  allOf: [{ $ref: `#/components/schemas/${request}` }],
+})
+
+const newFieldGroups = z.array(
+  z.object({ fieldName: Text, fieldValues: FieldValueLists }).openapi(repeated('FieldGroupCreateRequest')),
+)
+
+const repeatedFieldGroupChanges = {
+  addFieldGroups: newFieldGroups,
+  updateFieldGroups: z.array(
+    z
+      .object({ fieldGroupLocator: Text, fieldName: Text, fieldValues: FieldValueLists })
+      .openapi(repeated('FieldGroupUpdateRequest')),
+  ),
+  removeFieldGroups: Texts,
+}
+
+const perilAmounts = {
+  deductible: OptionalAmount,
+  lumpSumPayment: OptionalAmount,
+  indemnityInAggregate: OptionalText,
+  indemnityPerEvent: OptionalText,
+  indemnityPerItem: OptionalText,
+}
+
+const newPerils = z.array(
+  z
+    .object({
+      name: Text,
+      locator: OptionalText,
+      fieldValues: FieldValueLists,
+      fieldGroups: newFieldGroups,
+      ...perilAmounts,
+    })
+    .openapi(repeated('PerilCreateRequest')),
+)
+
+const FlagIfAny = Flag.optional()
+
+const updatedPerils = z.array(
+  z
+    .object({
+      perilLocator: Text,
+      fieldValues: FieldValueLists,
+      ...repeatedFieldGroupChanges,
+      ...perilAmounts,
+      removeDeductible: FlagIfAny,
+      removeIndemnityInAggregate: FlagIfAny,
+      removeIndemnityPerEvent: FlagIfAny,
+      removeIndemnityPerItem: FlagIfAny,
+      removeLumpSumPayment: FlagIfAny,
+    })
+    .openapi(repeated('PerilUpdateRequest')),
+)
+
+const newExposures = z.array(
+  z
+    .object({
+      exposureName: Text,
+      perils: newPerils,
+      fieldValues: FieldValueLists,
+      fieldGroups: newFieldGroups,
+    })
+    .openapi(repeated('ExposureCreateRequest')),
+)
+
+const updatedExposure = z.object({
+  exposureLocator: Text,
+  fieldValues: FieldValueLists,
+  ...repeatedFieldGroupChanges,
+  addPerils: newPerils,
+  updatePerils: updatedPerils,
+  endPerils: Texts,
+})
+
+/** `policyChanges` in an answer; `exposureUpdate` is the name of the record that updates exposures. */
+export const repeatedPolicyChanges = (exposureUpdate: string) => ({
+  fieldValues: FieldValueLists,
+  ...repeatedFieldGroupChanges,
+  addExposures: newExposures,
+  updateExposures: z.array(updatedExposure.openapi(repeated(exposureUpdate))),
+  endExposures: Texts,
+  newPaymentScheduleName: OptionalText,
+})
+
+// ---------------------------------------------------------------------------------------------- answers
+
+/** What endorsements and renewals have in common. */
+export const transaction = {
+  locator: Text,
+  policyholderLocator: Text,
+  policyLocator: Text,
+  productLocator: Text,
+  createdTimestamp: Timestamp,
+  updatedTimestamp: Timestamp,
+  issuedTimestamp: TimestampIfAny,
+  documents: z.array(PolicyDocumentResponse),
+  automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
+  invoice: PolicyInvoiceResponse.optional(),
+  plannedInvoices: z.array(FutureInvoiceResponse).optional().openapi({ description: 'Once it is quoted.' }),
+}
+
+export const EndorsementResponse = z
+  .object({
+    ...transaction,
+    endorsementName: Text,
+    state: EndorsementState,
+    startTimestamp: TimestampIfAny,
+    newPolicyEndTimestamp: TimestampIfAny,
+    reprice: Flag,
+    ...repeatedPolicyChanges('EndorsementExposureUpdateRequest'),
+  })
+  .openapi('EndorsementResponse')
+export type EndorsementResponse = z.infer<typeof EndorsementResponse>

@@ -1,0 +1,25 @@
+import { OptionalLongName, OptionalName } from '../wire.ts'
+import { breaks } from '../wire-problem.ts'
+
+/** The parameters of a list that can be searched: a field, and what its values equal or begin with. */
+export const SEARCH_PARAMETERS = {
+  searchField: OptionalName.openapi({ description: 'Name of a searchable field.' }),
+  searchValue: OptionalLongName.openapi({ description: 'What a value of the field is, in any case.' }),
+  searchPrefix: OptionalLongName.openapi({
+    description: 'What a value of the field begins with, in any case.',
+  }),
+}
+
+type SearchParameters = {
+  readonly searchField?: string | undefined
+  readonly searchValue?: string | undefined
+  readonly searchPrefix?: string | undefined
+}
+
+/** Checks that the field comes together with one of the other two, and neither of these without it. */
+export function checkSearch(ctx: Parameters<typeof breaks>[0] & { readonly value: SearchParameters }): void {
+  const { searchField, searchValue, searchPrefix } = ctx.value
+  const sought = [searchValue, searchPrefix].filter(text => text !== undefined).length
+  if (sought !== (searchField === undefined ? 0 : 1))
+    breaks(ctx, 'must come together with one of searchValue and searchPrefix', ['searchField'])
+}

@@ -1,0 +1,57 @@
+// What a peril costs over a stretch of time: its premium with taxes and commissions, split and summed together.
+import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../platform/money.ts'
+import type { PerilPrice } from '../aggregate.ts'
+
+/** Amounts of one price; taxes and commissions in the order in which the price has them. */
+export type Amounts = {
+  readonly premium: Money
+  readonly technicalPremium: Money | undefined
+  readonly taxes: readonly Money[]
+  readonly commissions: readonly Money[]
+}
+
+export const amountsOf = (price: PerilPrice): Amounts => ({
+  premium: price.premium.amount,
+  technicalPremium: price.technicalPremium?.amount,
+  taxes: price.taxes.map(tax => tax.amount),
+  commissions: price.commissions.map(commission => commission.amount),
+})
+
+/** `change` on every amount. */
+export const each = (amounts: Amounts, change: (amount: Money) => Money): Amounts => ({
+  premium: change(amounts.premium),
+  technicalPremium: amounts.technicalPremium && change(amounts.technicalPremium),
+  taxes: amounts.taxes.map(change),
+  commissions: amounts.commissions.map(change),
+})
+
+/** Amounts of several parts: `split` gives for one amount those of the parts, in order. */
+export function splitAmounts(amounts: Amounts, split: (amount: Money) => Money[]): Amounts[] {
+  const premium = split(amounts.premium)
+  const technical = amounts.technicalPremium && split(amounts.technicalPremium)
+  const taxes = amounts.taxes.map(split)
+  const commissions = amounts.commissions.map(split)
+  return premium.map((part, at) => ({
+    premium: part,
+    technicalPremium: technical?.[at],
+    taxes: taxes.map(parts => parts[at]!),
+    commissions: commissions.map(parts => parts[at]!),
+  }))
+}
+
+const both = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amounts => ({
+  premium: join(a.premium, b.premium),
+  technicalPremium:
+    a.technicalPremium && b.technicalPremium ? join(a.technicalPremium, b.technicalPremium) : undefined,
+  taxes: a.taxes.map((tax, at) => join(tax, b.taxes[at]!)),
+  commissions: a.commissions.map((commission, at) => join(commission, b.commissions[at]!)),
+})
+
+/** Sum and difference of amounts of the same price. */
+export const plusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, plus)
+export const minusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, minus)
+
+export const noAmounts = (price: PerilPrice): Amounts =>
+  each(amountsOf(price), amount => zero(amount.currency))
+
+export const taxesOf = (amounts: Amounts, currency: CurrencyCode): Money => sum(amounts.taxes, currency)

@@ -1,0 +1,30 @@
+// A fee as the line of modifications left it.
+import { type Money, sum } from '../../platform/money.ts'
+import type { Fee, PolicyAggregate, Quote } from '../aggregate.ts'
+import { type Line, lineOf } from './line.ts'
+
+/** What a fee comes to at the end of the line. */
+export type FeeInForce = { readonly fee: Fee; readonly amount: Money; readonly reversed: boolean }
+
+export function feeInForce(fee: Fee, line: Line): FeeInForce {
+  const counted = new Set(line.map(step => step.modification.locator))
+  const last = fee.changes.findLast(change => counted.has(change.by))
+  return { fee, amount: last?.amount ?? fee.amount, reversed: last?.reversed ?? fee.reversed }
+}
+
+/** The quote's fees at the end of the line. */
+export const feesOf = (
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  line: Line = lineOf(aggregate, quote),
+): FeeInForce[] =>
+  [...aggregate.fees.values()]
+    .filter(fee => fee.quoteLocator === quote.locator)
+    .map(fee => feeInForce(fee, line))
+
+/** What the fees come to: those that are reversed, nothing. */
+export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency']): Money =>
+  sum(
+    fees.filter(one => !one.reversed).map(one => one.amount),
+    currency,
+  )

@@ -1,0 +1,50 @@
+// The line of a policy's modifications, and what each did to its segments. What is in force is the fold of the
+// line; leaving out its last modifications gives the policy as it was before them, or as it is known without them.
+import type { Uuid } from '../../platform/locators.ts'
+import type { Modification, PolicyAggregate, PolicySegment, Quote } from '../aggregate.ts'
+
+/** One modification with the policy segments that it made and replaced, both in the order of time. */
+export type Step = {
+  readonly modification: Modification
+  readonly made: readonly PolicySegment[]
+  readonly replaced: readonly PolicySegment[]
+}
+
+export type Line = readonly Step[]
+
+/** Which modifications count beside the quote's own. */
+export type Counting = (modification: Modification) => boolean
+
+export const isIssued: Counting = modification => modification.issuedAt !== undefined
+
+/** What is accepted counts too, though it is not issued. */
+export const isStanding: Counting = modification => modification.invalidatedAt === undefined
+
+/** As if this one had been issued last. */
+export const withIssued =
+  (locator: Uuid): Counting =>
+  modification =>
+    isIssued(modification) || modification.locator === locator
+
+/** The quote's modification first, whether issued or not, then those later ones that count. */
+export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Counting = isIssued): Line {
+  const segments = [...aggregate.segments.values()].sort((a, b) => a.start - b.start)
+  return [...aggregate.modifications.values()]
+    .filter(one => one.quoteLocator === quote.locator || (one.quoteLocator === undefined && counts(one)))
+    .sort((a, b) => a.number - b.number || a.createdAt - b.createdAt)
+    .map(modification => ({
+      modification,
+      made: segments.filter(segment => segment.madeBy === modification.locator),
+      replaced: segments.filter(segment => segment.replacedBy === modification.locator),
+    }))
+}
+
+/** The segments in force at the end of the line, in the order of time. */
+export function segmentsInForce(line: Line): PolicySegment[] {
+  const inForce = new Map<Uuid, PolicySegment>()
+  for (const { made, replaced } of line) {
+    for (const segment of replaced) inForce.delete(segment.locator)
+    for (const segment of made) inForce.set(segment.locator, segment)
+  }
+  return [...inForce.values()].sort((a, b) => a.start - b.start)
+}

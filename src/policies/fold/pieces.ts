@@ -1,0 +1,130 @@
+// A run seen through the policy's segments: one piece for each segment that it lies in, as the line of
+// modifications left them. Pieces are the peril characteristics of the contract; they follow from the run and the
+// segments and have no rows (docs/design.md, section 1).
+import type { Uuid } from '../../platform/locators.ts'
+import type { Money } from '../../platform/money.ts'
+import { earlier, type Instant, type Span, type TimeZone } from '../../platform/time.ts'
+import type { PerilRun, PolicySegment } from '../aggregate.ts'
+import { type Amounts, amountsOf, each, minusAmounts, plusAmounts, splitAmounts } from './amounts.ts'
+import type { Line, Step } from './line.ts'
+import { type Measure, measureOf, portion, shares } from './shares.ts'
+
+/** The part of a run that lies in one policy segment. Amounts once the run is priced. */
+export type Piece = Span & {
+  readonly segment: PolicySegment
+  readonly madeBy: Uuid
+  readonly replacedBy: Uuid | undefined
+  readonly amounts: Amounts | undefined
+}
+
+/** What a step took from the run in a segment: from when, and how much. */
+type Removal = {
+  readonly by: Uuid
+  readonly segment: Uuid
+  readonly span: Span
+  readonly amounts: Amounts | undefined
+}
+
+/** Every piece that the run ever had within the line, in the order of the modifications, then of time. */
+export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
+  const pieces: Piece[] = []
+  const removals: Removal[] = []
+  for (const step of line) {
+    const measure = measureOf(step.modification.proration ?? 'monthly', timeZone)
+    if (step.modification.locator === run.madeBy) pieces.push(...firstPieces(run, step, measure))
+    else advance(pieces, removals, run, step, measure)
+  }
+  return pieces
+}
+
+/** The pieces in force at the end of the line, in the order of time. */
+export const inForce = (pieces: readonly Piece[]): Piece[] =>
+  pieces.filter(piece => piece.replacedBy === undefined).sort((a, b) => a.start - b.start)
+
+/**
+ * Brings the pieces over one modification: those of replaced segments go, their successors' take their place. From
+ * a cut on, other runs do.
+ */
+function advance(pieces: Piece[], removals: Removal[], run: PerilRun, step: Step, measure: Measure): void {
+  const by = step.modification.locator
+  const cut = run.cuts.find(one => one.by === by)?.from ?? run.end
+  const replaced = new Set(step.replaced.map(segment => segment.locator))
+  const made: Piece[] = []
+  for (const [at, piece] of pieces.entries()) {
+    if (piece.replacedBy !== undefined || !replaced.has(piece.segment.locator)) continue
+    pieces[at] = { ...piece, replacedBy: by }
+    const parts = step.made
+      .filter(segment => segment.predecessor === piece.segment.locator)
+      .flatMap(segment => within(segment, { start: piece.start, end: earlier(piece.end, cut) }))
+    const amounts =
+      piece.amounts && splitAmounts(piece.amounts, one => shares(one, piece, spansOf(parts), measure))
+    made.push(...parts.map((part, index) => pieceOf(part, by, amounts?.[index])))
+    if (cut === run.end) removals.push(...removalFrom(piece, parts, amounts, by))
+  }
+  for (const segment of step.made)
+    if (segment.predecessor !== undefined && !replaced.has(segment.predecessor))
+      made.push(...restored(removals, segment, by, measure))
+  pieces.push(...made.sort((a, b) => a.start - b.start))
+}
+
+type Part = { segment: PolicySegment; span: Span }
+
+const spansOf = (parts: readonly Part[]): Span[] => parts.map(part => part.span)
+
+/** What a segment has in common with a span, if anything. */
+function within(segment: PolicySegment, span: Span): Part[] {
+  const start = Math.max(segment.start, span.start) as Instant
+  const end = Math.min(segment.end, span.end) as Instant
+  return start < end ? [{ segment, span: { start, end } }] : []
+}
+
+const pieceOf = ({ segment, span }: Part, madeBy: Uuid, amounts: Amounts | undefined): Piece => ({
+  ...span,
+  segment,
+  madeBy,
+  replacedBy: undefined,
+  amounts,
+})
+
+/** The run's own modification: its amounts shared out over the segments that this made. */
+function firstPieces(run: PerilRun, step: Step, measure: Measure): Piece[] {
+  const parts = step.made.flatMap(segment => within(segment, run))
+  const amounts =
+    run.price && splitAmounts(amountsOf(run.price), one => shares(one, run, spansOf(parts), measure))
+  return parts.map((part, at) => pieceOf(part, run.madeBy, amounts?.[at]))
+}
+
+/** What is left of a piece after its parts: the stretch behind the last of them. */
+function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | undefined, by: Uuid): Removal[] {
+  const start = parts.at(-1)?.span.end ?? piece.start
+  if (start >= piece.end) return []
+  const left = piece.amounts && kept?.reduce(minusAmounts, piece.amounts)
+  return [{ by, segment: piece.segment.locator, span: { start, end: piece.end }, amounts: left }]
+}
+
+/**
+ * What a new segment brings back of what was removed from its predecessor: all of it from the same time on, and
+ * in proportion from later (brief 1.6). Nothing is rated anew.
+ */
+function restored(removals: Removal[], segment: PolicySegment, by: Uuid, measure: Measure): Piece[] {
+  const taken = removals.filter(removal => removal.segment === segment.predecessor)
+  return taken.flatMap(removal => {
+    removals.splice(removals.indexOf(removal), 1)
+    return within(segment, removal.span).map(part => {
+      const { start } = part.span
+      const share = (amount: Money): Money =>
+        start === removal.span.start
+          ? amount
+          : portion(amount, measure(start, removal.span.end), measure(removal.span.start, removal.span.end))
+      return pieceOf(part, by, removal.amounts && each(removal.amounts, share))
+    })
+  })
+}
+
+/** The sum of the amounts of pieces of one run; undefined when it is not priced. */
+export const totalOf = (run: PerilRun, pieces: readonly Piece[]): Amounts | undefined =>
+  run.price &&
+  pieces.reduce<Amounts>(
+    (total, piece) => (piece.amounts ? plusAmounts(total, piece.amounts) : total),
+    each(amountsOf(run.price), amount => ({ ...amount, minor: 0 })),
+  )

@@ -1,0 +1,96 @@
+// The list of policies: what it can be asked for, and a summary of each. `GET /policy/{policyLocator}` has the rest.
+import { z } from '@hono/zod-openapi'
+import { checkSearch, SEARCH_PARAMETERS } from '../../platform/search/contract.ts'
+import {
+  Currency,
+  Flag,
+  Integer,
+  OptionalAmount,
+  OptionalLocator,
+  OptionalName,
+  OptionalText,
+  OptionalTimestamp,
+  optional,
+  PageSize,
+  PagingToken,
+  Text,
+  Timestamp,
+  TimestampIfAny,
+} from '../../platform/wire.ts'
+
+/**
+ * A policy's state as of now (brief 1.1), each policy in one. Of the issued: `withdrawn`; else `cancelled` while a
+ * cancellation is issued and not reinstated, whenever it takes effect; else `pending` before the start, `expired`
+ * from the end on, and `issued` between the two.
+ */
+export const LISTED_STATES = [
+  'created',
+  'quoted',
+  'declined',
+  'finalized',
+  'discarded',
+  'pending',
+  'issued',
+  'expired',
+  'cancelled',
+  'withdrawn',
+] as const
+
+export const ListedState = z.enum(LISTED_STATES)
+export type ListedState = z.infer<typeof ListedState>
+
+/** Which policies: those that all the parameters hold for. Times after and before do not include themselves. */
+export const PolicyListQuery = z
+  .object({
+    policyholderLocator: OptionalLocator,
+    productName: OptionalName,
+    state: optional(ListedState).openapi({
+      description:
+        'As of now; `issued`: in force by its dates. All that were ever issued: `issuedAfterTimestamp=0`.',
+    }),
+    createdAfterTimestamp: OptionalTimestamp,
+    createdBeforeTimestamp: OptionalTimestamp,
+    issuedAfterTimestamp: OptionalTimestamp,
+    issuedBeforeTimestamp: OptionalTimestamp,
+    effectiveAfterTimestamp: OptionalTimestamp.openapi({
+      description: 'Issued policies that are in force at some time after this.',
+    }),
+    effectiveBeforeTimestamp: OptionalTimestamp.openapi({
+      description:
+        'Issued policies that are in force at some time before this; with the other: within the span of both.',
+    }),
+    ...SEARCH_PARAMETERS,
+    pageSize: PageSize,
+    pagingToken: PagingToken,
+  })
+  .check(checkSearch)
+export type PolicyListQuery = z.infer<typeof PolicyListQuery>
+
+/** `grossPremium`: of the whole term, without taxes and fees; absent until priced. */
+export const PolicySummaryResponse = z
+  .object({
+    locator: Text,
+    policyholderLocator: Text,
+    productName: Text,
+    state: ListedState,
+    configVersion: Integer,
+    createdTimestamp: Timestamp,
+    updatedTimestamp: Timestamp,
+    issuedTimestamp: TimestampIfAny,
+    originalContractStartTimestamp: Timestamp,
+    originalContractEndTimestamp: Timestamp,
+    effectiveContractEndTimestamp: Timestamp,
+    grossPremium: OptionalAmount,
+    grossPremiumCurrency: Currency,
+  })
+  .openapi('PolicySummaryResponse')
+export type PolicySummaryResponse = z.infer<typeof PolicySummaryResponse>
+
+export const PolicyListResponse = z
+  .object({
+    policies: z.array(PolicySummaryResponse),
+    pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
+    listCompleted: Flag.openapi({ description: 'Whether this is the last page.' }),
+  })
+  .openapi('PolicyListResponse')
+export type PolicyListResponse = z.infer<typeof PolicyListResponse>

@@ -1,0 +1,34 @@
+// Timers of a policy: its object is told that the time has come, and decides whether there is anything to do.
+import type { Timer, TimerOwner } from '../../events/timers.ts'
+import { SYSTEM_CALLER } from '../../platform/context.ts'
+import { refusalFrom } from '../../platform/errors.ts'
+import { newUuid, type PolicyLocator } from '../../platform/locators.ts'
+import { policyObject } from '../../platform/tenancy.ts'
+import { readTermEndNotice } from '../term-end.ts'
+import type { PolicyOperation, PolicyReply } from './message.ts'
+
+/**
+ * The owner that hands a policy's timer to the policy's object. The timer's locator is the key of the operation's
+ * write: fired again, what it did is found, and nothing is done twice.
+ */
+const ofPolicy =
+  (operationOf: (timer: Timer) => PolicyOperation): TimerOwner =>
+  async (timer, { env, tenant, calls }) => {
+    const locator = Number(timer.subject) as PolicyLocator
+    calls.object += 1
+    const reply = (await policyObject(env, tenant, locator).execute({
+      tenant,
+      caller: SYSTEM_CALLER,
+      requestId: newUuid(0),
+      idempotency: { key: `timer:${timer.locator}`, bodyHash: timer.kind },
+      locator,
+      operation: operationOf(timer),
+    })) as PolicyReply
+    if ('refusal' in reply) throw refusalFrom(reply.refusal)
+  }
+
+/** Invoices what is due by now. */
+export const invoiceDue = ofPolicy(() => ({ kind: 'invoice' }))
+
+/** The end of the policy has come, or is as near as its product says. */
+export const termEndDue = ofPolicy(timer => ({ kind: 'termEnd', notice: readTermEndNotice(timer) }))

@@ -1,0 +1,58 @@
+// What a transaction would change, worked out by the same plan that carries it out, and stored nowhere.
+import { cancellationOf } from '../cancellations/cancellation-of.ts'
+import { type Carried, cancelled } from '../cancellations/effect.ts'
+import { orderOf } from '../cancellations/plans.ts'
+import { cancellationValue, plannedPriceChange, recordedPriceChange } from '../cancellations/projection.ts'
+import type { CancellationLocator, Uuid } from '../platform/locators.ts'
+import { type Instant, later } from '../platform/time.ts'
+import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../rating/contract-change.ts'
+import { reinstated } from '../reinstatements/effect.ts'
+import { orderOf as reinstatementOrder } from '../reinstatements/plans.ts'
+import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
+import type { Attempt } from './attempt.ts'
+import type { Loaded } from './surroundings.ts'
+import { assertPolicyAllows } from './transitions.ts'
+
+export type PlannedChange =
+  | { kind: 'cancellation'; cancellation: CancellationLocator }
+  | { kind: 'reinstatement'; reinstatement: Uuid }
+  /** A legacy cancellation at that time; now, unless told. */
+  | { kind: 'value'; coverageEndAt?: Instant }
+
+/** The change of the price: as recorded where it was carried out, else as it would be now. */
+export async function decideChange(
+  { aggregate, product }: Loaded,
+  of: PlannedChange,
+  attempt: Attempt,
+): Promise<PolicyPriceChangeResponse | CancellationValueResponse> {
+  const context = { product, now: attempt.now, supply: await attempt.digits(1) }
+  const planned = (carried: Carried): PolicyPriceChangeResponse =>
+    plannedPriceChange(aggregate, carried, product)
+  switch (of.kind) {
+    case 'cancellation': {
+      const cancellation = cancellationOf(aggregate, of.cancellation)
+      const recorded =
+        cancellation.modificationLocator && aggregate.modifications.get(cancellation.modificationLocator)
+      if (recorded) return recordedPriceChange(aggregate, recorded, product)
+      return planned(cancelled(aggregate, orderOf(cancellation), context))
+    }
+    case 'reinstatement': {
+      const reinstatement = reinstatementOf(aggregate, of.reinstatement)
+      const { modificationLocator } = reinstatement
+      const recorded = modificationLocator && aggregate.modifications.get(modificationLocator)
+      if (recorded) return recordedPriceChange(aggregate, recorded, product)
+      return planned(reinstated(aggregate, reinstatementOrder(aggregate, reinstatement), context))
+    }
+    case 'value': {
+      assertPolicyAllows(aggregate, 'cancel')
+      const effectiveAt = of.coverageEndAt ?? attempt.now
+      const order = {
+        kind: 'cancellation' as const,
+        name: 'modification.policy.cancel',
+        effectiveAt: later(effectiveAt, aggregate.policy.originalStart),
+        proration: product.legacyCancellationProration,
+      }
+      return cancellationValue(aggregate, cancelled(aggregate, order, context), product)
+    }
+  }
+}

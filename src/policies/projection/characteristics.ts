@@ -1,0 +1,167 @@
+// Characteristics: what holds of a policy, an exposure, a peril over a span, as answers show it (brief 2.1).
+import type { FieldData } from '../../platform/fields/groups.ts'
+import type { Uuid } from '../../platform/locators.ts'
+import { type Money, sum, toNumber } from '../../platform/money.ts'
+import { taxGroupResponses } from '../../rating/price.ts'
+import type { Exposure, ExposureRun, Peril, PolicySegment } from '../aggregate.ts'
+import type {
+  ExposureCharacteristicsResponse,
+  PerilCharacteristicsResponse,
+  PolicyCharacteristicsResponse,
+} from '../contract/characteristics.ts'
+import type { ExposureResponse, PerilResponse } from '../contract/response.ts'
+import { textIfAny } from './parts.ts'
+import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './view.ts'
+
+/** Every segment of the policy, those replaced since too, in creation order. */
+export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsResponse[] {
+  const piecesOf = new Map<Uuid, RunPiece[]>()
+  for (const one of allPieces(view)) {
+    const list = piecesOf.get(one.piece.segment.locator)
+    if (list) list.push(one)
+    else piecesOf.set(one.piece.segment.locator, [one])
+  }
+  return view.line.flatMap(step =>
+    step.made.map(segment => policySegment(view, segment, piecesOf.get(segment.locator) ?? [])),
+  )
+}
+
+function policySegment(
+  view: PolicyView,
+  segment: PolicySegment,
+  pieces: readonly RunPiece[],
+): PolicyCharacteristicsResponse {
+  const { currency, originalStart, originalEnd } = view.aggregate.policy
+  const isSelected = view.quote.selected
+  const isPriced = view.line[0]!.modification.premiumChange !== undefined
+  const taxes = pieces.flatMap(({ run, piece }) =>
+    (piece.amounts?.taxes ?? []).map((amount, at) => ({ ...run.price!.taxes[at]!, amount })),
+  )
+  const total = (amounts: Money[]): number | undefined =>
+    isPriced ? toNumber(sum(amounts, currency)) : undefined
+  return {
+    ...view.record,
+    ...known(view, segment.locator, segment, segment.madeBy, segment.replacedBy),
+    ...fieldsOf(segment.data),
+    startTimestamp: String(segment.start),
+    endTimestamp: String(segment.end),
+    policyStartTimestamp: String(isSelected ? originalStart : view.quote.contractStart),
+    policyEndTimestamp: String(isSelected ? originalEnd : view.quote.contractEnd),
+    grossPremium: total(pieces.flatMap(({ piece }) => (piece.amounts ? [piece.amounts.premium] : []))),
+    grossPremiumCurrency: currency,
+    grossTaxes: total(taxes.map(tax => tax.amount)),
+    grossTaxesCurrency: currency,
+    taxGroups: taxGroupResponses(taxes),
+  }
+}
+
+export const exposureResponses = (view: PolicyView): ExposureResponse[] =>
+  view.exposures.map(exposure => exposureResponse(view, exposure))
+
+function exposureResponse(view: PolicyView, { exposure, runs, perils }: ExposureView): ExposureResponse {
+  const characteristics = runs.map(
+    (run): ExposureCharacteristicsResponse => ({
+      ...view.record,
+      ...known(view, run.locator, run, run.madeBy, run.cuts[0]?.by),
+      ...fieldsOf(run.data),
+      exposureLocator: exposure.locator,
+      startTimestamp: String(run.start),
+      endTimestamp: String(run.end),
+    }),
+  )
+  return {
+    ...view.record,
+    ...part(exposure),
+    characteristics,
+    perils: perils.map(peril => perilResponse(view, peril, runs)),
+  }
+}
+
+function perilResponse(
+  view: PolicyView,
+  { peril, pieces }: PerilView,
+  runs: readonly ExposureRun[],
+): PerilResponse {
+  return {
+    ...view.record,
+    ...part(peril),
+    exposureLocator: peril.exposureLocator,
+    renewalGroup: peril.renewalGroup,
+    characteristics: pieces.map(one => perilSegment(view, one, runs)),
+  }
+}
+
+function perilSegment(
+  view: PolicyView,
+  { run, piece, locator }: RunPiece,
+  exposureRuns: readonly ExposureRun[],
+): PerilCharacteristicsResponse {
+  const { currency } = view.aggregate.policy
+  const { price, amounts } = run
+  return {
+    ...view.record,
+    ...known(view, locator, run, piece.madeBy, piece.replacedBy),
+    ...fieldsOf(run.data),
+    perilLocator: run.perilLocator,
+    policyCharacteristicsLocator: piece.segment.locator,
+    exposureCharacteristicsLocator: (exposureRunAt(exposureRuns, piece.start) ?? exposureRuns[0]!).locator,
+    policyModificationLocator: piece.madeBy,
+    coverageStartTimestamp: String(piece.start),
+    coverageEndTimestamp: String(piece.end),
+    deductible: numberIfAny(amounts.deductible),
+    deductibleCurrency: currency,
+    lumpSumPayment: numberIfAny(amounts.lumpSumPayment),
+    lumpSumPaymentCurrency: currency,
+    indemnityInAggregate: amounts.indemnityInAggregate,
+    indemnityInAggregateCurrency: currency,
+    indemnityPerEvent: amounts.indemnityPerEvent,
+    indemnityPerEventCurrency: currency,
+    indemnityPerItem: amounts.indemnityPerItem,
+    indemnityPerItemCurrency: currency,
+    premium: piece.amounts && toNumber(piece.amounts.premium),
+    premiumCurrency: currency,
+    technicalPremium: piece.amounts?.technicalPremium && toNumber(piece.amounts.technicalPremium),
+    monthPremium: numberIfAny(price?.premium.month),
+    monthTechnicalPremium: numberIfAny(price?.technicalPremium?.month),
+  }
+}
+
+/** The run that covers the time; of several, the one that is known latest. */
+const exposureRunAt = (runs: readonly ExposureRun[], at: number): ExposureRun | undefined =>
+  runs.findLast(run => run.start <= at && at < run.end)
+
+/** A segment's knowledge span: it is issued when the modification that made it is, and so replaced. */
+function known(
+  { aggregate }: PolicyView,
+  locator: Uuid,
+  record: { createdAt: number; updatedAt: number },
+  madeBy: Uuid,
+  replacedBy: Uuid | undefined,
+) {
+  const maker = aggregate.modifications.get(madeBy)
+  const replacedAt = replacedBy && aggregate.modifications.get(replacedBy)?.issuedAt
+  return {
+    locator,
+    createdTimestamp: String(Math.max(record.createdAt, maker?.createdAt ?? 0)),
+    updatedTimestamp: String(Math.max(record.updatedAt, maker?.createdAt ?? 0)),
+    issuedTimestamp: textIfAny(maker?.issuedAt),
+    replacedTimestamp: textIfAny(replacedAt),
+  }
+}
+
+const numberIfAny = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text)
+
+const part = (record: Exposure | Peril) => ({
+  locator: record.locator,
+  name: record.name,
+  displayId: String(record.displayId),
+  createdTimestamp: String(record.createdAt),
+  updatedTimestamp: String(record.updatedAt),
+})
+
+const fieldsOf = (data: FieldData) => ({
+  fieldValues: data.values,
+  fieldGroupsByLocator: Object.fromEntries(data.groups.map(group => [group.locator, group.values])),
+  mediaByLocator: {},
+})

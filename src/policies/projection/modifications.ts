@@ -1,0 +1,135 @@
+// What each modification changed, as answers show it (brief 2.1.3 to 2.1.5). The changes of the peril modifications
+// add up to that of their modification, to the cent.
+import { derivedUuid } from '../../platform/locators.ts'
+import { type Money, minus, plus, toNumber, zero } from '../../platform/money.ts'
+import type {
+  ExposureModificationResponse,
+  PerilModificationResponse,
+  PolicyModificationResponse,
+} from '../contract/modification.ts'
+import type { Step } from '../fold/line.ts'
+import type { Piece } from '../fold/pieces.ts'
+import { measureOf, shares } from '../fold/shares.ts'
+import { textIfAny, underwritingResponse } from './parts.ts'
+import type { ExposureView, PerilView, PolicyView, RunPiece } from './view.ts'
+
+export const modificationResponses = (view: PolicyView): PolicyModificationResponse[] =>
+  view.line.map(step => modificationResponse(view, step))
+
+function modificationResponse(view: PolicyView, step: Step): PolicyModificationResponse {
+  const { premiumChange, underwriting, ...modification } = step.modification
+  const { currency, configVersion } = view.aggregate.policy
+  const segments = step.made.map(segment => segment.locator)
+  return {
+    ...view.record,
+    locator: modification.locator,
+    name: modification.name,
+    displayId: String(modification.displayId),
+    number: modification.number,
+    createdTimestamp: String(modification.createdAt),
+    updatedTimestamp: String(modification.updatedAt),
+    issuedTimestamp: textIfAny(modification.issuedAt),
+    effectiveTimestamp: String(modification.effectiveAt),
+    policyEndTimestamp: String(modification.policyEnd),
+    premiumChange: premiumChange && toNumber(premiumChange),
+    premiumChangeCurrency: currency,
+    automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
+    exposureModifications: view.exposures.flatMap(exposure => exposureModification(view, step, exposure)),
+    newPolicyCharacteristicsLocator: segments[0],
+    newPolicyCharacteristicsLocators: segments,
+    cancellationName: modification.cancellationName,
+    mediaByLocator: {},
+    fieldValues: {},
+    fieldGroupsByLocator: {},
+    configVersion,
+  }
+}
+
+/** One entry for each exposure that the step touched, and for each run that it gave one. */
+function exposureModification(
+  view: PolicyView,
+  step: Step,
+  { exposure, runs, perils }: ExposureView,
+): ExposureModificationResponse[] {
+  const by = step.modification.locator
+  const made = runs.filter(run => run.madeBy === by)
+  const locator = derivedUuid(view.shard, by, exposure.locator)
+  const perilModifications = perils.flatMap(peril => perilModificationsOf(view, step, peril, locator))
+  if (made.length === 0 && perilModifications.length === 0) return []
+  return [
+    {
+      ...view.record,
+      locator,
+      exposureLocator: exposure.locator,
+      policyModificationLocator: by,
+      newExposureCharacteristicsLocator: made[0]?.locator,
+      perilModifications,
+    },
+  ]
+}
+
+/** A new segment of a peril, or one that is gone without a successor; and what it changed of the premium. */
+type Entry = { made: RunPiece | undefined; replaced: RunPiece | undefined; change: Money | undefined }
+
+function perilModificationsOf(
+  view: PolicyView,
+  step: Step,
+  { peril, pieces }: PerilView,
+  exposureModificationLocator: string,
+): PerilModificationResponse[] {
+  return entriesOf(view, step, pieces).map(({ made, replaced, change }) => ({
+    ...view.record,
+    locator: derivedUuid(view.shard, step.modification.locator, (made ?? replaced)!.locator),
+    exposureModificationLocator,
+    perilLocator: peril.locator,
+    premiumChange: change && toNumber(change),
+    premiumChangeCurrency: view.aggregate.policy.currency,
+    newPerilCharacteristicsLocator: made?.locator,
+    replacedPerilCharacteristicsLocator: replaced?.locator,
+  }))
+}
+
+/**
+ * New pieces against the share of what they replace; what a replaced piece leaves to no new one goes to the last
+ * that continues it, or to an entry of its own.
+ */
+function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly RunPiece[]): Entry[] {
+  const by = modification.locator
+  const made = pieces.filter(one => one.piece.madeBy === by)
+  const entries = new Map<RunPiece, Entry>(
+    made.map(one => [one, { made: one, replaced: undefined, change: one.piece.amounts?.premium }]),
+  )
+  const gone: Entry[] = []
+  const measure = measureOf(modification.proration ?? 'monthly', view.aggregate.policy.timeZone)
+  for (const replaced of pieces.filter(one => one.piece.replacedBy === by)) {
+    const before = replaced.piece.amounts?.premium
+    const successors = made.filter(one => isWithin(one.piece, replaced.piece))
+    const parts =
+      before &&
+      shares(
+        before,
+        replaced.piece,
+        successors.map(one => one.piece),
+        measure,
+      )
+    let left = before
+    for (const [at, one] of successors.entries()) {
+      const share = parts?.[at]
+      left = left && share && minus(left, share)
+      const entry = entries.get(one)!
+      entries.set(one, { ...entry, replaced, change: entry.change && share && minus(entry.change, share) })
+    }
+    const last = successors.at(-1)
+    if (!last) gone.push({ made: undefined, replaced, change: left && minus(zero(left.currency), left) })
+    else if (left && left.minor !== 0) {
+      const entry = entries.get(last)!
+      entries.set(last, {
+        ...entry,
+        change: entry.change && plus(entry.change, minus(zero(left.currency), left)),
+      })
+    }
+  }
+  return [...entries.values(), ...gone]
+}
+
+const isWithin = (piece: Piece, of: Piece): boolean => of.start <= piece.start && piece.end <= of.end

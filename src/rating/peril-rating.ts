@@ -1,0 +1,116 @@
+// Rates one peril over one run: its premium, commissions and taxes by the scripts of the configuration.
+import type { PerilDefinition, ProductDefinition } from '../configuration/configuration.ts'
+import { Refusal } from '../platform/errors.ts'
+import { money, zero } from '../platform/money.ts'
+import { months } from '../platform/time.ts'
+import type {
+  Commission,
+  Exposure,
+  ExposureRun,
+  Peril,
+  PerilPrice,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+  Tax,
+} from '../policies/aggregate.ts'
+import type { Rater, RatingContext } from './rater.ts'
+import { scaled } from './scale.ts'
+import { exposureRunData, perilRunData, policySegmentData } from './template-data.ts'
+
+/** A run that is to be rated, with what its scripts read of the policy and the exposure. */
+export type Rateable = {
+  readonly run: PerilRun
+  readonly peril: Peril
+  readonly exposure: Exposure
+  readonly segment: PolicySegment
+  readonly exposureRun: ExposureRun
+}
+
+/** Rates runs of one policy. What several of them share is made once. */
+export class PerilRating {
+  readonly #rater: Rater
+  readonly #aggregate: PolicyAggregate
+  readonly #context: RatingContext
+  readonly #data = new WeakMap<object, object>()
+
+  constructor(rater: Rater, aggregate: PolicyAggregate, context: RatingContext) {
+    this.#rater = rater
+    this.#aggregate = aggregate
+    this.#context = context
+  }
+
+  /** The run's price. Refuses (422) when a script fails, or gives an amount that is too large to keep. */
+  price(rateable: Rateable): PerilPrice {
+    const { peril, exposure } = rateable
+    try {
+      return this.#price(rateable, perilDefinition(this.#context.product, exposure, peril))
+    } catch (problem) {
+      if (!(problem instanceof Refusal) || problem.code !== 'amountOutOfRange') throw problem
+      throw new Refusal(problem.code, `Peril '${peril.name}' of '${exposure.name}': ${problem.message}`)
+    }
+  }
+
+  #price({ run, peril, exposure, segment, exposureRun }: Rateable, definition: PerilDefinition): PerilPrice {
+    const { product, timeZone, operation } = this.#context
+    const { currency } = this.#aggregate.policy
+    if (!definition.premium)
+      throw new Refusal(
+        'templateFailed',
+        `Peril '${peril.name}' of '${exposure.name}' has no premium template; add ${peril.name}.premium.liquid and deploy.`,
+      )
+    const shared = {
+      policy_characteristics: this.#shared(segment, () =>
+        policySegmentData(this.#aggregate, segment, product),
+      ),
+      exposure_characteristics: this.#shared(exposureRun, () =>
+        exposureRunData(exposure, exposureRun, exposureFields(product, exposure)),
+      ),
+      operation,
+    }
+    const runMonths = months(run.start, run.end, timeZone)
+    const nothing = { month: '0', amount: zero(currency) }
+    const rated = this.#rater.run(definition.premium, {
+      ...shared,
+      peril_characteristics: perilRunData(peril, run, definition.fields),
+    })
+    const price: PerilPrice = {
+      premium: scaled(rated.premium, runMonths, currency) ?? nothing,
+      technicalPremium: scaled(rated.technicalPremium, runMonths, currency),
+      commissions: rated.commissions.map(
+        ({ recipient, ...rate }): Commission => ({
+          recipient,
+          ...(scaled(rate, runMonths, currency) ?? nothing),
+        }),
+      ),
+      taxes: [],
+    }
+    const priced = { ...shared, peril_characteristics: perilRunData(peril, run, definition.fields, price) }
+    const taxes = product.taxes.flatMap((tax): Tax[] => {
+      const recorded = tax.premium && this.#rater.run(tax.premium, priced).tax
+      if (!recorded) return []
+      return [{ name: tax.name, amount: money(recorded.amount, currency), description: recorded.description }]
+    })
+    return { ...price, taxes }
+  }
+
+  #shared(record: object, make: () => object): object {
+    const known = this.#data.get(record) ?? make()
+    this.#data.set(record, known)
+    return known
+  }
+}
+
+const exposureFields = (product: ProductDefinition, exposure: Exposure): ProductDefinition['fields'] =>
+  product.exposures.find(one => one.name === exposure.name)?.fields ?? []
+
+function perilDefinition(product: ProductDefinition, exposure: Exposure, peril: Peril): PerilDefinition {
+  const definition = product.exposures
+    .find(one => one.name === exposure.name)
+    ?.perils.find(one => one.name === peril.name)
+  if (definition) return definition
+  throw new Refusal(
+    'templateFailed',
+    `The configuration no longer has the peril '${peril.name}' of exposure '${exposure.name}'.`,
+  )
+}

@@ -1,0 +1,82 @@
+// Renders the templates of a configuration over one policy: perils, their taxes, fees, decisions. Pure: everything
+// that a template may ask for is handed in.
+import type { ProductDefinition, TemplateSource } from '../configuration/configuration.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { LocatorSupply } from '../platform/locators.ts'
+import type { Instant, TimeZone } from '../platform/time.ts'
+import type { PolicyAggregate, Quote } from '../policies/aggregate.ts'
+import type { PolicyResponse } from '../policies/contract/response.ts'
+import type { Policyholder } from '../policyholders/policyholder.ts'
+import type { CompiledTemplate } from './liquid/compile.ts'
+import type { RatingEffects } from './liquid/effects.ts'
+import type { RenderingEnvironment } from './liquid/environment.ts'
+import { renderTemplate } from './liquid/render.ts'
+import { TemplateError } from './liquid/template-error.ts'
+import { type Operation, policyData, policyholderData, withLazy } from './template-data.ts'
+
+export type RatingContext = {
+  product: ProductDefinition
+  policyholderFields: ProductDefinition['fields']
+  policyholder: Policyholder
+  operation: Operation
+  timeZone: TimeZone
+  now: Instant
+  supply: LocatorSupply
+  /** The template of a source, parsed once for each configuration. */
+  template(source: TemplateSource): CompiledTemplate
+  /** A row of the archive's tables, the product's own before those of the tenant. */
+  lookup: RenderingEnvironment['lookup']
+  /** The policy as its answer shows it, for templates that read `data.policy`. */
+  project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
+}
+
+/** Renders templates over one aggregate; `data.policy` and `data.policyholder` are made when first read. */
+export class Rater {
+  readonly #context: RatingContext
+  readonly #aggregate: PolicyAggregate
+  readonly #quote: Quote
+  readonly #environment: RenderingEnvironment
+  #policy: ReturnType<typeof policyData> | undefined
+  #policyholder: ReturnType<typeof policyholderData> | undefined
+
+  constructor(aggregate: PolicyAggregate, quote: Quote, context: RatingContext) {
+    this.#context = context
+    this.#aggregate = aggregate
+    this.#quote = quote
+    this.#environment = {
+      timeZone: context.timeZone,
+      currency: aggregate.policy.currency,
+      now: context.now,
+      lookup: context.lookup,
+      policyholderInfo: locator =>
+        locator === context.policyholder.locator ? this.#policyholderData() : undefined,
+    }
+  }
+
+  /** What the template records over `data` of its own and the policy's. Refuses when the template fails. */
+  run(source: TemplateSource, own: object): RatingEffects {
+    const data = withLazy({ ...own }, 'policy', () => this.#policyData())
+    withLazy(data, 'policyholder', () => this.#policyholderData())
+    try {
+      const { effects, missing } = renderTemplate(this.#context.template(source), data, this.#environment)
+      const [first] = missing
+      if (first)
+        throw new Refusal('templateFailed', `${source.path}: table '${first.table}' could not be read.`)
+      return effects
+    } catch (problem) {
+      if (!(problem instanceof TemplateError)) throw problem
+      const at = problem.line === undefined ? '' : `:${problem.line}`
+      throw new Refusal(problem.code, `${problem.path ?? source.path}${at}: ${problem.message}`)
+    }
+  }
+
+  #policyData() {
+    this.#policy ??= policyData(this.#context.project(this.#aggregate, this.#quote), this.#context.product)
+    return this.#policy
+  }
+
+  #policyholderData() {
+    this.#policyholder ??= policyholderData(this.#context.policyholder, this.#context.policyholderFields)
+    return this.#policyholder
+  }
+}

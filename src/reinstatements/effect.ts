@@ -1,0 +1,107 @@
+// What a reinstatement does (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At the
+// cancellation's own time that is exactly what it removed; later, in proportion to the months that are left.
+
+import { boundQuote, type Carried, type EffectContext, nextNumber } from '../cancellations/effect.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { DisplayId } from '../platform/locators.ts'
+import { minus, plus } from '../platform/money.ts'
+import { type Instant, later } from '../platform/time.ts'
+import {
+  type Fee,
+  type Modification,
+  type PolicyAggregate,
+  type PolicySegment,
+  withRecords,
+} from '../policies/aggregate.ts'
+import { premiumChangeOf } from '../policies/fold/premium.ts'
+import { measureOf, portion } from '../policies/fold/shares.ts'
+
+export type ReinstatementOrder = {
+  /** The cancellation's modification. */
+  cancellation: Modification
+  effectiveAt: Instant
+  transactionLocator?: string
+}
+
+/** The policy with the coverage back, not issued yet. Takes one digit. Refuses (409) when nothing would come back. */
+export function reinstated(
+  before: PolicyAggregate,
+  { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,
+  { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
+): Carried {
+  const quote = boundQuote(before)
+  const segments = [...before.segments.values()]
+  const lost = segments.filter(segment => segment.replacedBy === cancellation.locator)
+  const locator = supply.uuid()
+  const back = lost.flatMap((segment): PolicySegment[] => {
+    const kept = segments.find(
+      one => one.madeBy === cancellation.locator && one.predecessor === segment.locator,
+    )
+    const start = later(kept?.end ?? segment.start, effectiveAt)
+    if (start >= segment.end) return []
+    return [
+      {
+        ...segment,
+        locator: supply.uuid(),
+        madeBy: locator,
+        replacedBy: undefined,
+        createdAt: now,
+        updatedAt: now,
+        start,
+        predecessor: segment.locator,
+      },
+    ]
+  })
+  const end = back.at(-1)?.end
+  if (end === undefined)
+    throw new Refusal(
+      'wrongState',
+      `The cancellation removed nothing from ${effectiveAt} on; choose an earlier time.`,
+    )
+  const modification: Modification = {
+    locator,
+    kind: 'reinstatement',
+    displayId: supply.digits() as DisplayId,
+    number: nextNumber(before),
+    name: 'modification.policy.reinstate',
+    effectiveAt: back[0]!.start,
+    policyEnd: back.reduce((latest, segment) => later(latest, segment.end), end),
+    createdAt: now,
+    updatedAt: now,
+    transactionLocator,
+  }
+  const after: PolicyAggregate = {
+    ...before,
+    modifications: withRecords(before.modifications, [modification]),
+    segments: withRecords(before.segments, back),
+    fees: withRecords(before.fees, restoredFees(before, cancellation, modification)),
+  }
+  const premiumChange = premiumChangeOf(after, quote, modification)
+  const priced = { ...modification, premiumChange }
+  return {
+    aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },
+    modification: priced,
+  }
+}
+
+/** Fees get back what the cancellation took, whole at its own time, else in proportion. */
+function restoredFees(
+  { fees, policy }: PolicyAggregate,
+  cancellation: Modification,
+  { locator, effectiveAt }: Modification,
+): Fee[] {
+  const measure = measureOf('monthly', policy.timeZone)
+  return [...fees.values()].flatMap(fee => {
+    const at = fee.changes.findIndex(change => change.by === cancellation.locator)
+    const taken = fee.changes[at]
+    if (!taken) return []
+    const before = fee.changes[at - 1]?.amount ?? fee.amount
+    const lost = minus(before, taken.amount)
+    const from = later(cancellation.effectiveAt, fee.start)
+    const start = later(effectiveAt, fee.start)
+    if (start >= fee.end) return []
+    const back = start === from ? lost : portion(lost, measure(start, fee.end), measure(from, fee.end))
+    const change = { by: locator, amount: plus(taken.amount, back), reversed: false }
+    return [{ ...fee, changes: [...fee.changes, change] }]
+  })
+}

@@ -1,0 +1,212 @@
+// What each action on a reinstatement makes of its policy, and the events that tell of it (brief 1.6). Pure.
+import { billAtOnce } from '../billing/balance.ts'
+import type { EffectContext } from '../cancellations/effect.ts'
+import { assertCancellationAllows } from '../cancellations/transitions.ts'
+import type { NewTimer } from '../platform/commit.ts'
+import { Refusal } from '../platform/errors.ts'
+import { add, type Instant } from '../platform/time.ts'
+import {
+  type Cancellation,
+  type PolicyAggregate,
+  type Reinstatement,
+  type UnderwritingResult,
+  withRecords,
+} from '../policies/aggregate.ts'
+import { invoiceEvents } from '../policies/events.ts'
+import type { Planned } from '../policies/planned.ts'
+import { reinstated } from './effect.ts'
+import { reinstatementEvent } from './events.ts'
+import { withoutAcceptance } from './invalidation.ts'
+import { assertReinstatementAllows } from './transitions.ts'
+
+/** Kind of the timers that go off when the deadline of a reinstatement has passed. */
+export const DEADLINE_TIMER = 'reinstatement.deadline'
+
+export type ReinstatementTerms = { effectiveAt?: Instant; deadlineAt?: Instant }
+
+/** A draft; without terms from the cancellation's time, until the deadline of its type. */
+export function planReinstatementCreation(
+  before: PolicyAggregate,
+  cancellation: Cancellation,
+  terms: ReinstatementTerms,
+  { product, now, supply }: EffectContext,
+): Planned & { reinstatement: Reinstatement } {
+  assertCancellationAllows(cancellation, 'reinstate')
+  const open = [...before.reinstatements.values()].find(
+    one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
+  )
+  if (open)
+    throw new Refusal(
+      'wrongState',
+      `Cancellation ${cancellation.locator} has the reinstatement ${open.locator}, which is ${open.state}.`,
+    )
+  const days = product.cancellationTypes?.find(one => one.name === cancellation.name)?.reinstatement
+    ?.defaultDeadlineDays
+  const reinstatement: Reinstatement = {
+    locator: supply.uuid(),
+    cancellationLocator: cancellation.locator,
+    state: 'draft',
+    effectiveAt: terms.effectiveAt ?? cancellation.effectiveAt,
+    deadlineAt:
+      terms.deadlineAt ?? (days === undefined ? undefined : add(now, days, 'day', before.policy.timeZone)),
+    createdAt: now,
+    updatedAt: now,
+  }
+  assertTerms(reinstatement, cancellation, now)
+  const aggregate = withReinstatement(before, reinstatement)
+  return {
+    aggregate,
+    reinstatement,
+    events: [reinstatementEvent(aggregate, 'reinstatement.create', reinstatement)],
+    timers: deadlineTimers(aggregate, reinstatement),
+  }
+}
+
+export function planReinstatementUpdate(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  { effectiveAt, deadlineAt }: ReinstatementTerms,
+  now: Instant,
+): Planned {
+  assertReinstatementAllows(reinstatement, 'update')
+  const changed: Reinstatement = {
+    ...reinstatement,
+    effectiveAt: effectiveAt ?? reinstatement.effectiveAt,
+    deadlineAt: deadlineAt ?? reinstatement.deadlineAt,
+    updatedAt: now,
+  }
+  assertTerms(changed, before.cancellations.get(changed.cancellationLocator)!, now)
+  const aggregate = withReinstatement(before, changed)
+  return { aggregate, events: [], timers: deadlineTimers(aggregate, changed) }
+}
+
+/** Makes the segments, not issued yet, and bills them. Takes two digits. */
+export function planReinstatementAcceptance(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  underwriting: UnderwritingResult,
+  { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
+): Planned {
+  assertReinstatementAllows(reinstatement, 'accept')
+  assertInTime(reinstatement, now)
+  if (underwriting.decision !== 'accept')
+    throw new Refusal(
+      'underwritingRefused',
+      `Underwriting decided '${underwriting.decision}' on the reinstatement. ${underwriting.notes.join(' ')}`.trim(),
+    )
+  const carried = reinstated(before, orderOf(before, reinstatement), { now, supply })
+  const modification = { ...carried.modification, underwriting }
+  const accepted: Reinstatement = {
+    ...reinstatement,
+    state: 'accepted',
+    modificationLocator: modification.locator,
+    updatedAt: now,
+  }
+  const underwritten: PolicyAggregate = {
+    ...carried.aggregate,
+    modifications: withRecords(carried.aggregate.modifications, [modification]),
+  }
+  const recorded = withReinstatement(underwritten, accepted)
+  const { aggregate, made } = billAtOnce(recorded, modification, 'reinstatement', false, { now, supply })
+  return {
+    aggregate,
+    events: [
+      reinstatementEvent(aggregate, 'reinstatement.accept', accepted),
+      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+    ],
+  }
+}
+
+/** How the reinstatement is carried out. */
+export function orderOf(
+  before: PolicyAggregate,
+  { cancellationLocator, effectiveAt, locator }: Reinstatement,
+) {
+  const cancellation = before.cancellations.get(cancellationLocator)!
+  return {
+    cancellation: before.modifications.get(cancellation.modificationLocator!)!,
+    effectiveAt,
+    transactionLocator: locator,
+  }
+}
+
+export function planReinstatementIssue(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  now: Instant,
+): Planned {
+  assertReinstatementAllows(reinstatement, 'issue')
+  assertInTime(reinstatement, now)
+  const modification = before.modifications.get(reinstatement.modificationLocator!)!
+  const issued: Reinstatement = { ...reinstatement, state: 'issued', issuedAt: now, updatedAt: now }
+  const end = Math.max(modification.policyEnd, before.policy.effectiveEnd) as Instant
+  const aggregate = withReinstatement(
+    {
+      ...before,
+      policy: { ...before.policy, effectiveEnd: end },
+      modifications: withRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
+    },
+    issued,
+  )
+  return {
+    aggregate,
+    events: [
+      reinstatementEvent(aggregate, 'reinstatement.issue', issued, {
+        modificationLocator: modification.locator,
+      }),
+    ],
+  }
+}
+
+/** The deadline passed; undefined when the reinstatement is done, or has more time by now. */
+export function planExpiry(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement | undefined,
+  now: Instant,
+): Planned | undefined {
+  const open = reinstatement?.state === 'draft' || reinstatement?.state === 'accepted'
+  if (!reinstatement || !open || reinstatement.deadlineAt === undefined || reinstatement.deadlineAt > now)
+    return undefined
+  const expired: Reinstatement = {
+    ...reinstatement,
+    state: 'expired',
+    modificationLocator: undefined,
+    updatedAt: now,
+  }
+  const { aggregate, events } = withoutAcceptance(before, reinstatement, expired, now)
+  return {
+    aggregate,
+    events: [...events, reinstatementEvent(aggregate, 'reinstatement.deadlineReached', expired)],
+  }
+}
+
+const withReinstatement = (aggregate: PolicyAggregate, reinstatement: Reinstatement): PolicyAggregate => ({
+  ...aggregate,
+  policy: { ...aggregate.policy, updatedAt: reinstatement.updatedAt },
+  reinstatements: withRecords(aggregate.reinstatements, [reinstatement]),
+})
+
+function deadlineTimers({ policy }: PolicyAggregate, { locator, deadlineAt }: Reinstatement): NewTimer[] {
+  if (deadlineAt === undefined) return []
+  const payload = { reinstatementLocator: locator }
+  return [{ dueAt: deadlineAt, kind: DEADLINE_TIMER, subject: String(policy.locator), payload }]
+}
+
+function assertTerms(
+  { effectiveAt, deadlineAt }: Reinstatement,
+  cancellation: Cancellation,
+  now: Instant,
+): void {
+  if (effectiveAt < cancellation.effectiveAt)
+    throw new Refusal(
+      'invalidRequest',
+      `effectiveTimestamp ${effectiveAt} lies before the cancellation's ${cancellation.effectiveAt}; coverage is there until then.`,
+    )
+  if (deadlineAt !== undefined && deadlineAt <= now)
+    throw new Refusal('invalidRequest', `reinstatementDeadlineTimestamp ${deadlineAt} lies in the past.`)
+}
+
+function assertInTime({ locator, deadlineAt }: Reinstatement, now: Instant): void {
+  if (deadlineAt !== undefined && deadlineAt <= now)
+    throw new Refusal('wrongState', `The deadline of reinstatement ${locator} passed at ${deadlineAt}.`)
+}

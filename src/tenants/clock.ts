@@ -1,0 +1,144 @@
+// Moving a test tenant's clock. It goes from one due timer to the next, as time would, and stands in the control
+// database at every step: cut off anywhere, it has moved as far as its work is done, and the rest is still due.
+import { sql } from 'drizzle-orm'
+import { ZONE_WITHOUT_CONFIGURATION } from '../accounts/store.ts'
+import { versionQuery } from '../configuration/store.ts'
+import { ARM_AHEAD_MS } from '../events/announcement.ts'
+import { earliestTimer, fireClaim, postpone, TIMER_LEASE_MS, type TimerPlace } from '../events/timers.ts'
+import { commit, isBySubject, storedAnswer } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
+import { Refusal } from '../platform/errors.ts'
+import {
+  controlDatabase,
+  dispatcherObject,
+  forgetTenants,
+  HOME_SHARD,
+  shardDatabase,
+  shardName,
+  TENANT_TRUST_MS,
+  type Tenant,
+  tenantNow,
+} from '../platform/tenancy.ts'
+import { earlier, type Instant, LATEST, later, now, type TimeZone } from '../platform/time.ts'
+import { clockTarget } from './clock-target.ts'
+import type { ClockRequest, ClockResponse } from './contract.ts'
+import { clockQuery } from './store.ts'
+
+/** Round trips after which a call begins no more steps: a Worker may make 1,000; a step and the end may take 180. */
+const MOST_CALLS = 800
+
+/**
+ * Moves the clock of a test tenant forward and does what falls due on the way, each at its time. A call does a
+ * bounded amount: with `completed` false the clock stands at the last time that was worked off, and the next call
+ * goes on. A repeat by Idempotency-Key goes on to the time that the first one named. 400 for production tenants.
+ */
+export async function moveClock(request: ClockRequest, context: RequestContext): Promise<ClockResponse> {
+  if (context.tenant.type !== 'test')
+    throw new Refusal(
+      'tenantTypeMismatch',
+      `'${context.tenant.name}' is a production tenant, whose clock is the real one; only those of test tenants are moved.`,
+    )
+  const tenant = await setClock(context, context.tenant, context.tenant.clockOffsetMs)
+  const target = await agreedTarget(request, context, tenant)
+  await armDispatchers(context, ARM_AHEAD_MS)
+  try {
+    return await moveTo(target, tenant, context)
+  } finally {
+    // Late enough for every isolate to know of the new time: what comes next is due sooner by it.
+    await armDispatchers(context, 2 * TENANT_TRUST_MS)
+  }
+}
+
+/** The target of the request; one that came before under this Idempotency-Key keeps the target it had. */
+async function agreedTarget(
+  request: ClockRequest,
+  context: RequestContext,
+  tenant: Tenant,
+): Promise<Instant> {
+  const database = shardDatabase(context.env, tenant, HOME_SHARD, context.calls)
+  const agreedBefore = await storedAnswer(context, database)
+  if (agreedBefore) return targetIn(agreedBefore)
+  const [[version]] = await database.batch([versionQuery(database, undefined)])
+  const zone = (version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION) as TimeZone
+  const target = clockTarget(request, { tenant: tenantNow(tenant), zone, real: now() })
+  if (!context.idempotency) return target
+  const agreed = await commit(context, database, {
+    shard: HOME_SHARD,
+    guards: [],
+    facts: [],
+    events: [],
+    answer: { status: 200, text: String(target) },
+    subject: 'clock',
+  })
+  return targetIn(agreed)
+}
+
+function targetIn(answer: Awaited<ReturnType<typeof commit>>): Instant {
+  if (isBySubject(answer)) throw new Error('A target is never too long to keep.')
+  return Number(answer.text) as Instant
+}
+
+async function moveTo(target: Instant, from: Tenant, context: RequestContext): Promise<ClockResponse> {
+  const { env, calls } = context
+  const begun = tenantNow(from)
+  let tenant = from
+  let failed = 0
+  const answer = (at: Instant, completed: boolean): ClockResponse => ({
+    timestamp: String(at),
+    targetTimestamp: String(target),
+    completed,
+    failed,
+  })
+  for (;;) {
+    const due = await dueTimes(context, tenant)
+    const dueAt = due.reduce(earlier)
+    if (dueAt > target) break
+    if (calls.d1 + calls.object > MOST_CALLS) return answer(tenantNow(tenant), false)
+    if (dueAt > tenantNow(tenant)) tenant = await setClock(context, tenant, dueAt - now())
+    failed += await fireIn({ env, tenant, shard: due.indexOf(dueAt), calls }, target)
+  }
+  await setClock(context, tenant, target - now())
+  return answer(later(target, begun), true)
+}
+
+/** When the next timer of each shard is due; `LATEST` where none waits. */
+const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Instant[]> =>
+  Promise.all(
+    tenant.shards.map(async (_, shard) => {
+      const database = shardDatabase(env, tenant, shard, calls)
+      const [[row]] = await database.batch([
+        database.build.all<{ dueAt: Instant | null }>(sql`select ${earliestTimer} as dueAt`),
+      ])
+      return row?.dueAt ?? LATEST
+    }),
+  )
+
+/** Fires what is due in the shard; how many failed, which wait until the move is over, as they would hold it up. */
+async function fireIn(place: TimerPlace, target: Instant): Promise<number> {
+  const { failed } = await fireClaim(place)
+  if (failed.length === 0) return 0
+  const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
+  await postpone(database, failed, (target + TIMER_LEASE_MS) as Instant)
+  return failed.length
+}
+
+/** Sets how far the clock is ahead, unless it is further already; the tenant with the offset that holds now. */
+async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs: number): Promise<Tenant> {
+  const control = controlDatabase(env, calls)
+  const [[row]] = await control.batch([clockQuery(control, tenant, offsetMs)])
+  forgetTenants()
+  if (row) return { ...tenant, ...row }
+  throw new Refusal(
+    'versionConflict',
+    `The tenant '${tenant.name}' was recreated or deleted meanwhile; sign in again.`,
+  )
+}
+
+/** Sees to it that every dispatcher looks when that time has passed. */
+const armDispatchers = async ({ env, tenant, calls }: RequestContext, afterMs: number): Promise<unknown> =>
+  Promise.all(
+    tenant.shards.map((_, shard) => {
+      calls.object += 1
+      return dispatcherObject(env, tenant, shard).arm(shardName(tenant, shard), now() + afterMs)
+    }),
+  )

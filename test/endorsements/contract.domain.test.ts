@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import {
+  EndorsementActionRequest,
+  EndorsementCreateRequest,
+  EndorsementResponse,
+  EndorsementUpdateRequest,
+} from '../../src/endorsements/contract.ts'
+
+const NOTHING = {
+  fieldValues: {},
+  addFieldGroups: [],
+  updateFieldGroups: [],
+  removeFieldGroups: [],
+  addExposures: [],
+  updateExposures: [],
+  endExposures: [],
+}
+
+test('an endorsement is created from its name alone', () => {
+  expect(EndorsementCreateRequest.parse({ endorsementName: 'generic' })).toEqual({
+    endorsementName: 'generic',
+    ...NOTHING,
+  })
+})
+
+test('a creation goes as far as issued, and no further', () => {
+  expect(EndorsementCreateRequest.parse({ endorsementName: 'generic', state: 'issued' }).state).toBe('issued')
+  const { error } = EndorsementCreateRequest.safeParse({ endorsementName: 'generic', state: 'discarded' })
+  expect(error!.issues.map(issue => issue.message)).toEqual([
+    "'state' must be one of 'application', 'quoted', 'accepted', 'issued'.",
+  ])
+})
+
+test('changes of an exposure name what they add, update and end', () => {
+  const { updateExposures } = EndorsementUpdateRequest.parse({
+    updateExposures: [
+      {
+        exposureLocator: 'e',
+        fieldValues: { year: 2020 },
+        addPerils: [{ name: 'glass' }],
+        updatePerils: [{ perilLocator: 'p', deductible: 250 }],
+        endPerils: ['q'],
+      },
+    ],
+  })
+  expect(updateExposures[0]).toMatchObject({
+    fieldValues: { year: 2020 },
+    addPerils: [{ name: 'glass' }],
+    updatePerils: [{ perilLocator: 'p', deductible: '250' }],
+    endPerils: ['q'],
+  })
+})
+
+test('whether to reprice is told apart from not saying it', () => {
+  expect(EndorsementUpdateRequest.parse({ reprice: 'false' }).reprice).toBe(false)
+  expect(EndorsementUpdateRequest.parse({ reprice: null }).reprice).toBeUndefined()
+})
+
+test('the answer repeats the changes of the request', () => {
+  const fieldGroup = { fieldName: 'drivers', fieldValues: { name: ['Ann'] } }
+  const endorsement = {
+    locator: '100000192',
+    policyholderLocator: 'h',
+    policyLocator: '100000064',
+    productLocator: 'motor',
+    endorsementName: 'generic',
+    state: 'application',
+    createdTimestamp: '1',
+    updatedTimestamp: '1',
+    startTimestamp: '2',
+    documents: [],
+    reprice: false,
+    fieldValues: { make: ['Volvo'] },
+    addFieldGroups: [fieldGroup],
+    updateFieldGroups: [{ fieldGroupLocator: 'g', ...fieldGroup }],
+    removeFieldGroups: ['f'],
+    addExposures: [{ exposureName: 'vehicle', perils: [], fieldValues: {}, fieldGroups: [fieldGroup] }],
+    updateExposures: [
+      {
+        exposureLocator: 'e',
+        fieldValues: {},
+        addFieldGroups: [],
+        updateFieldGroups: [],
+        removeFieldGroups: [],
+        addPerils: [{ name: 'glass', fieldValues: {}, fieldGroups: [], deductible: 250.5 }],
+        updatePerils: [],
+        endPerils: ['q'],
+      },
+    ],
+    endExposures: ['x'],
+  }
+  expect(EndorsementResponse.parse(endorsement)).toEqual(endorsement)
+})
+
+describe('an action', () => {
+  const messages = (wire: unknown): string[] =>
+    EndorsementActionRequest.safeParse(wire).error?.issues.map(issue => issue.message) ?? []
+
+  test('stands by itself', () => {
+    expect(EndorsementActionRequest.parse({ action: 'quote', endorsementUpdate: null })).toEqual({
+      action: 'quote',
+    })
+    expect(EndorsementActionRequest.parse({ action: 'issue', conflictHandling: 'invalidate' })).toEqual({
+      action: 'issue',
+      conflictHandling: 'invalidate',
+    })
+  })
+
+  test('is an update when it is left out and there are changes', () => {
+    const update = { ...NOTHING, startTimestamp: 5 }
+    for (const action of [undefined, null, '', 'update'])
+      expect(EndorsementActionRequest.parse({ action, endorsementUpdate: { startTimestamp: 5 } })).toEqual({
+        action: 'update',
+        update,
+      })
+  })
+
+  test('is refused when it and its changes do not go together', () => {
+    expect(messages({})).toEqual(['The request must have an action, or changes as endorsementUpdate.'])
+    expect(messages({ action: 'update' })).toEqual([
+      "'endorsementUpdate' must hold the changes when the action is update.",
+    ])
+    expect(messages({ action: 'quote', endorsementUpdate: {} })).toEqual([
+      "'endorsementUpdate' must come with the action update; send quote in a request of its own.",
+    ])
+  })
+})

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { assertSearchable, folded, searchOf, termsOf } from '../../../src/platform/search/terms.ts'
+import { BERLIN, field } from '../fields/definitions.ts'
+
+describe('folding', () => {
+  it('takes case and ways of writing for the same', () => {
+    for (const [one, other] of [
+      ['Müller', 'MU\u0308LLER'],
+      ['Weiß', 'WEISS'],
+      ['ΟΔΟΣ', 'οδος'],
+      ['Ｓｍｉｔｈ', 'smith'],
+      ['ΐ', 'Ϊ\u0301'],
+    ] as const)
+      expect(folded(one)).toBe(folded(other))
+    expect(folded('Müller')).not.toBe(folded('Muller'))
+  })
+
+  it('keeps beginnings: a folded prefix begins the folded text', () => {
+    for (const text of ['ΟΔΟΣΑ', 'Straßenbau', 'İstanbul'])
+      for (let length = 1; length <= text.length; length += 1)
+        expect(folded(text).startsWith(folded(text.slice(0, length)).normalize('NFC'))).toBe(true)
+  })
+})
+
+describe('the terms of a field', () => {
+  const name = field('last_name', 'string', { searchable: true, repeatable: true })
+
+  it('are its values, each once', () => {
+    expect(termsOf(name, ['Smith', 'SMITH', "O'Brien"], BERLIN)).toEqual([
+      { field: 'last_name', term: 'smith' },
+      { field: 'last_name', term: "o'brien" },
+    ])
+  })
+
+  it('that is a date are its milliseconds and its day', () => {
+    const born = field('date_of_birth', 'date', { searchable: true })
+    expect(termsOf(born, ['329868000000'], BERLIN).map(({ term }) => term)).toEqual([
+      '329868000000',
+      '1980-06-15',
+    ])
+  })
+
+  it('of long texts are their first 2,700 characters', () => {
+    const [term] = termsOf(name, ['😀'.repeat(5_000)], BERLIN)
+    expect(Array.from(term!.term)).toHaveLength(2_700)
+    expect(term!.term.isWellFormed()).toBe(true)
+  })
+})
+
+describe('a search', () => {
+  it('is for a value or a prefix, folded', () => {
+    expect(searchOf({})).toBeUndefined()
+    expect(searchOf({ searchField: 'last_name', searchValue: 'SMITH' })).toEqual({
+      field: 'last_name',
+      term: 'smith',
+      match: 'equal',
+    })
+    expect(searchOf({ searchField: 'last_name', searchPrefix: 'Smi' })).toMatchObject({
+      term: 'smi',
+      match: 'prefix',
+    })
+  })
+
+  it('in a field that is not searchable is refused with those that are', () => {
+    assertSearchable('last_name', ['last_name'])
+    for (const name of ['secret', 'unknown', 'constructor'])
+      expect(() => assertSearchable(name, ['last_name', 'date_of_birth'])).toThrow(
+        /these fields are: last_name, date_of_birth/,
+      )
+    expect(() => assertSearchable('secret', [])).toThrow(/no field is/)
+  })
+})

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { FeeCreateRequest, FeeUpdateRequest } from '../../../src/policies/contract/fees.ts'
+
+test('fees may be added alone, or taken back alone', () => {
+  const fee = { feeName: 'inspection', amount: '25.10', startTimestamp: 1, endTimestamp: '2' }
+  expect(FeeUpdateRequest.parse({ newFees: [fee] })).toEqual({
+    newFees: [{ feeName: 'inspection', amount: '25.1', startTimestamp: 1, endTimestamp: 2 }],
+    reverseFees: [],
+  })
+  expect(FeeUpdateRequest.parse({ reverseFees: ['l'], newFees: null })).toEqual({
+    newFees: [],
+    reverseFees: ['l'],
+  })
+})
+
+test('a fee needs its name, amount and span', () => {
+  const { error } = FeeCreateRequest.safeParse({})
+  expect(error!.issues.map(issue => issue.path[0])).toEqual([
+    'feeName',
+    'amount',
+    'startTimestamp',
+    'endTimestamp',
+  ])
+})

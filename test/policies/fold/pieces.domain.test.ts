@@ -1,0 +1,268 @@
+// The worked figures of the brief on splits, cancellations and reinstatements (3.1, 3.2, 1.6).
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { newUuid, type QuoteLocator, type Uuid } from '../../../src/platform/locators.ts'
+import { type CurrencyCode, fromMinor, money, sum, toText } from '../../../src/platform/money.ts'
+import { dayStart, type Instant, months, type Span, type TimeZone } from '../../../src/platform/time.ts'
+import type {
+  Modification,
+  ModificationKind,
+  PerilRun,
+  PolicySegment,
+  Proration,
+} from '../../../src/policies/aggregate.ts'
+import type { Step } from '../../../src/policies/fold/line.ts'
+import { inForce, type Piece, piecesOf } from '../../../src/policies/fold/pieces.ts'
+import { measureOf, shares } from '../../../src/policies/fold/shares.ts'
+import { size } from '../../support/sizes.ts'
+
+const EUR = 'EUR' as CurrencyCode
+const BERLIN = 'Europe/Berlin' as TimeZone
+const UTC = 'UTC' as TimeZone
+const day = (text: string, zone: TimeZone = BERLIN): Instant => dayStart(text, zone)!
+
+const NO_DATA = { values: {}, groups: [] }
+
+/** A line of modifications under construction, with one run over all of it. */
+class Story {
+  readonly steps: Step[] = []
+  readonly run: PerilRun
+  readonly zone: TimeZone
+
+  constructor(span: Span, premium: string, zone: TimeZone = BERLIN) {
+    this.zone = zone
+    const first = this.#modification('creation', 'monthly')
+    const made = [this.#segment(first, span)]
+    this.steps.push({ modification: first, made, replaced: [] })
+    this.run = {
+      ...span,
+      locator: newUuid(0),
+      perilLocator: newUuid(0),
+      madeBy: first.locator,
+      createdAt: 0 as Instant,
+      updatedAt: 0 as Instant,
+      data: NO_DATA,
+      amounts: {},
+      cuts: [],
+      price: {
+        premium: { month: '0', amount: money(premium, EUR) },
+        taxes: [{ name: 'tax', amount: money(premium, EUR) }],
+        commissions: [],
+      },
+    }
+  }
+
+  segments(): PolicySegment[] {
+    const gone = new Set(this.steps.flatMap(step => step.replaced.map(segment => segment.locator)))
+    return this.steps.flatMap(step => step.made).filter(segment => !gone.has(segment.locator))
+  }
+
+  split(at: Instant): this {
+    const hit = this.segments().filter(segment => segment.start < at && at < segment.end)
+    return this.#change('creation', hit, segment => [
+      { start: segment.start, end: at },
+      { start: at, end: segment.end },
+    ])
+  }
+
+  cancel(at: Instant, proration: Proration = 'monthly'): this {
+    const hit = this.segments().filter(segment => segment.end > at)
+    return this.#change(
+      'cancellation',
+      hit,
+      segment => (segment.start < at ? [{ start: segment.start, end: at }] : []),
+      proration,
+    )
+  }
+
+  /** Brings back what the last cancellation removed, from `at` on. */
+  reinstate(at: Instant): this {
+    const cancelled = this.steps.findLast(step => step.modification.kind === 'cancellation')!
+    const modification = this.#modification('reinstatement', 'monthly')
+    const made = cancelled.replaced.flatMap(segment => {
+      const kept = cancelled.made.find(one => one.predecessor === segment.locator)?.end ?? segment.start
+      const start = Math.max(kept, at) as Instant
+      return start < segment.end ? [this.#segment(modification, { start, end: segment.end }, segment)] : []
+    })
+    this.steps.push({ modification, made, replaced: [] })
+    return this
+  }
+
+  pieces(): Piece[] {
+    return inForce(piecesOf(this.run, this.steps, this.zone))
+  }
+
+  premiums(): string[] {
+    return this.pieces().map(piece => toText(piece.amounts!.premium))
+  }
+
+  #change(
+    kind: ModificationKind,
+    hit: PolicySegment[],
+    parts: (segment: PolicySegment) => Span[],
+    proration: Proration = 'monthly',
+  ): this {
+    const modification = this.#modification(kind, proration)
+    const made = hit.flatMap(segment =>
+      parts(segment).map(span => this.#segment(modification, span, segment)),
+    )
+    this.steps.push({ modification, made, replaced: hit })
+    return this
+  }
+
+  #modification(kind: ModificationKind, proration: Proration): Modification {
+    return {
+      locator: newUuid(0),
+      kind,
+      displayId: 0 as never,
+      number: this.steps?.length ?? 0,
+      name: kind,
+      effectiveAt: 0 as Instant,
+      policyEnd: 0 as Instant,
+      createdAt: 0 as Instant,
+      updatedAt: 0 as Instant,
+      proration,
+    }
+  }
+
+  #segment(by: Modification, span: Span, predecessor?: { locator: Uuid }): PolicySegment {
+    return {
+      ...span,
+      locator: newUuid(0),
+      quoteLocator: 0 as QuoteLocator,
+      madeBy: by.locator,
+      createdAt: 0 as Instant,
+      updatedAt: 0 as Instant,
+      data: NO_DATA,
+      predecessor: predecessor?.locator,
+    }
+  }
+}
+
+describe('a run split by its policy', () => {
+  it('1200 a year from June 13, cancelled Sept 19: 3.2 months, 320', () => {
+    const story = new Story({ start: day('2025-06-13'), end: day('2026-06-13') }, '1200')
+    expect(months(day('2025-06-13'), day('2025-09-19'), BERLIN).toFixed()).toBe('3.2')
+    expect(story.cancel(day('2025-09-19')).premiums()).toEqual(['320.00'])
+  })
+
+  it('11.655 a month: May 15 to Sep 3 is 42.11, and 97.75 is left; Sep 16 to May 15 is 92.85', () => {
+    const story = new Story({ start: day('2025-05-15', UTC), end: day('2026-05-15', UTC) }, '139.86', UTC)
+    expect(story.split(day('2025-09-03', UTC)).premiums()).toEqual(['42.11', '97.75'])
+    const later = months(day('2025-09-16', UTC), day('2026-05-15', UTC), UTC)
+    expect(toText(money(later.times('11.655'), EUR))).toBe('92.85')
+  })
+
+  it('1000 from Jan 1 to Jan 1, split July 1: 500.00 by months, 495.78 by milliseconds', () => {
+    const year = { start: day('2025-01-01', UTC), end: day('2026-01-01', UTC) }
+    const july = day('2025-07-01', UTC)
+    const one = (proration: Proration) =>
+      toText(
+        shares(money('1000', EUR), year, [{ start: year.start, end: july }], measureOf(proration, UTC))[0]!,
+      )
+    expect(one('monthly')).toBe('500.00')
+    // 181 of 365 days is 495.89; the brief's 495.78 counts a zone that loses an hour before July.
+    expect(one('linear')).toBe('495.89')
+    const inZone = { start: day('2025-01-01'), end: day('2026-01-01') }
+    const split = shares(
+      money('1000', EUR),
+      inZone,
+      [{ start: inZone.start, end: day('2025-07-01') }],
+      measureOf('linear', BERLIN),
+    )
+    expect(toText(split[0]!)).toBe('495.78')
+  })
+
+  it('1200 for May 15 to May 15 cancelled Aug 30 removes 851.61, and reinstating at that time brings it back', () => {
+    const story = new Story({ start: day('2025-05-15'), end: day('2026-05-15') }, '1200')
+    expect(story.cancel(day('2025-08-30')).premiums()).toEqual(['348.39'])
+    expect(story.reinstate(day('2025-08-30')).premiums()).toEqual(['348.39', '851.61'])
+  })
+
+  it('reinstated later, a gap stays, and the amount is in proportion to the months that are left', () => {
+    const story = new Story({ start: day('2025-05-15'), end: day('2026-05-15') }, '1200')
+    story.cancel(day('2025-08-30')).reinstate(day('2025-09-30'))
+    const [, back] = story.pieces()
+    expect(back!.start).toBe(day('2025-09-30'))
+    const left = months(day('2025-09-30'), day('2026-05-15'), BERLIN)
+    const all = months(day('2025-08-30'), day('2026-05-15'), BERLIN)
+    expect(back!.amounts!.premium).toEqual(money(left.times('851.61').div(all), EUR))
+  })
+
+  it('cancelled earlier and earlier, each removes from what is left', () => {
+    const story = new Story({ start: day('2025-01-01'), end: day('2026-01-01') }, '1200')
+    expect(story.cancel(day('2025-10-01')).premiums()).toEqual(['900.00'])
+    expect(story.cancel(day('2025-04-01')).premiums()).toEqual(['300.00'])
+    expect(story.reinstate(day('2025-04-01')).premiums()).toEqual(['300.00', '600.00'])
+  })
+})
+
+describe('whatever is split, cancelled and reinstated in whatever order', () => {
+  const YEAR = { start: day('2025-01-01'), end: day('2026-01-01') }
+  const action = fc.record({
+    kind: fc.constantFrom('split' as const, 'cancel' as const, 'reinstate' as const),
+    at: fc.integer({ min: 1, max: 364 * 24 * 60 }),
+  })
+
+  it('pieces never overlap, lie in segments in force, and nothing is made or lost by rounding', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 99_999_999 }),
+        fc.array(action, { maxLength: 12 }),
+        (minor, actions) => {
+          const story = new Story(YEAR, toText(fromMinor(minor, EUR)))
+          let cancelled = false
+          for (const { kind, at } of actions) {
+            const time = (YEAR.start + at * 60_000) as Instant
+            const before = sum(
+              story.pieces().map(piece => piece.amounts!.premium),
+              EUR,
+            )
+            if (kind === 'split') {
+              story.split(time)
+              expect(
+                sum(
+                  story.pieces().map(piece => piece.amounts!.premium),
+                  EUR,
+                ),
+              ).toEqual(before)
+            } else if (kind === 'cancel' && !cancelled) {
+              const whole = story.premiums()
+              story.cancel(time)
+              const steps = story.steps.length
+              story.reinstate(time)
+              expect(
+                sum(
+                  story.pieces().map(piece => piece.amounts!.premium),
+                  EUR,
+                ),
+              ).toEqual(before)
+              story.steps.length = steps
+              expect(whole.length).toBeGreaterThanOrEqual(story.premiums().length)
+              cancelled = true
+            } else if (kind === 'reinstate' && cancelled) {
+              story.reinstate(time)
+              cancelled = false
+              expect(
+                sum(
+                  story.pieces().map(piece => piece.amounts!.premium),
+                  EUR,
+                ).minor,
+              ).toBeLessThanOrEqual(minor)
+            }
+            const pieces = story.pieces()
+            for (const [index, piece] of pieces.entries()) {
+              expect(piece.start).toBeLessThan(piece.end)
+              if (index > 0) expect(piece.start).toBeGreaterThanOrEqual(pieces[index - 1]!.end)
+              expect(piece.segment.start).toBeLessThanOrEqual(piece.start)
+              expect(piece.segment.end).toBeGreaterThanOrEqual(piece.end)
+              expect(piece.amounts!.premium.minor).toBeGreaterThanOrEqual(0)
+              expect(piece.amounts!.taxes[0]).toEqual(piece.amounts!.premium)
+            }
+          }
+        },
+      ),
+      { seed: 20261121, numRuns: size(500, 20_000) },
+    )
+  })
+})

@@ -1,0 +1,113 @@
+// Policies as aggregates of the test's own making: only what lists look at.
+import type { FieldData } from '../../src/platform/fields/groups.ts'
+import { newUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../src/platform/locators.ts'
+import { type CurrencyCode, type Money, money } from '../../src/platform/money.ts'
+import type { Instant, TimeZone } from '../../src/platform/time.ts'
+import type {
+  Modification,
+  Policy,
+  PolicyAggregate,
+  Quote,
+  Reinstatement,
+} from '../../src/policies/aggregate.ts'
+
+export const EUR = 'EUR' as CurrencyCode
+export const at = (ms: number): Instant => ms as Instant
+export const euros = (amount: number): Money => money(String(amount), EUR)
+
+let sequence = 3_000_000
+const digits = (shard: number): number => sequence++ * 64 + shard
+
+const byLocator = <T extends { locator: unknown }>(records: readonly T[]) =>
+  new Map(records.map(record => [record.locator, record])) as never
+
+/** The policy with its records, and empty of every other kind. */
+export const aggregateOf = (
+  policy: Policy,
+  records: { readonly [K in Exclude<keyof PolicyAggregate, 'policy'>]?: readonly { locator: unknown }[] },
+): PolicyAggregate => ({
+  policy,
+  quotes: byLocator(records.quotes ?? []),
+  modifications: byLocator(records.modifications ?? []),
+  segments: byLocator(records.segments ?? []),
+  exposures: byLocator(records.exposures ?? []),
+  exposureRuns: byLocator(records.exposureRuns ?? []),
+  perils: byLocator(records.perils ?? []),
+  perilRuns: byLocator(records.perilRuns ?? []),
+  fees: byLocator(records.fees ?? []),
+  installments: byLocator(records.installments ?? []),
+  invoices: byLocator(records.invoices ?? []),
+  cancellations: byLocator(records.cancellations ?? []),
+  reinstatements: byLocator(records.reinstatements ?? []),
+})
+
+export const policyOf = (changes: Partial<Policy> = {}, shard = 0): Policy => ({
+  locator: digits(shard) as PolicyLocator,
+  policyholderLocator: newUuid(shard),
+  productName: 'private_motor',
+  configVersion: 1,
+  version: 1,
+  createdAt: at(1_000),
+  updatedAt: at(1_000),
+  originalStart: at(10_000),
+  originalEnd: at(20_000),
+  effectiveEnd: at(20_000),
+  currency: EUR,
+  timeZone: 'Europe/Berlin' as TimeZone,
+  paymentScheduleName: 'upfront',
+  ...changes,
+})
+
+export const quoteOf = (changes: Partial<Quote> = {}): Quote => ({
+  locator: digits(0) as QuoteLocator,
+  name: 'A quote',
+  state: 'draft',
+  selected: true,
+  createdAt: at(1_000),
+  updatedAt: at(1_000),
+  contractStart: at(10_000),
+  contractEnd: at(20_000),
+  paymentScheduleName: 'upfront',
+  ...changes,
+})
+
+export const modificationOf = (changes: Partial<Modification> = {}): Modification => ({
+  locator: newUuid(0),
+  kind: 'creation',
+  displayId: digits(0) as Modification['displayId'],
+  number: 0,
+  name: 'modification.policy.create',
+  effectiveAt: at(10_000),
+  policyEnd: at(20_000),
+  createdAt: at(1_000),
+  updatedAt: at(1_000),
+  ...changes,
+})
+
+export const reinstatementOf = (changes: Partial<Reinstatement>): Reinstatement => ({
+  locator: newUuid(0),
+  cancellationLocator: 1 as Reinstatement['cancellationLocator'],
+  state: 'issued',
+  effectiveAt: at(15_000),
+  createdAt: at(1_000),
+  updatedAt: at(1_000),
+  ...changes,
+})
+
+/** A segment or run over the term, made by the modification. */
+export const stretchOf = (madeBy: Uuid, data: FieldData, changes: object = {}) => ({
+  locator: newUuid(0),
+  createdAt: at(1_000),
+  updatedAt: at(1_000),
+  madeBy,
+  start: at(10_000),
+  end: at(20_000),
+  data,
+  cuts: [],
+  ...changes,
+})
+
+export const fieldsOf = (values: Record<string, string[]>, groups: FieldData['groups'] = []): FieldData => ({
+  values,
+  groups,
+})

@@ -1,0 +1,202 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ProductDefinition } from '../../src/configuration/configuration.ts'
+import type { FieldData } from '../../src/platform/fields/groups.ts'
+import { newUuid, type Uuid } from '../../src/platform/locators.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { searchableNames, termChange } from '../../src/policies/list/terms.ts'
+import { field } from '../platform/fields/definitions.ts'
+import { aggregateOf, at, fieldsOf, modificationOf, policyOf, quoteOf, stretchOf } from './list-aggregates.ts'
+
+const SEED = 20_261_121
+
+const peril = (name: string, fields: ReturnType<typeof field>[]) => ({
+  name,
+  displayName: name,
+  fields,
+  defaults: {},
+})
+
+/** Searchable: the broker, a driver's name, a plate, the insured of theft; `theft` of a trailer has none. */
+const product = {
+  name: 'motor',
+  fields: [
+    field('broker', 'string', { searchable: true }),
+    field('channel', 'string'),
+    field('drivers', 'group', {
+      fields: [field('name', 'string', { searchable: true }), field('licence', 'string')],
+    }),
+  ],
+  exposures: [
+    {
+      name: 'vehicle',
+      displayName: 'Vehicle',
+      fields: [field('plate', 'string', { searchable: true })],
+      perils: [peril('theft', [field('insured', 'string', { searchable: true })])],
+    },
+    {
+      name: 'trailer',
+      displayName: 'Trailer',
+      fields: [field('plate', 'string')],
+      perils: [peril('theft', [field('insured', 'string')])],
+    },
+  ],
+} as unknown as ProductDefinition
+
+const POLICY = policyOf()
+const QUOTE = quoteOf()
+const CREATION = modificationOf({ quoteLocator: QUOTE.locator, issuedAt: at(2_000) })
+
+type Content = {
+  segments?: readonly object[]
+  /** Exposure name to the data of a run of it and of its theft. */
+  runs?: readonly { exposure: string; data: FieldData; theft?: FieldData; changes?: object }[]
+  quotes?: readonly ReturnType<typeof quoteOf>[]
+  modifications?: readonly ReturnType<typeof modificationOf>[]
+  policy?: object
+}
+
+function aggregate({ segments = [], runs = [], quotes, modifications, policy }: Content): PolicyAggregate {
+  const parts = runs.map(run => ({ run, exposure: newUuid(0), peril: newUuid(0) }))
+  const record = (locator: Uuid, name: string) => ({ locator, name, quoteLocator: QUOTE.locator })
+  return aggregateOf(
+    { ...POLICY, ...policy },
+    {
+      quotes: quotes ?? [QUOTE],
+      modifications: modifications ?? [CREATION],
+      segments: segments as never,
+      exposures: parts.map(({ run, exposure }) => record(exposure, run.exposure)),
+      exposureRuns: parts.map(({ run, exposure }) => ({
+        ...stretchOf(CREATION.locator, run.data, run.changes),
+        exposureLocator: exposure,
+      })),
+      perils: parts.map(({ exposure, peril }) => ({ ...record(peril, 'theft'), exposureLocator: exposure })),
+      perilRuns: parts.map(({ run, peril }) => ({
+        ...stretchOf(CREATION.locator, run.theft ?? fieldsOf({}), run.changes),
+        perilLocator: peril,
+      })),
+    },
+  )
+}
+
+const plate = (value: string): FieldData => fieldsOf({ plate: [value] })
+const own = (data: FieldData, changes: object = {}) => stretchOf(CREATION.locator, data, changes)
+const vehicle = (data: FieldData, changes: object = {}) => ({ exposure: 'vehicle', data, changes })
+
+/** The policy's terms as `field=term`. */
+const terms = (one: PolicyAggregate): string[] =>
+  termChange(product, undefined, one)
+    .added.map(({ field, term }) => `${field}=${term}`)
+    .sort()
+
+describe('a policy is found', () => {
+  it('by searchable fields of itself, its groups, exposures and perils, each value once', () => {
+    const drivers = fieldsOf({ broker: ['BRK-1'], channel: ['web'], drivers: ['g1', 'g2'] }, [
+      { locator: 'g1', fieldName: 'drivers', values: { name: ['Ada'], licence: ['A'] } },
+      { locator: 'g2', fieldName: 'drivers', values: { name: ['Bob'] } },
+    ])
+    const one = aggregate({
+      segments: [own(drivers)],
+      runs: [
+        { exposure: 'vehicle', data: plate('B-A 1'), theft: fieldsOf({ insured: ['Ada'] }) },
+        { exposure: 'vehicle', data: plate('b-a 1') },
+        { exposure: 'trailer', data: plate('T-1'), theft: fieldsOf({ insured: ['Nobody'] }) },
+      ],
+    })
+    expect(terms(one)).toEqual(['broker=brk-1', 'insured=ada', 'name=ada', 'name=bob', 'plate=b-a 1'])
+    expect(searchableNames(product)).toEqual(['broker', 'name', 'plate', 'insured'])
+  })
+
+  it('by its selected quote, and by another once that is selected', () => {
+    const other = quoteOf({ selected: false })
+    const copy = modificationOf({ quoteLocator: other.locator, number: 1 })
+    const segments = [
+      own(fieldsOf({ broker: ['one'] })),
+      stretchOf(copy.locator, fieldsOf({ broker: ['two'] })),
+    ]
+    const modifications = [CREATION, copy]
+    const before = aggregate({ segments, modifications, quotes: [QUOTE, other] })
+    expect(terms(before)).toEqual(['broker=one'])
+    const after = {
+      ...before,
+      quotes: new Map([
+        [QUOTE.locator, { ...QUOTE, selected: false }],
+        [other.locator, { ...other, selected: true }],
+      ]),
+    }
+    expect(termChange(product, before, after)).toEqual({
+      all: false,
+      added: [{ field: 'broker', term: 'two' }],
+      removed: [{ field: 'broker', term: 'one' }],
+    })
+  })
+
+  it('by what was replaced until the replacement is issued, and by what holds in part of the term', () => {
+    const change = modificationOf({ kind: 'reinstatement', number: 1 })
+    const issued = { ...change, issuedAt: at(3_000) }
+    const runs = [
+      vehicle(plate('whole'), { cuts: [{ by: change.locator, from: at(10_000) }] }),
+      vehicle(plate('half'), { cuts: [{ by: change.locator, from: at(15_000) }] }),
+    ]
+    const segments = [own(fieldsOf({ broker: ['old'] }), { replacedBy: change.locator })]
+    expect(terms(aggregate({ segments, runs, modifications: [CREATION, change] }))).toEqual([
+      'broker=old',
+      'plate=half',
+      'plate=whole',
+    ])
+    expect(terms(aggregate({ segments, runs, modifications: [CREATION, issued] }))).toEqual(['plate=half'])
+  })
+
+  it('by nothing that was taken back', () => {
+    const change = modificationOf({ kind: 'reinstatement', number: 1 })
+    const segments = [stretchOf(change.locator, fieldsOf({ broker: ['new'] }))]
+    expect(terms(aggregate({ segments, modifications: [CREATION, change] }))).toEqual(['broker=new'])
+    const invalidated = { ...change, invalidatedAt: at(3_000) }
+    expect(terms(aggregate({ segments, modifications: [CREATION, invalidated] }))).toEqual([])
+  })
+
+  it('after a cancellation as before it', () => {
+    for (const kind of ['cancellation', 'withdrawal'] as const) {
+      const ended = modificationOf({ kind, number: 1, issuedAt: at(3_000) })
+      const segments = [own(fieldsOf({ broker: ['old'] }), { replacedBy: ended.locator })]
+      expect(terms(aggregate({ segments, modifications: [CREATION, ended] }))).toEqual(['broker=old'])
+    }
+  })
+})
+
+describe('a change of the terms', () => {
+  it('is none where the data stays', () => {
+    const before = aggregate({ runs: [vehicle(plate('a'))] })
+    const after = { ...before, policy: { ...before.policy, version: 2 } }
+    expect(termChange(product, before, after)).toEqual({ all: false, added: [], removed: [] })
+  })
+
+  it('is the whole with another version of the configuration', () => {
+    const before = aggregate({ runs: [vehicle(plate('a'))] })
+    const after = { ...before, policy: { ...before.policy, configVersion: 2 } }
+    expect(termChange(product, before, after)).toEqual({
+      all: true,
+      added: [{ field: 'plate', term: 'a' }],
+      removed: [],
+    })
+  })
+
+  it('after change gives the terms of the last state, whatever the changes', () => {
+    const data = 'abcdef'.split('').map(letter => plate(letter === 'f' ? 'A' : letter))
+    const state = fc.subarray(data).map(some => aggregate({ runs: some.map(one => vehicle(one)) }))
+    fc.assert(
+      fc.property(fc.array(state, { minLength: 1, maxLength: 6 }), states => {
+        const stored = new Set<string>()
+        let before: PolicyAggregate | undefined
+        for (const after of states) {
+          const { added, removed } = termChange(product, before, after)
+          for (const { term } of removed) expect(stored.delete(`plate=${term}`)).toBe(true)
+          for (const { term } of added) stored.add(`plate=${term}`)
+          expect([...stored].sort()).toEqual(terms(after))
+          before = after
+        }
+      }),
+      { seed: SEED },
+    )
+  })
+})

@@ -1,0 +1,95 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Instant, localParts } from '../../src/platform/time.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
+import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
+import { decideTermEnd, readTermEndNotice, termEndTimers } from '../../src/policies/term-end.ts'
+import { groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 12) as Instant
+const DAY_MS = 86_400_000
+
+const worked = workedPolicies('motor')[0]!
+const ground = groundOf('motor', 'private_motor', worked.request.policyholder.values, NOW)
+const { product, timeZone } = ground
+const attempt = {
+  now: NOW,
+  supply: plentyOfLocators(),
+  digits: async () => plentyOfLocators(),
+}
+
+let finalized: PolicyAggregate
+let issued: PolicyAggregate
+let end: Instant
+
+beforeAll(async () => {
+  const request = PolicyCreateRequest.parse({ ...worked.request.policy, policyholderLocator: 'unused' })
+  finalized = (await decideCreation(request, ground, attempt)).aggregate
+  issued = (await decideIssue({ ...ground, aggregate: finalized }, attempt)).aggregate
+  end = issued.policy.effectiveEnd
+})
+
+const endingAt = (at: number): PolicyAggregate => ({
+  ...issued,
+  policy: { ...issued.policy, effectiveEnd: at as Instant },
+})
+const firing = (aggregate: PolicyAggregate, now: number = end, reminder?: string) =>
+  decideTermEnd(aggregate, product, { end, ...(reminder !== undefined && { reminder }) }, now as Instant)
+
+describe('the timers of a policy’s end', () => {
+  it('are set at issue: each reminder its days before the end, then the end', async () => {
+    const { timers = [] } = await decideIssue({ ...ground, aggregate: finalized }, attempt)
+    expect(timers.filter(timer => timer.kind.startsWith('policy.end')).map(readTermEndNotice)).toEqual([
+      { end, reminder: 'renewal_offer' },
+      { end, reminder: 'last_call' },
+      { end },
+    ])
+  })
+
+  it('count days by the calendar: the same time of day across a change of clocks', () => {
+    const summer = endingAt(Date.UTC(2027, 3, 5, 10))
+    const [offer, last] = termEndTimers(summer.policy, product, NOW)
+    const hours = [offer, last].map(timer => localParts(timer!.dueAt, timeZone).hour)
+    expect(hours).toEqual([12, 12])
+    expect(summer.policy.effectiveEnd - offer!.dueAt).toBe(42 * DAY_MS - 3_600_000)
+  })
+
+  it('are only those still to come', () => {
+    const left = (now: number) => termEndTimers(issued.policy, product, now as Instant).length
+    expect([end - 43 * DAY_MS, end - 42 * DAY_MS, end - 7 * DAY_MS, end].map(left)).toEqual([3, 2, 1, 0])
+  })
+
+  it('are the same timers when they are set again, and others for another end', () => {
+    const locators = (policy: PolicyAggregate['policy']) =>
+      termEndTimers(policy, product, NOW).map(timer => timer.locator)
+    expect(locators(issued.policy)).toEqual(locators(issued.policy))
+    const all = [...locators(issued.policy), ...locators(endingAt(end + DAY_MS).policy)]
+    expect(new Set(all).size).toBe(6)
+  })
+})
+
+describe('a timer of a policy’s end', () => {
+  it('makes the event that it is for', () => {
+    expect(firing(issued)?.events).toMatchObject([
+      { type: 'policy.end', policyLocator: issued.policy.locator, data: { endTimestamp: String(end) } },
+    ])
+    expect(firing(issued, end - 7 * DAY_MS, 'last_call')?.events).toMatchObject([
+      { type: 'policy.end.reminder', data: { endTimestamp: String(end), reminderName: 'last_call' } },
+    ])
+  })
+
+  it('makes nothing of a policy that is not issued, or ended sooner', () => {
+    expect(firing(finalized)).toBeUndefined()
+    expect(firing(endingAt(end - 1))).toBeUndefined()
+  })
+
+  it('sets the timers of an end that has moved later, as far as they are to come', () => {
+    const moved = firing(endingAt(end + 30 * DAY_MS))
+    expect(moved?.events).toEqual([])
+    expect(moved?.timers?.map(timer => [timer.kind, timer.dueAt - end])).toEqual([
+      ['policy.end.reminder', 23 * DAY_MS],
+      ['policy.end', 30 * DAY_MS],
+    ])
+    expect(firing(endingAt(end + 1), end + 2)).toBeUndefined()
+  })
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import {
+  ReinstatementCreateRequest,
+  ReinstatementResponse,
+  ReinstatementUpdateRequest,
+} from '../../src/reinstatements/contract.ts'
+
+test('a reinstatement of nothing is a draft with the default times', () => {
+  expect(ReinstatementCreateRequest.parse({})).toEqual({ issue: false })
+  expect(ReinstatementCreateRequest.parse({ effectiveTimestamp: null, issue: null })).toEqual({
+    issue: false,
+  })
+})
+
+test('a reinstatement may be issued at once, at a time of its own', () => {
+  expect(
+    ReinstatementCreateRequest.parse({
+      effectiveTimestamp: 1,
+      reinstatementDeadlineTimestamp: '2',
+      issue: 'true',
+    }),
+  ).toEqual({ effectiveTimestamp: 1, reinstatementDeadlineTimestamp: 2, issue: true })
+})
+
+test('an update cannot issue', () => {
+  expect(ReinstatementUpdateRequest.parse({ effectiveTimestamp: 1, issue: true })).toEqual({
+    effectiveTimestamp: 1,
+  })
+})
+
+test('a draft is answered without price, payment amount and invoice', () => {
+  const draft = {
+    locator: '0b6a3f0e-5a0c-4b0e-8f0e-000000000000',
+    cancellationLocator: '100000128',
+    state: 'draft',
+    createdTimestamp: '1630000000000',
+    updatedTimestamp: '1630000000000',
+    effectiveTimestamp: '1630274400000',
+    documents: [],
+  }
+  expect(ReinstatementResponse.parse(draft)).toEqual(draft)
+})

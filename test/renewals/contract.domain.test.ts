@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import {
+  RenewalActionRequest,
+  RenewalCreateRequest,
+  RenewalIssueRequest,
+  RenewalResponse,
+} from '../../src/renewals/contract.ts'
+
+const NOTHING = {
+  fieldValues: {},
+  addFieldGroups: [],
+  updateFieldGroups: [],
+  removeFieldGroups: [],
+  addExposures: [],
+  updateExposures: [],
+  endExposures: [],
+}
+
+test('a renewal is created from its end alone', () => {
+  expect(RenewalCreateRequest.parse({ renewalEndTimestamp: '5' })).toEqual({
+    renewalEndTimestamp: 5,
+    ...NOTHING,
+  })
+  const { error } = RenewalCreateRequest.safeParse({})
+  expect(error!.issues.map(issue => issue.path)).toEqual([['renewalEndTimestamp']])
+})
+
+test('a renewal is changed under the name renewalUpdate', () => {
+  expect(RenewalActionRequest.parse({ renewalUpdate: { renewalEndTimestamp: 6 } })).toEqual({
+    action: 'update',
+    update: { renewalEndTimestamp: 6, ...NOTHING },
+  })
+  const { error } = RenewalActionRequest.safeParse({ action: 'accept', renewalUpdate: {} })
+  expect(error!.issues[0]!.message).toBe(
+    "'renewalUpdate' must come with the action update; send accept in a request of its own.",
+  )
+})
+
+test('the legacy request may have no changes', () => {
+  expect(RenewalIssueRequest.parse({ renewalEndTimestamp: 5, policyUpdateRequest: null })).toEqual({
+    renewalEndTimestamp: 5,
+  })
+  expect(RenewalIssueRequest.parse({ renewalEndTimestamp: 5, policyUpdateRequest: {} })).toEqual({
+    renewalEndTimestamp: 5,
+    policyUpdateRequest: NOTHING,
+  })
+})
+
+test('the answer repeats the changes of the request', () => {
+  const renewal = {
+    locator: '100000256',
+    policyholderLocator: 'h',
+    policyLocator: '100000064',
+    productLocator: 'motor',
+    state: 'application',
+    createdTimestamp: '1',
+    updatedTimestamp: '1',
+    renewalStartTimestamp: '2',
+    renewalEndTimestamp: '3',
+    documents: [],
+    ...NOTHING,
+    endExposures: ['x'],
+    newPaymentScheduleName: 'monthly',
+  }
+  expect(RenewalResponse.parse(renewal)).toEqual(renewal)
+})

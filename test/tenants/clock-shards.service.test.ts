@@ -1,0 +1,63 @@
+// A clock over several shards: one time for all of them.
+import { env } from 'cloudflare:workers'
+import { beforeAll, expect, it } from 'vitest'
+import { noCalls } from '../../src/platform/calls.ts'
+import { readTenant, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
+import { moveClock } from '../../src/tenants/clock.ts'
+import { makeTenant, requestOf } from '../events/tenant.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 6 }))
+
+const HOUR_MS = 3_600_000
+
+const setTimer = (tenant: Tenant, shard: number, kind: string, dueAt: number) =>
+  boundDatabase(tenant.shards[shard]!)
+    .prepare(`insert into timer (locator, due_at, kind, subject, payload) values (?, ?, ?, 'x', '{}')`)
+    .bind(crypto.randomUUID(), dueAt, kind)
+    .run()
+
+const dueTimes = (tenant: Tenant): Promise<number[][]> =>
+  Promise.all(
+    tenant.shards.map(async binding => {
+      const { results } = await boundDatabase(binding)
+        .prepare('select due_at from timer order by due_at')
+        .all<{ due_at: number }>()
+      return results.map(row => row.due_at)
+    }),
+  )
+
+it('what is due in any shard is done, and what is due later waits', async () => {
+  const tenant = await makeTenant(3)
+  const from = Date.now()
+  for (const [shard, hours] of [
+    [0, 5],
+    [1, 1],
+    [2, 3],
+    [2, 9],
+  ] as const)
+    await setTimer(tenant, shard, 'webhook.copy', from + hours * HOUR_MS)
+  const target = from + 6 * HOUR_MS
+  const answer = await moveClock({ timestamp: target as never, advance: undefined }, requestOf(tenant))
+  expect(answer).toMatchObject({ timestamp: String(target), completed: true, failed: 0 })
+  expect(await dueTimes(tenant)).toEqual([[], [], [from + 9 * HOUR_MS]])
+  const moved = (await readTenant(env, { locator: tenant.locator }, noCalls()))!
+  expect(tenantNow(moved) - target).toBeLessThan(5_000)
+})
+
+it('two moves at once: the clock goes to the later, and everything until then is done', async () => {
+  const tenant = await makeTenant(3)
+  const from = Date.now()
+  for (let hour = 1; hour <= 12; hour += 1)
+    await setTimer(tenant, hour % 3, 'webhook.copy', from + hour * HOUR_MS)
+  const targets = [from + 4 * HOUR_MS, from + 20 * HOUR_MS, from + 9 * HOUR_MS]
+  const answers = await Promise.all(
+    targets.map(timestamp =>
+      moveClock({ timestamp: timestamp as never, advance: undefined }, requestOf(tenant)),
+    ),
+  )
+  expect(answers.map(answer => answer.completed)).toEqual([true, true, true])
+  expect(await dueTimes(tenant)).toEqual([[], [], []])
+  const moved = (await readTenant(env, { locator: tenant.locator }, noCalls()))!
+  expect(Math.abs(tenantNow(moved) - targets[1]!)).toBeLessThan(5_000)
+})
