@@ -144,6 +144,22 @@ CREATE TABLE `cancellation` (
 );
 --> statement-breakpoint
 CREATE INDEX `cancellation_policy` ON `cancellation` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `endorsement` (
+	`locator` integer PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`name` text NOT NULL,
+	`state` text NOT NULL,
+	`start_at` integer NOT NULL,
+	`changes` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`issued_at` integer,
+	`underwriting` text,
+	`modification_locator` text,
+	`based_on` integer
+);
+--> statement-breakpoint
+CREATE INDEX `endorsement_policy` ON `endorsement` (`policy_locator`);--> statement-breakpoint
 CREATE TABLE `exposure_run` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,
@@ -197,6 +213,7 @@ CREATE TABLE `modification` (
 	`policy_end` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
+	`accepted_at` integer,
 	`issued_at` integer,
 	`invalidated_at` integer,
 	`underwriting` text,

@@ -117,7 +117,13 @@ export function invoiceWhatIsDue(
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
     const totalDue = totals[installment.number - 1]!
-    const dueAt = later(installment.dueAt, endOfDay(now, aggregate.policy.timeZone))
+    // One whose first invoice became void is due by the end of today at the earliest.
+    const again = invoicesOf(aggregate, modification).some(
+      invoice => invoice.installmentNumber === installment.number,
+    )
+    const dueAt = again
+      ? later(installment.dueAt, endOfDay(now, aggregate.policy.timeZone))
+      : installment.dueAt
     const invoice = invoiceOf(
       { ...installment, dueAt },
       totalDue,

@@ -13,10 +13,10 @@ import {
   type PolicyAggregate,
   withRecords,
 } from '../policies/aggregate.ts'
+import { withoutConflicts } from '../policies/conflicts.ts'
 import { invoiceEvents, policyEvent } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { assertPolicyAllows } from '../policies/transitions.ts'
-import { planReinstatementInvalidation } from '../reinstatements/invalidation.ts'
 import { type CancellationOrder, cancelled, type EffectContext } from './effect.ts'
 import { assertCancellationAllows } from './transitions.ts'
 
@@ -101,7 +101,12 @@ export function planCancellationIssue(
       'invalidRequest',
       `Cancellation ${cancellation.locator} needs a cancellationCategory before it is issued: one of ${type.cancellationCategories.map(one => `'${one}'`).join(', ')}.`,
     )
-  const cleared = withoutConflicts(before, cancellation.conflictHandling, context.now)
+  const cleared = withoutConflicts(
+    before,
+    String(cancellation.locator),
+    cancellation.conflictHandling,
+    context.now,
+  )
   const { aggregate, modification } = cancelled(cleared.aggregate, orderOf(cancellation), context)
   const issued: Cancellation = {
     ...cancellation,
@@ -152,7 +157,7 @@ export function planWithdrawal(before: PolicyAggregate, context: EffectContext):
 }
 
 function carriedOut(before: PolicyAggregate, context: EffectContext, order: CancellationOrder): Planned {
-  const cleared = withoutConflicts(before, 'invalidate', context.now)
+  const cleared = withoutConflicts(before, '', 'invalidate', context.now)
   const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
   const billed = billCancellation(aggregate, modification, context)
   return {
@@ -226,23 +231,6 @@ function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
   throw new Refusal(
     'invalidRequest',
     `The effective time ${effectiveAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
-  )
-}
-
-/** Accepted transactions stand in the way: they block, or are taken back first (brief 2.4). */
-function withoutConflicts(before: PolicyAggregate, handling: ConflictHandling, now: Instant): Planned {
-  const conflicts = [...before.reinstatements.values()].filter(one => one.state === 'accepted')
-  if (conflicts.length > 0 && handling === 'block')
-    throw new Refusal(
-      'wrongState',
-      `Accepted reinstatements of the policy stand in the way: ${conflicts.map(one => one.locator).join(', ')}. Invalidate them, or send conflictHandling=invalidate.`,
-    )
-  return conflicts.reduceRight<Planned>(
-    (cleared, one) => {
-      const step = planReinstatementInvalidation(cleared.aggregate, one, now)
-      return { aggregate: step.aggregate, events: [...cleared.events, ...step.events] }
-    },
-    { aggregate: before, events: [] },
   )
 }
 

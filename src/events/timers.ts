@@ -7,8 +7,9 @@ import type { Database } from '../platform/database.ts'
 import { timers } from '../platform/tables.ts'
 import { shardDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
-import { invoiceDue, termEndDue } from '../policies/object/policy-timers.ts'
+import { invoiceDue, reinstatementDeadline, termEndDue } from '../policies/object/policy-timers.ts'
 import { POLICY_END, POLICY_END_REMINDER } from '../policies/term-end.ts'
+import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
 
 export type Timer = typeof timers.$inferSelect
@@ -29,6 +30,7 @@ export type TimerOwner = (timer: Timer, place: TimerPlace) => Promise<void>
 
 const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [INVOICE_TIMER]: invoiceDue,
+  [DEADLINE_TIMER]: reinstatementDeadline,
   [POLICY_END]: termEndDue,
   [POLICY_END_REMINDER]: termEndDue,
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),

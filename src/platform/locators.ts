@@ -10,10 +10,11 @@ export const FIRST_SEQUENCE = 1_562_501
 
 export type PolicyLocator = number & { readonly __brand: 'PolicyLocator' }
 export type QuoteLocator = number & { readonly __brand: 'QuoteLocator' }
+export type EndorsementLocator = number & { readonly __brand: 'EndorsementLocator' }
 export type CancellationLocator = number & { readonly __brand: 'CancellationLocator' }
 /** A displayId: digits from the same sequence, of a record whose locator is a UUID. */
 export type DisplayId = number & { readonly __brand: 'DisplayId' }
-export type DigitLocator = PolicyLocator | QuoteLocator | CancellationLocator | DisplayId
+export type DigitLocator = PolicyLocator | QuoteLocator | EndorsementLocator | CancellationLocator | DisplayId
 
 export type Uuid = string & { readonly __brand: 'Uuid' }
 

@@ -2,6 +2,7 @@
 // Requests are read leniently, as real clients send them (brief 0); answers are plain types, never re-parsed.
 // Values are shared between fields, since each one made costs start-up time.
 import { z } from '@hono/zod-openapi'
+import { isLongerThan } from './characters.ts'
 import { decimal } from './money.ts'
 import { type Instant, instant } from './time.ts'
 import { breaks, describeProblem, rule } from './wire-problem.ts'
@@ -45,25 +46,39 @@ export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string
 
 // ------------------------------------------------------------------------------------------ request values
 
+/** Text that is not empty, of so many characters at most. */
+const shortText = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .check(ctx => {
+      if (!isLongerThan(ctx.value, most)) return
+      ctx.issues.push({ code: 'too_big', origin: 'string', maximum: most, inclusive: true, input: ctx.value })
+    })
+    .openapi({ maxLength: most })
+
 /** A record's locator in a request. Opaque: a wrong one is 404, not 400. */
 export const Locator = z.string().min(1).max(64)
 export const OptionalLocator = optional(Locator)
 
 /** A name that the configuration declares: product, exposure, peril, field, payment schedule. */
-export const Name = z.string().min(1).max(128)
+export const Name = shortText(128)
 export const OptionalName = optional(Name)
 
 /** A name that people or networks give: user, host, tenant, display name, file. */
-export const LongName = z.string().min(1).max(256)
+export const LongName = shortText(256)
 export const OptionalLongName = optional(LongName)
 
 const TIMESTAMP = 'must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits'
 
+/** However large: `z.int()` ends at 2^53, and would call what is beyond no whole number. */
+const WholeNumber = z.number().refine(Number.isInteger, { abort: true }).openapi({ type: 'integer' })
+
 /** A time from the wire: milliseconds since the epoch as JSON integer or digits, years 0001 to 9999. */
 export const RequestTimestamp = z
-  .union([z.int(), z.string()], rule(TIMESTAMP))
+  .union([WholeNumber, z.string()], rule(TIMESTAMP))
   .transform((wire, ctx): Instant => {
-    const ms = typeof wire === 'number' ? wire : /^-?\d{1,15}$/.test(wire) ? Number(wire) : Number.NaN
+    const ms = typeof wire === 'number' ? wire : /^-?\d{1,400}$/.test(wire) ? Number(wire) : Number.NaN
     const at = instant(ms)
     if (at !== undefined) return at
     breaks(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must lie in the years 0001 to 9999')
@@ -90,10 +105,11 @@ export const RequestDecimal = z
   .openapi({ description: 'A number, or the same as plain decimal text.', example: 250 })
 export const OptionalDecimal = optional(RequestDecimal)
 
+/** Numbers of forms and queries are text; what is none stays as it is. */
 const wholeNumber = (wire: unknown): unknown =>
-  typeof wire === 'string' && /^-?\d{1,15}$/.test(wire) ? Number(wire) : wire
+  typeof wire === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(wire) ? Number(wire) : wire
 
-/** A whole number within the bounds, as JSON integer or digits. */
+/** A whole number within the bounds, as JSON integer or digits; 1.0 is one too. */
 export const requestInteger = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.preprocess(wholeNumber, z.int().min(minimum).max(maximum))
 

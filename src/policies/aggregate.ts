@@ -4,10 +4,12 @@
 
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
+import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationLocator,
   DisplayId,
+  EndorsementLocator,
   PolicyLocator,
   QuoteLocator,
   Uuid,
@@ -66,7 +68,7 @@ export type Quote = {
   readonly underwriting?: UnderwritingResult
 }
 
-export type ModificationKind = 'creation' | 'cancellation' | 'withdrawal' | 'reinstatement'
+export type ModificationKind = 'creation' | 'endorsement' | 'cancellation' | 'withdrawal' | 'reinstatement'
 
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
@@ -86,6 +88,8 @@ export type Modification = {
   readonly policyEnd: Instant
   readonly createdAt: Instant
   readonly updatedAt: Instant
+  /** Accepted, it shows and is billed; only issued it counts. */
+  readonly acceptedAt?: Instant
   readonly issuedAt?: Instant
   /** It was accepted and taken back; it counts for nothing but the void invoices that it left. */
   readonly invalidatedAt?: Instant
@@ -191,6 +195,26 @@ export type PlannedInstallment = Installment & {
   readonly absorbedBy?: Uuid
 }
 
+export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
+
+/** A change of the policy from a time on, as it was asked for and how far it has come. */
+export type Endorsement = {
+  readonly locator: EndorsementLocator
+  /** An endorsement type of the configuration. */
+  readonly name: string
+  readonly state: EndorsementState
+  readonly startAt: Instant
+  /** What it changes, as the request said it. */
+  readonly changes: EndorsementChanges
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  readonly underwriting?: UnderwritingResult
+  /** Once quoted: its modification, and how many were issued before it. */
+  readonly modificationLocator?: Uuid
+  readonly basedOn?: number
+}
+
 export type CancellationState = 'draft' | 'issued' | 'rescinded'
 
 export type ConflictHandling = 'block' | 'invalidate'
@@ -238,6 +262,7 @@ export type PolicyAggregate = {
   readonly fees: ReadonlyMap<Uuid, Fee>
   readonly installments: ReadonlyMap<Uuid, PlannedInstallment>
   readonly invoices: ReadonlyMap<Uuid, Invoice>
+  readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
 }

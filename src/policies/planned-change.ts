@@ -3,17 +3,23 @@ import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { type Carried, cancelled } from '../cancellations/effect.ts'
 import { orderOf } from '../cancellations/plans.ts'
 import { cancellationValue, plannedPriceChange, recordedPriceChange } from '../cancellations/projection.ts'
-import type { CancellationLocator, Uuid } from '../platform/locators.ts'
+import { carriedOut } from '../endorsements/decision.ts'
+import { endorsementOf } from '../endorsements/endorsement-of.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { CancellationLocator, EndorsementLocator, Uuid } from '../platform/locators.ts'
 import { type Instant, later } from '../platform/time.ts'
+import type { AutomatedUnderwritingResultResponse } from '../rating/contract.ts'
 import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../rating/contract-change.ts'
 import { reinstated } from '../reinstatements/effect.ts'
 import { orderOf as reinstatementOrder } from '../reinstatements/plans.ts'
 import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
 import type { Attempt } from './attempt.ts'
+import { underwritingResponse } from './projection/parts.ts'
 import type { Loaded } from './surroundings.ts'
 import { assertPolicyAllows } from './transitions.ts'
 
 export type PlannedChange =
+  | { kind: 'endorsement' | 'endorsementUnderwriting'; endorsement: EndorsementLocator }
   | { kind: 'cancellation'; cancellation: CancellationLocator }
   | { kind: 'reinstatement'; reinstatement: Uuid }
   /** A legacy cancellation at that time; now, unless told. */
@@ -21,14 +27,31 @@ export type PlannedChange =
 
 /** The change of the price: as recorded where it was carried out, else as it would be now. */
 export async function decideChange(
-  { aggregate, product }: Loaded,
+  loaded: Loaded,
   of: PlannedChange,
   attempt: Attempt,
-): Promise<PolicyPriceChangeResponse | CancellationValueResponse> {
+): Promise<PolicyPriceChangeResponse | CancellationValueResponse | AutomatedUnderwritingResultResponse> {
+  const { aggregate, product } = loaded
   const context = { product, now: attempt.now, supply: await attempt.digits(1) }
   const planned = (carried: Carried): PolicyPriceChangeResponse =>
     plannedPriceChange(aggregate, carried, product)
   switch (of.kind) {
+    case 'endorsement':
+    case 'endorsementUnderwriting': {
+      const endorsement = endorsementOf(aggregate, of.endorsement)
+      const { modificationLocator, underwriting, state } = endorsement
+      const recorded = modificationLocator && aggregate.modifications.get(modificationLocator)
+      const asked = of.kind === 'endorsementUnderwriting'
+      if (recorded)
+        return asked ? underwritingResponse(underwriting!) : recordedPriceChange(aggregate, recorded, product)
+      if (state === 'discarded')
+        throw new Refusal(
+          'wrongState',
+          `Endorsement ${endorsement.locator} is discarded and was never priced.`,
+        )
+      const carried = await carriedOut(aggregate, endorsement, loaded, attempt)
+      return asked ? underwritingResponse(carried.underwriting) : planned(carried)
+    }
     case 'cancellation': {
       const cancellation = cancellationOf(aggregate, of.cancellation)
       const recorded =

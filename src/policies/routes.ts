@@ -5,6 +5,7 @@ import {
   GetPolicyPriceResponse,
   PolicyPriceResponse,
 } from '../rating/contract.ts'
+import { CoverageSummaryRequest, CoverageSummaryResponse } from './contract/coverage.ts'
 import {
   PolicyCreateRequest,
   PolicyLocatorQuery,
@@ -13,9 +14,19 @@ import {
   PolicyUpdateRequest,
 } from './contract/requests.ts'
 import { PolicyResponse } from './contract/response.ts'
+import { PolicySnapshotRequest } from './contract/snapshot.ts'
 import { PolicyListQuery, PolicyListResponse } from './list/contract.ts'
 import { listPolicies } from './list/service.ts'
-import { createPolicy, findByDisplayId, operate, policiesOf, policyLocator, readPolicy } from './service.ts'
+import {
+  coverageOf,
+  createPolicy,
+  findByDisplayId,
+  operate,
+  policiesOf,
+  policyLocator,
+  readPolicy,
+  snapshotOf,
+} from './service.ts'
 
 const tags = ['Policies']
 const policy = { schema: PolicyResponse, description: 'The policy.' }
@@ -141,6 +152,32 @@ export const policyRoutes: Route[] = [
     answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'underwriting' })),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policies/{policyLocator}/snapshot',
+    summary: 'A policy as it was known at an earlier time',
+    description:
+      'What reading the policy answered at `asOfTimestamp`; with `effectiveTimestamp`, only the segments that held then: not replaced by `asOfTimestamp`, on policy, exposure and peril. Nothing is stored. Of a draft that was changed since, what was overwritten is not known: it appears with what it has now. 404 for a time before the policy was created.',
+    tags,
+    permission: 'policies.read',
+    body: { schema: PolicySnapshotRequest, required: false },
+    answer: policy,
+    handle: ({ params, body }, context) =>
+      snapshotOf(context, policyLocator(params.policyLocator), body ?? {}),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policies/{policyLocator}/coverageSummary',
+    summary: 'What a policy covers at a time',
+    description:
+      'Exposures and perils on risk at `effectiveTimestamp`, by what is issued today. Amounts are those of the segments on risk, each for its whole span, and of the fees whose span has the time in it.',
+    tags,
+    permission: 'policies.read',
+    body: { schema: CoverageSummaryRequest, required: false },
+    answer: { schema: CoverageSummaryResponse, description: 'The coverage.' },
+    handle: ({ params, body }, context) =>
+      coverageOf(context, policyLocator(params.policyLocator), body ?? {}),
   }),
   tenantRoute({
     method: 'get',

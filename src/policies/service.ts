@@ -9,13 +9,18 @@ import { type PolicyLocator, readDigits, readUuid } from '../platform/locators.t
 import { takeLocators } from '../platform/sequence.ts'
 import { policyObject, shardDatabase, shardOfPolicy, shardOfRecord } from '../platform/tenancy.ts'
 import { policyholderQuery } from '../policyholders/store.ts'
+import type { CoverageSummaryRequest, CoverageSummaryResponse } from './contract/coverage.ts'
 import type { PolicyCreateRequest } from './contract/requests.ts'
 import type { PolicyResponse } from './contract/response.ts'
+import type { PolicySnapshotRequest } from './contract/snapshot.ts'
 import { digitsForNewDraft } from './draft/request.ts'
 import type { PolicyMessage, PolicyOperation, PolicyReply } from './object/message.ts'
+import { coverageSummary } from './projection/coverage.ts'
 import { type ProjectionOptions, policyResponse } from './projection/policy.ts'
+import { policySnapshot } from './projection/snapshot.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, displayIdQuery, readAggregates } from './store/aggregates.ts'
 import { loadPolicy } from './store/loading.ts'
+import type { Loaded } from './surroundings.ts'
 
 /** The locator in a path; 404 for text that no policy's can be. */
 export function policyLocator(text: string): PolicyLocator {
@@ -30,14 +35,34 @@ export async function readPolicy(
   locator: PolicyLocator,
   options: ProjectionOptions,
 ): Promise<PolicyResponse> {
-  const database = shardDatabase(
-    context.env,
-    context.tenant,
-    shardOfPolicy(context.tenant, locator),
-    context.calls,
-  )
-  const { aggregate, product } = await loadPolicy(context, database, { locator })
+  const { aggregate, product } = await stored(context, locator)
   return policyResponse(aggregate, product, options)
+}
+
+/** The policy as it was known at a time, now unless told: one round trip. */
+export async function snapshotOf(
+  context: RequestContext,
+  locator: PolicyLocator,
+  request: PolicySnapshotRequest,
+): Promise<PolicyResponse> {
+  const { aggregate, product } = await stored(context, locator)
+  return policySnapshot(aggregate, product, request)
+}
+
+/** What the policy covers at a time, now unless told: one round trip. */
+export async function coverageOf(
+  context: RequestContext,
+  locator: PolicyLocator,
+  { effectiveTimestamp = context.now }: CoverageSummaryRequest,
+): Promise<CoverageSummaryResponse> {
+  const { aggregate, product } = await stored(context, locator)
+  return coverageSummary(aggregate, product, effectiveTimestamp)
+}
+
+const stored = (context: RequestContext, locator: PolicyLocator): Promise<Loaded> => {
+  const { env, tenant, calls } = context
+  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
+  return loadPolicy(context, database, { locator })
 }
 
 /** Creates a policy, finalized unless told otherwise, in the shard of its policyholder. */

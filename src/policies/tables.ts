@@ -1,11 +1,13 @@
 // A policy's rows. Amounts are whole minor units of the policy's currency; rates are decimal text. What was
 // made by a modification is issued when the modification is, so issuing writes one row, not all of them.
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationState,
   ConflictHandling,
   Cut,
+  EndorsementState,
   ModificationKind,
   Proration,
   ReinstatementState,
@@ -73,6 +75,7 @@ export const modifications = sqliteTable(
     policyEnd: integer().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
+    acceptedAt: integer(),
     issuedAt: integer(),
     invalidatedAt: integer(),
     underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
@@ -187,6 +190,25 @@ export const fees = sqliteTable(
     changes: text({ mode: 'json' }).$type<StoredFeeChange[]>().notNull(),
   },
   table => [index('fee_policy').on(table.policyLocator)],
+)
+
+export const endorsements = sqliteTable(
+  'endorsement',
+  {
+    locator: integer().primaryKey(),
+    policyLocator: integer().notNull(),
+    name: text().notNull(),
+    state: text().$type<EndorsementState>().notNull(),
+    startAt: integer().notNull(),
+    changes: text({ mode: 'json' }).$type<EndorsementChanges>().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+    issuedAt: integer(),
+    underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
+    modificationLocator: text(),
+    basedOn: integer(),
+  },
+  table => [index('endorsement_policy').on(table.policyLocator)],
 )
 
 export const cancellations = sqliteTable(

@@ -13,7 +13,7 @@ export type PolicyState =
   | 'withdrawn'
   | 'discarded'
 
-export type PolicyAction = 'update' | 'finalize' | 'issue' | 'discard' | 'cancel' | 'withdraw'
+export type PolicyAction = 'update' | 'finalize' | 'issue' | 'discard' | 'endorse' | 'cancel' | 'withdraw'
 
 export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   update: { from: ['created'], to: 'same', event: 'policy.update', past: 'updated' },
@@ -30,6 +30,7 @@ export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
     event: 'policy.discard',
     past: 'discarded',
   },
+  endorse: { from: ['issued'], to: 'same', event: 'policy.endorse', past: 'endorsed' },
   cancel: { from: ['issued'], to: 'issued', event: 'policy.cancel', past: 'cancelled' },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
 }

@@ -56,7 +56,7 @@ export async function decideReinstatement(
     const issued = planReinstatementIssue(
       accepted.aggregate,
       reinstatementOf(accepted.aggregate, reinstatement.locator),
-      now,
+      { product, now },
     )
     return { planned: chain(created, accepted, issued), reinstatement: reinstatement.locator }
   }
@@ -75,7 +75,7 @@ export async function decideReinstatement(
       )
     }
     case 'issue':
-      return answered(planReinstatementIssue(aggregate, reinstatement, now))
+      return answered(planReinstatementIssue(aggregate, reinstatement, { product, now }))
     case 'invalidate':
       return answered(planReinstatementInvalidation(aggregate, reinstatement, now))
     case 'expire':

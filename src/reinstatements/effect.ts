@@ -68,6 +68,7 @@ export function reinstated(
     policyEnd: back.reduce((latest, segment) => later(latest, segment.end), end),
     createdAt: now,
     updatedAt: now,
+    acceptedAt: now,
     transactionLocator,
   }
   const after: PolicyAggregate = {

@@ -14,13 +14,12 @@ import {
 } from '../policies/aggregate.ts'
 import { invoiceEvents } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
+import { termEndTimers } from '../policies/term-end.ts'
+import { DEADLINE_TIMER } from './deadline.ts'
 import { reinstated } from './effect.ts'
 import { reinstatementEvent } from './events.ts'
 import { withoutAcceptance } from './invalidation.ts'
 import { assertReinstatementAllows } from './transitions.ts'
-
-/** Kind of the timers that go off when the deadline of a reinstatement has passed. */
-export const DEADLINE_TIMER = 'reinstatement.deadline'
 
 export type ReinstatementTerms = { effectiveAt?: Instant; deadlineAt?: Instant }
 
@@ -133,7 +132,7 @@ export function orderOf(
 export function planReinstatementIssue(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
-  now: Instant,
+  { product, now }: Pick<EffectContext, 'product' | 'now'>,
 ): Planned {
   assertReinstatementAllows(reinstatement, 'issue')
   assertInTime(reinstatement, now)
@@ -155,6 +154,7 @@ export function planReinstatementIssue(
         modificationLocator: modification.locator,
       }),
     ],
+    timers: termEndTimers(aggregate.policy, product, now),
   }
 }
 

@@ -50,6 +50,10 @@ describe('timestamps', () => {
     [null, 'not null'],
     [{}, 'not an object'],
     [LATEST + 1, 'years 0001 to 9999'],
+    [1e300, 'years 0001 to 9999'],
+    [-(2 ** 60), 'years 0001 to 9999'],
+    ['9'.repeat(16), 'years 0001 to 9999'],
+    ['9'.repeat(350), 'years 0001 to 9999'],
   ])('%j is refused in words that say what to send', (wire, words) => {
     const schema = z.object({ policyStartTimestamp: RequestTimestamp })
     const message = problem(schema, { policyStartTimestamp: wire })
@@ -116,6 +120,8 @@ describe('booleans and whole numbers', () => {
 
   test('integers are read from digits and bounded', () => {
     expect(requestInteger(1).parse('12')).toBe(12)
+    expect(requestInteger(1).parse('1.0')).toBe(1)
+    expect(problem(requestInteger(1), '1.5')).toBe('The request must be a whole number, not a fraction.')
     expect(problem(requestInteger(1), 0)).toBe('The request must be at least 1.')
     expect(problem(requestInteger(1), 1.5)).toBe('The request must be a whole number, not a fraction.')
     expect(problem(requestInteger(1, 5), '6')).toBe('The request must be at most 5.')
@@ -128,6 +134,13 @@ describe('booleans and whole numbers', () => {
     expect(PageSize.parse('5000')).toBe(1_000)
     expect(problem(PageSize, '-1')).toBe('The request must be at least 1.')
   })
+})
+
+test('names are counted in characters, of which an emoji is one', () => {
+  expect(Name.parse('🚗'.repeat(128))).toHaveLength(256)
+  for (const name of ['🚗'.repeat(129), 'x'.repeat(129), 'x'.repeat(10_000)])
+    expect(problem(z.object({ name: Name }), { name })).toBe("'name' must have at most 128 characters.")
+  expect(problem(Name, '')).toBe('The request must not be empty.')
 })
 
 describe('what may be left out', () => {

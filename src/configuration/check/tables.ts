@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync'
+import { isLongerThan } from '../../platform/characters.ts'
 import type { ArchiveFile } from '../archive/read.ts'
 import type { LookupTable } from '../configuration.ts'
 import { isLookupTable } from '../lookup-table.ts'
@@ -12,17 +13,19 @@ export const LONGEST_CELL = 8_192
 /** A CSV table (brief 5.1, resources brief 1.2 and 1.6), or undefined with every problem of it reported. */
 export function readTable(file: ArchiveFile, report: Report): LookupTable | undefined {
   const text = readText(file, report)
-  const records = text === undefined ? undefined : readRecords(file.path, text, report)
-  const header = records?.shift()
-  if (records === undefined) return undefined
+  const read = text === undefined ? undefined : readRecords(file.path, text, report)
+  if (read === undefined) return undefined
+  const { records, isWhole } = read
+  const header = records.shift()
   if (header === undefined) {
+    if (!isWhole) return undefined
     report.error({ path: file.path }, 'badTable', 'The table is empty. Its first line must name the columns.')
     return undefined
   }
   const columns = readColumns(file.path, header, report)
   if (columns === undefined) return undefined
   const rows: string[][] = []
-  let sound = true
+  let sound = isWhole
   for (const { line, cells } of records) {
     while (cells.length > columns.length && cells.at(-1) === '') cells.pop()
     if (cells.length !== columns.length) {
@@ -46,10 +49,14 @@ const UNEVEN_ROW_WORK = 20
 
 type CsvRow = { line: number; cells: string[] }
 
-function readRecords(path: string, text: string, report: Report): CsvRow[] | undefined {
+/** `isWhole` is false when the text stops making sense; the rows are those before. */
+type Records = { records: CsvRow[]; isWhole: boolean }
+
+function readRecords(path: string, text: string, report: Report): Records | undefined {
   const rows: CsvRow[] = []
   let line = 1
   let columnCount: number | undefined
+  let isWhole = true
   try {
     parse(text, {
       relax_column_count: true,
@@ -68,23 +75,24 @@ function readRecords(path: string, text: string, report: Report): CsvRow[] | und
       },
     })
   } catch (error) {
-    if (error instanceof TooManyCells)
+    if (error instanceof TooManyCells) {
       report.error(
         { path },
         'tableTooLarge',
         `With this table the archive has more than ${LARGEST_WORK.tableCells} table cells. Upload large tables as resources.`,
       )
-    else if (error instanceof CsvError)
-      report.error(
-        { path, line },
-        'badTable',
-        `The table does not parse from here on: ${error.message.replace(/\s+/g, ' ')}`,
-      )
-    else throw error
-    return undefined
+      return undefined
+    }
+    if (!(error instanceof CsvError)) throw error
+    report.error(
+      { path, line },
+      'badTable',
+      `The table does not parse from here on: ${error.message.replace(/\s+/g, ' ')}`,
+    )
+    isWhole = false
   }
   const longest = rows.find(({ cells }) => cells.length > MOST_COLUMNS || cells.some(isTooLong))
-  if (longest === undefined) return rows
+  if (longest === undefined) return { records: rows, isWhole }
   report.error(
     { path, line: longest.line },
     'tableTooLarge',
@@ -98,7 +106,7 @@ const firstLine = (cells: readonly string[], lastLine: number): number =>
 
 class TooManyCells extends Error {}
 
-const isTooLong = (cell: string): boolean => cell.length > LONGEST_CELL
+const isTooLong = (cell: string): boolean => isLongerThan(cell, LONGEST_CELL)
 
 function readColumns(path: string, header: CsvRow, report: Report): string[] | undefined {
   const place = { path, line: header.line }

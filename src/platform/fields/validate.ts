@@ -1,4 +1,5 @@
 import type { FieldDefinition, LookupTable } from '../../configuration/configuration.ts'
+import { isLongerThan } from '../characters.ts'
 import type { Instant, TimeZone } from '../time.ts'
 import { type Applicability, applicability, conditionsInWords } from './conditions.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from './errors.ts'
 import type { FieldGroup } from './groups.ts'
 import { type CheckContext, valueCheck } from './value-checks.ts'
-import { type FieldValues, LARGEST_VALUE_LENGTH, valuesOf } from './values.ts'
+import { ALL_VALUES, type FieldValues, LARGEST_VALUE_LENGTH, valuesOf } from './values.ts'
 
 /** Instructions × characters that the patterns of one owner may take. */
 const PATTERN_STEPS = 50_000_000
@@ -96,11 +97,14 @@ function scope(
 const namesOf = (errors: FieldError[]): Set<string> => new Set(errors.map(error => error.fieldName))
 
 function checkScope(scope: Scope, alreadyReported: Set<string>): FieldError[] {
+  // What was sent and could not be read is not missing as well.
+  const checked = alreadyReported.has(ALL_VALUES) ? { ...scope, requireMissing: false } : scope
+  const isReported = (name: string): boolean => alreadyReported.has(shown(name))
   const errors: FieldError[] = []
   for (const definition of scope.definitions.values())
-    if (!alreadyReported.has(definition.name)) errors.push(...checkField(definition, scope))
+    if (!isReported(definition.name)) errors.push(...checkField(definition, checked))
   for (const [name, values] of Object.entries(scope.values))
-    if (values.length > 0 && !scope.definitions.has(name) && !alreadyReported.has(name))
+    if (values.length > 0 && !scope.definitions.has(name) && !isReported(name))
       errors.push(fieldError(name, 'INVALID_FIELD', 'is not known; remove it or check its spelling'))
   return errors
 }
@@ -142,13 +146,12 @@ function checkValues(
   const check = valueCheck(definition, checks)
   const errors: FieldError[] = []
   for (const [index, value] of present.entries()) {
-    const breach =
-      value.length > LARGEST_VALUE_LENGTH
-        ? {
-            code: 'INVALID_VALUE' as const,
-            rule: `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`,
-          }
-        : check(value)
+    const breach = isLongerThan(value, LARGEST_VALUE_LENGTH)
+      ? {
+          code: 'INVALID_VALUE' as const,
+          rule: `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`,
+        }
+      : check(value)
     if (!breach) continue
     const which = present.length > 1 && definition.type !== 'group' ? `(value ${index + 1}) ` : ''
     errors.push(fieldError(name, breach.code, which + breach.rule))

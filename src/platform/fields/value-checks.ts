@@ -1,4 +1,5 @@
 import type { FieldDefinition, FieldType, LookupTable } from '../../configuration/configuration.ts'
+import { isLongerThan } from '../characters.ts'
 import type { Instant, TimeZone } from '../time.ts'
 import { isEmailAddress, isPhoneNumber } from './contacts.ts'
 import { dateBounds, readDate } from './dates.ts'
@@ -34,7 +35,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
   string:
     ({ regex, maximumCount }, { patternBudget }) =>
     value => {
-      if (maximumCount !== undefined && value.length > maximumCount)
+      if (maximumCount !== undefined && isLongerThan(value, maximumCount))
         return wrongValue(`must be at most ${plural(maximumCount, 'character')} long; shorten it`)
       if (regex === undefined) return undefined
       patternBudget.steps -= patternSteps(regex, value)

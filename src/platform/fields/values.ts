@@ -1,3 +1,4 @@
+import { isLongerThan } from '../characters.ts'
 import { decimal } from '../money.ts'
 import { type FieldError, fieldError } from './errors.ts'
 
@@ -8,6 +9,9 @@ export const LARGEST_VALUE_LENGTH = 20_000
 export const LARGEST_VALUE_COUNT = 1_000
 export const LARGEST_FIELD_COUNT = 1_000
 const LARGEST_NAME_LENGTH = 200
+
+/** In place of a field's name in a problem of all the values together: none of them was read. */
+export const ALL_VALUES = 'fieldValues'
 
 /** The values of a field; none when it has no entry. Safe for names that every object has, like `constructor`. */
 export const valuesOf = (values: FieldValues, name: string): readonly string[] =>
@@ -21,7 +25,7 @@ export function nameProblem(name: string): FieldError | undefined {
   if (name === '') return fieldError(name, 'INVALID_FIELD', 'has no name; name the field or leave it out')
   // Assigning to it would change the object's prototype instead of adding an entry.
   if (name === '__proto__') return fieldError(name, 'INVALID_FIELD', 'is not a name for a field; remove it')
-  if (name.length > LARGEST_NAME_LENGTH || !storable(name))
+  if (isLongerThan(name, LARGEST_NAME_LENGTH) || !storable(name))
     return fieldError(name, 'INVALID_FIELD', 'is not known; remove it or check its spelling')
   return undefined
 }
@@ -48,7 +52,7 @@ function readField(name: string, wire: unknown): string[] | FieldError {
         'INVALID_TYPE',
         'must be a text, a number, a boolean or a list of these; send no nested list or object',
       )
-    if (text.length > LARGEST_VALUE_LENGTH)
+    if (isLongerThan(text, LARGEST_VALUE_LENGTH))
       return fieldError(
         name,
         'INVALID_VALUE',
@@ -77,7 +81,7 @@ export function readFieldValues(wire: unknown): { values: FieldValues; problems:
       values: {},
       problems: [
         {
-          fieldName: 'fieldValues',
+          fieldName: ALL_VALUES,
           code: 'INVALID_TYPE',
           message: 'Field values must be an object of field names and their values.',
         },
@@ -89,7 +93,7 @@ export function readFieldValues(wire: unknown): { values: FieldValues; problems:
       values: {},
       problems: [
         {
-          fieldName: 'fieldValues',
+          fieldName: ALL_VALUES,
           code: 'INVALID_VALUE',
           message: `Field values must be at most ${LARGEST_FIELD_COUNT} fields; send fewer.`,
         },

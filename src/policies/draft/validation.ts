@@ -1,10 +1,10 @@
 // All problems of a draft at once, in the shape of the answer (brief 6 and 8: PolicyValidationErrors).
 import type { ProductDefinition } from '../../configuration/configuration.ts'
-import type { FieldErrors } from '../../platform/fields/errors.ts'
+import { type FieldErrors, fieldErrors, joinFieldErrors } from '../../platform/fields/errors.ts'
 import type { FieldData } from '../../platform/fields/groups.ts'
 import { validateFields } from '../../platform/fields/validate.ts'
 import type { Instant, TimeZone } from '../../platform/time.ts'
-import type { Exposure, PolicyAggregate, Quote } from '../aggregate.ts'
+import type { Exposure, ExposureRun, PerilRun, PolicyAggregate, Quote } from '../aggregate.ts'
 import { quoteParts } from '../quote-parts.ts'
 import type { ReportedProblems } from './request.ts'
 
@@ -41,14 +41,34 @@ export type PolicyValidation = {
   requireMissing: boolean
 }
 
+/** What is to be checked: the policy's own data in each segment, and runs of exposures and perils. */
+export type Checked = {
+  /** Whom problems of the policy's own data were reported under. */
+  owner: string
+  policy: readonly FieldData[]
+  exposureRuns: readonly ExposureRun[]
+  perilRuns: readonly PerilRun[]
+}
+
 /** Problems of the quote's content, with those that reading the request already found. */
 export function validateQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
+  validation: PolicyValidation,
+  reported: ReportedProblems,
+): PolicyValidationErrors {
+  const { segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
+  const checked = { owner: segment.locator, policy: [segment.data], exposureRuns, perilRuns }
+  return validateContent(aggregate, checked, validation, reported)
+}
+
+/** As `validateQuote`, of any part of a policy. */
+export function validateContent(
+  aggregate: PolicyAggregate,
+  parts: Checked,
   { product, timeZone, now, requireMissing }: PolicyValidation,
   reported: ReportedProblems,
 ): PolicyValidationErrors {
-  const parts = quoteParts(aggregate, quote)
   const check = (owner: string, fields: ProductDefinition['fields'], data: FieldData): FieldErrors =>
     validateFields(fields, data.values, data.groups, {
       timeZone,
@@ -107,7 +127,9 @@ export function validateQuote(
   }
 
   const exposureValidationErrors = [...errors.values(), ...reported.strays.map(strayErrors)]
-  const policyFieldErrors = check(parts.segment.locator, product.fields, parts.segment.data)
+  const policyFieldErrors = parts.policy
+    .map(data => check(parts.owner, product.fields, data))
+    .reduce(joinFieldErrors, fieldErrors([]))
   return {
     hasErrors: policyFieldErrors.hasErrors || exposureValidationErrors.length > 0,
     ...(policyFieldErrors.hasErrors ? { policyFieldErrors } : {}),

@@ -18,7 +18,8 @@ export type Counting = (modification: Modification) => boolean
 export const isIssued: Counting = modification => modification.issuedAt !== undefined
 
 /** What is accepted counts too, though it is not issued. */
-export const isStanding: Counting = modification => modification.invalidatedAt === undefined
+export const isStanding: Counting = ({ acceptedAt, issuedAt, invalidatedAt }) =>
+  invalidatedAt === undefined && (acceptedAt !== undefined || issuedAt !== undefined)
 
 /** As if this one had been issued last. */
 export const withIssued =
@@ -32,11 +33,22 @@ export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Countin
   return [...aggregate.modifications.values()]
     .filter(one => one.quoteLocator === quote.locator || (one.quoteLocator === undefined && counts(one)))
     .sort((a, b) => a.number - b.number || a.createdAt - b.createdAt)
-    .map(modification => ({
-      modification,
-      made: segments.filter(segment => segment.madeBy === modification.locator),
-      replaced: segments.filter(segment => segment.replacedBy === modification.locator),
-    }))
+    .map(modification => stepOf(modification, segments))
+}
+
+/** An endorsement replaces what its segments continue, marked so once it is issued; others say what they replace. */
+function stepOf(modification: Modification, segments: readonly PolicySegment[]): Step {
+  const made = segments.filter(segment => segment.madeBy === modification.locator)
+  const continuedBy = new Set(
+    modification.kind === 'endorsement' ? made.map(segment => segment.predecessor) : [],
+  )
+  return {
+    modification,
+    made,
+    replaced: segments.filter(
+      segment => segment.replacedBy === modification.locator || continuedBy.has(segment.locator),
+    ),
+  }
 }
 
 /** The segments in force at the end of the line, in the order of time. */

@@ -5,6 +5,9 @@ import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { cancellationResponse } from '../../cancellations/projection.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
+import { decideEndorsement } from '../../endorsements/decision.ts'
+import { endorsementOf } from '../../endorsements/endorsement-of.ts'
+import { endorsementResponse } from '../../endorsements/projection.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -19,6 +22,7 @@ import type { Database } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
 import {
   type CancellationLocator,
+  type EndorsementLocator,
   type LocatorSupply,
   locatorSupply,
   type QuoteLocator,
@@ -175,6 +179,10 @@ async function attempt(
       const { planned, quote } = await decideQuote(loaded, operation.quote, operation.operation, plain)
       return await recorded(planned, quoteAnswer(quote, operation.operation), `${locator}/${quote}`)
     }
+    case 'endorsement': {
+      const { planned, endorsement } = await decideEndorsement(loaded, operation.operation, plain)
+      return await recorded(planned, endorsementAnswer(endorsement), `${locator}/${endorsement}`)
+    }
     case 'cancellation': {
       const { planned, cancellation } = await decideCancellation(loaded, operation.operation, plain)
       if (cancellation === undefined) return await recorded(planned)
@@ -215,6 +223,11 @@ const policyAnswer =
   ({ summarizeQuotes }: { summarizeQuotes: boolean }): AnswerOf =>
   ({ aggregate, product }) =>
     json(policyResponse(aggregate, product, { summarizeQuotes }))
+
+const endorsementAnswer =
+  (locator: EndorsementLocator): AnswerOf =>
+  ({ aggregate, product }) =>
+    json(endorsementResponse(aggregate, endorsementOf(aggregate, locator), product))
 
 const cancellationAnswer =
   (locator: CancellationLocator): AnswerOf =>

@@ -1,6 +1,7 @@
 // What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
 
 import type { CancellationOperation } from '../../cancellations/decision.ts'
+import type { EndorsementOperation } from '../../endorsements/decision.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey } from '../../platform/context.ts'
@@ -22,6 +23,8 @@ export type PolicyOperation =
   | { kind: 'discard' }
   /** An action on one of the policy's quotes. */
   | { kind: 'quote'; quote: QuoteLocator; operation: QuoteOperation }
+  /** An action on the policy's endorsements. */
+  | { kind: 'endorsement'; operation: EndorsementOperation }
   /** An action on the policy's cancellations, or a cancellation without a record. */
   | { kind: 'cancellation'; operation: CancellationOperation }
   | { kind: 'reinstatement'; operation: ReinstatementOperation }

@@ -2,7 +2,7 @@
 import type { Timer, TimerOwner } from '../../events/timers.ts'
 import { SYSTEM_CALLER } from '../../platform/context.ts'
 import { refusalFrom } from '../../platform/errors.ts'
-import { newUuid, type PolicyLocator } from '../../platform/locators.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../platform/locators.ts'
 import { policyObject } from '../../platform/tenancy.ts'
 import { readTermEndNotice } from '../term-end.ts'
 import type { PolicyOperation, PolicyReply } from './message.ts'
@@ -32,3 +32,9 @@ export const invoiceDue = ofPolicy(() => ({ kind: 'invoice' }))
 
 /** The end of the policy has come, or is as near as its product says. */
 export const termEndDue = ofPolicy(timer => ({ kind: 'termEnd', notice: readTermEndNotice(timer) }))
+
+/** The deadline of a reinstatement has passed. */
+export const reinstatementDeadline = ofPolicy(({ payload }) => ({
+  kind: 'reinstatement',
+  operation: { action: 'expire', reinstatement: payload.reinstatementLocator as Uuid },
+}))

@@ -8,6 +8,7 @@ import { type Money, toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
 import { feesOf, feeTotal } from '../fold/fees.ts'
+import { type Counting, isStanding } from '../fold/line.ts'
 import { exposureResponses, policyCharacteristics } from './characteristics.ts'
 import { modificationResponses } from './modifications.ts'
 import { feeResponse, textIfAny } from './parts.ts'
@@ -21,9 +22,10 @@ export function policyResponse(
   product: ProductDefinition,
   options: ProjectionOptions,
   quote: Quote = selectedQuote(aggregate),
+  counts: Counting = isStanding,
 ): PolicyResponse {
   const { policy } = aggregate
-  const view = policyView(aggregate, quote, product)
+  const view = policyView(aggregate, quote, product, counts)
   const fees = feesOf(aggregate, quote)
   return {
     locator: String(policy.locator),

@@ -8,16 +8,23 @@ import {
   type Statement,
   statement,
 } from '../../platform/database.ts'
-import type { CancellationLocator, PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
+import type {
+  CancellationLocator,
+  EndorsementLocator,
+  PolicyLocator,
+  QuoteLocator,
+  Uuid,
+} from '../../platform/locators.ts'
 import type { CurrencyCode } from '../../platform/money.ts'
 import type { Policy, PolicyAggregate } from '../aggregate.ts'
-import { cancellations, policies, quotes, reinstatements } from '../tables.ts'
+import { cancellations, endorsements, policies, quotes, reinstatements } from '../tables.ts'
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, policyRow, readPolicy } from './rows.ts'
 
 /** Which policies to read. */
 export type PolicySelection =
   | { locator: PolicyLocator }
   | { quoteLocator: QuoteLocator }
+  | { endorsementLocator: EndorsementLocator }
   | { cancellationLocator: CancellationLocator }
   | { reinstatementLocator: Uuid }
   | { policyholderLocator: Uuid }
@@ -35,6 +42,7 @@ export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
 type Choice =
   | 'locator'
   | 'quoteLocator'
+  | 'endorsementLocator'
   | 'cancellationLocator'
   | 'reinstatementLocator'
   | 'policyholderLocator'
@@ -45,6 +53,7 @@ const chosen = sql.placeholder('chosen')
 const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   locator: sql`= ${chosen}`,
   quoteLocator: sql`= (select policy_locator from ${quotes} where locator = ${chosen})`,
+  endorsementLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen})`,
   cancellationLocator: sql`= (select policy_locator from ${cancellations} where locator = ${chosen})`,
   reinstatementLocator: sql`= (select policy_locator from ${reinstatements} where locator = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,

@@ -7,6 +7,7 @@ import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
 import type { Fee, Modification, PerilPrice, PerilRun, Policy, PolicyAggregate } from '../aggregate.ts'
 import {
   cancellations,
+  endorsements,
   exposureRuns,
   exposures,
   fees,
@@ -101,6 +102,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
       })),
     }),
   }),
+  endorsements: collection<'endorsements', typeof endorsements>(endorsements, 'locator'),
   cancellations: collection<'cancellations', typeof cancellations>(cancellations, 'locator'),
   reinstatements: collection<'reinstatements', typeof reinstatements>(reinstatements, 'rowid'),
   installments: collection<'installments', typeof installments>(installments, 'number'),

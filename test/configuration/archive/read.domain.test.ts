@@ -182,6 +182,36 @@ describe('what is refused when a file is read', () => {
   })
 })
 
+describe('entries that nobody reads are held to their sizes too', () => {
+  const blanks = new Uint8Array(60_000_000)
+  const packed = zipSync({ x: [blanks, { level: 9 }] }).subarray(31, -69)
+  const check = (entry: RawEntry, read: readonly string[] = []) => {
+    const { files, checkUnread } = readArchive(rawZip([entry]))
+    for (const file of files) if (read.includes(file.path)) file.bytes()
+    return refusalOf(checkUnread)
+  }
+  const bomb = { content: hello, packed, method: 8, sizeBytes: 100 }
+
+  test.each(['notes.pdf', '.DS_Store', 'folder/'])('%s that unpacks to 60 MB and says 100 bytes', name => {
+    expect(check({ name, ...bomb })).toMatchObject({ code: 'damagedArchive', path: name.replace('/', '') })
+  })
+
+  test('a small file that is longer or shorter than it says', () => {
+    const small = zipSync({ x: [new Uint8Array(1000), { level: 9 }] }).subarray(31, -69)
+    for (const sizeBytes of [10, 2_000])
+      expect(check({ name: 'a.pdf', packed: small, method: 8, sizeBytes }).code).toBe('damagedArchive')
+    expect(check({ name: 'a.pdf', content: hello, sizeBytes: 10 }).code).toBe('damagedArchive')
+  })
+
+  test('honest ones pass, and what was read is not unpacked again', () => {
+    readArchive(zipOf({ 'config.json': '{}', 'a.pdf': new Uint8Array(90_000), '.git/x': 'x' })).checkUnread()
+    const lie = { name: 'a.json', content: hello, crc32: 1 }
+    const { files, checkUnread } = readArchive(rawZip([lie]))
+    expect(refusalOf(() => files[0]!.bytes()).code).toBe('damagedArchive')
+    checkUnread()
+  })
+})
+
 describe('what is read although it is untidy', () => {
   test('one wrapping folder is taken off, and files beside it are ignored with a warning', () => {
     const zip = zipOf({ 'boat-main/config.json': '{}', 'boat-main/products/b/x': '', 'notes.txt': '' })

@@ -56,6 +56,8 @@ describe('an error in a table is found at its line', () => {
     ['rows of other lengths', 'key,value\na,1\nb\nc,1,2\n', ['badTable:3', 'badTable:4']],
     ['after rows that span lines', 'key,value\n"a\nb",1\n\nc\n', ['badTable:5']],
     ['a quote that never closes', 'key,value\n"a,1\n', ['badTable:2']],
+    ['rows before a quote that never closes', 'key,value\na\nb,1\n"c,1\n', ['badTable:2', 'badTable:4']],
+    ['a header before a quote that never closes', 'key,key\n"a,1\n', ['badTable:1', 'badTable:2']],
     ['an empty file', '', ['badTable']],
     ['a column without a name', 'key,,value\na,b,1\n', ['badTable:1']],
     ['two columns of one name', 'key,key\na,1\n', ['badTable:1']],

@@ -29,6 +29,20 @@ describe('names and presence', () => {
     expect(problems(definitions, { use: ['private'] }, true)).toEqual([])
   })
 
+  it('calls nothing missing that was sent and could not be read', () => {
+    const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`f${at}`, 'x']))
+    const long = 'n'.repeat(100)
+    const codesOf = (fieldValues: object, list = definitions) => {
+      const { data, reported } = changeFields(NO_FIELD_DATA, { fieldValues }, () => 'new')
+      const checks = context({ requireMissing: true, reported })
+      return validateFields(list, data.values, data.groups, checks).errors.map(({ code }) => code)
+    }
+    expect(codesOf({ use: 'private', ...many })).toEqual(['INVALID_VALUE'])
+    expect(codesOf({ use: Array(1_001).fill('x') })).toEqual(['INVALID_VALUE'])
+    const required = [field(long, 'string', { optional: false })]
+    expect(codesOf({ [long]: Array(1_001).fill('x') }, required)).toEqual(['INVALID_VALUE'])
+  })
+
   it('asks for required fields that bear the name of something every object has', () => {
     expect(problems([field('constructor', 'string', { optional: false })], {}, true)).toEqual([
       'constructor: MISSING',

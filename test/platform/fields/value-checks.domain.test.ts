@@ -182,6 +182,8 @@ describe('string fields', () => {
   it('hold to their maximum length and to 20,000 characters', () => {
     expect(check(field('s', 'string', { maximumCount: 3 }), 'abc')).toBe('fine')
     expect(check(field('s', 'string', { maximumCount: 3 }), 'abcd')).toBe('INVALID_VALUE')
+    expect(check(field('s', 'string', { maximumCount: 3 }), '🚗🚗🚗')).toBe('fine')
+    expect(check(field('s', 'string', { maximumCount: 3 }), '🚗🚗🚗🚗')).toBe('INVALID_VALUE')
     expect(check(field('s', 'string'), 'x'.repeat(20_000))).toBe('fine')
     expect(check(field('s', 'string'), 'x'.repeat(20_001))).toBe('INVALID_VALUE')
   })

@@ -1,0 +1,146 @@
+// An endorsement as answers show it: what was asked for, and how far it has come.
+import { amountsDue, chargesOf, invoicesOf } from '../billing/bill.ts'
+import type { FutureInvoiceResponse } from '../billing/contract.ts'
+import { financialTransactions } from '../billing/financial-transactions.ts'
+import { policyInvoiceResponse } from '../billing/invoice-response.ts'
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import { readFieldValues } from '../platform/fields/values.ts'
+import { shardOfDigits } from '../platform/locators.ts'
+import { endOfDay } from '../platform/time.ts'
+import type { Endorsement, Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import type { PerilCreate, PerilUpdate } from '../policies/draft/request.ts'
+import { textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
+import { perilSegmentLocator } from '../policies/projection/view.ts'
+import type { EndorsementChanges } from './changes.ts'
+import type { EndorsementResponse } from './contract.ts'
+
+export function endorsementResponse(
+  aggregate: PolicyAggregate,
+  endorsement: Endorsement,
+  product: ProductDefinition,
+): EndorsementResponse {
+  const { policy } = aggregate
+  const { modificationLocator, underwriting, state } = endorsement
+  const modification =
+    modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
+  const invoice = modification && invoicesOf(aggregate, modification)[0]
+  return {
+    locator: String(endorsement.locator),
+    policyholderLocator: policy.policyholderLocator,
+    policyLocator: String(policy.locator),
+    productLocator: product.locator,
+    endorsementName: endorsement.name,
+    state,
+    createdTimestamp: String(endorsement.createdAt),
+    updatedTimestamp: String(endorsement.updatedAt),
+    issuedTimestamp: textIfAny(endorsement.issuedAt),
+    startTimestamp: String(endorsement.startAt),
+    reprice: endorsement.changes.reprice ?? false,
+    ...repeated(endorsement.changes),
+    automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
+    invoice:
+      modification &&
+      invoice &&
+      policyInvoiceResponse(invoice, {
+        totalDue: amountsDue(aggregate, modification)[0]!,
+        transactionIssued: modification.issuedAt !== undefined,
+        premiumReportName: policy.premiumReportName,
+        payments: [],
+        documents: [],
+      }),
+    plannedInvoices: modification && state === 'quoted' ? [planned(aggregate, modification)] : undefined,
+    documents: [],
+  }
+}
+
+/** The one invoice that acceptance makes. */
+function planned(aggregate: PolicyAggregate, modification: Modification): FutureInvoiceResponse {
+  const { policy, segments } = aggregate
+  const shard = shardOfDigits(policy.locator)
+  const made = [...segments.values()].filter(one => one.madeBy === modification.locator)
+  const items = chargesOf(aggregate, modification).map(charge => ({ charge, amount: charge.amount }))
+  return {
+    issueTimestamp: String(modification.updatedAt),
+    dueTimestamp: String(endOfDay(modification.updatedAt, policy.timeZone)),
+    startTimestamp: String(modification.effectiveAt),
+    endTimestamp: String(modification.policyEnd),
+    writeOff: false,
+    financialTransactions: financialTransactions(
+      aggregate,
+      modification,
+      items,
+      modification.updatedAt,
+      run => perilSegmentLocator(run, made.at(-1)!, shard),
+    ),
+  }
+}
+
+const values = (wire: unknown) => readFieldValues(wire).values
+
+const numberIfAny = (amount: unknown): number | undefined =>
+  amount === undefined || amount === null ? undefined : Number(amount)
+
+const textOrNone = (amount: unknown): string | undefined =>
+  amount === undefined || amount === null ? undefined : String(amount)
+
+const groupChanges = (
+  changes: Pick<EndorsementChanges, 'addFieldGroups' | 'updateFieldGroups' | 'removeFieldGroups'>,
+) => ({
+  addFieldGroups: newGroups(changes.addFieldGroups),
+  updateFieldGroups: (changes.updateFieldGroups ?? []).map(one => ({
+    ...one,
+    fieldValues: values(one.fieldValues),
+  })),
+  removeFieldGroups: [...(changes.removeFieldGroups ?? [])],
+})
+
+const newGroups = (groups: EndorsementChanges['addFieldGroups']) =>
+  (groups ?? []).map(({ fieldName, fieldValues }) => ({ fieldName, fieldValues: values(fieldValues) }))
+
+const amountsOf = (peril: PerilCreate | PerilUpdate) => ({
+  deductible: numberIfAny(peril.deductible),
+  lumpSumPayment: numberIfAny(peril.lumpSumPayment),
+  indemnityInAggregate: textOrNone(peril.indemnityInAggregate),
+  indemnityPerEvent: textOrNone(peril.indemnityPerEvent),
+  indemnityPerItem: textOrNone(peril.indemnityPerItem),
+})
+
+const newPerils = (perils: readonly PerilCreate[] | undefined) =>
+  (perils ?? []).map(peril => ({
+    name: peril.name,
+    fieldValues: values(peril.fieldValues),
+    fieldGroups: newGroups(peril.fieldGroups),
+    ...amountsOf(peril),
+  }))
+
+/** The changes as the request said them, values as lists. */
+const repeated = (changes: EndorsementChanges) => ({
+  fieldValues: values(changes.fieldValues),
+  ...groupChanges(changes),
+  addExposures: (changes.addExposures ?? []).map(one => ({
+    exposureName: one.exposureName,
+    perils: newPerils(one.perils),
+    fieldValues: values(one.fieldValues),
+    fieldGroups: newGroups(one.fieldGroups),
+  })),
+  updateExposures: (changes.updateExposures ?? []).map(one => ({
+    exposureLocator: one.exposureLocator,
+    fieldValues: values(one.fieldValues),
+    ...groupChanges(one),
+    addPerils: newPerils(one.addPerils),
+    updatePerils: (one.updatePerils ?? []).map(peril => ({
+      perilLocator: peril.perilLocator,
+      fieldValues: values(peril.fieldValues),
+      ...groupChanges(peril),
+      ...amountsOf(peril),
+      removeDeductible: peril.removeDeductible ?? undefined,
+      removeIndemnityInAggregate: peril.removeIndemnityInAggregate ?? undefined,
+      removeIndemnityPerEvent: peril.removeIndemnityPerEvent ?? undefined,
+      removeIndemnityPerItem: peril.removeIndemnityPerItem ?? undefined,
+      removeLumpSumPayment: peril.removeLumpSumPayment ?? undefined,
+    })),
+    endPerils: [...(one.endPerils ?? [])],
+  })),
+  endExposures: [...(changes.endExposures ?? [])],
+  newPaymentScheduleName: changes.newPaymentScheduleName,
+})

@@ -1,0 +1,61 @@
+// Quoted and accepted transactions of a policy stand in the way of another one: they block it, or are taken back
+// first (brief 2.4).
+import { planEndorsementInvalidation } from '../endorsements/invalidation.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { Instant } from '../platform/time.ts'
+import { planReinstatementInvalidation } from '../reinstatements/invalidation.ts'
+import type { ConflictHandling, PolicyAggregate } from './aggregate.ts'
+import { chain, type Planned } from './planned.ts'
+
+type Pending = {
+  readonly locator: string
+  readonly createdAt: Instant
+  takeBack(from: PolicyAggregate, now: Instant): Planned
+}
+
+/** All pending transactions but `own`, in creation order. */
+function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: string): Pending[] {
+  return [
+    ...[...endorsements.values()]
+      .filter(one => one.state === 'quoted' || one.state === 'accepted')
+      .map(
+        (one): Pending => ({
+          locator: String(one.locator),
+          createdAt: one.createdAt,
+          takeBack: (from, now) =>
+            planEndorsementInvalidation(from, from.endorsements.get(one.locator)!, now),
+        }),
+      ),
+    ...[...reinstatements.values()]
+      .filter(one => one.state === 'accepted')
+      .map(
+        (one): Pending => ({
+          locator: one.locator,
+          createdAt: one.createdAt,
+          takeBack: (from, now) =>
+            planReinstatementInvalidation(from, from.reinstatements.get(one.locator)!, now),
+        }),
+      ),
+  ]
+    .filter(one => one.locator !== own)
+    .sort((a, b) => a.createdAt - b.createdAt)
+}
+
+/** The policy without what stands in the way of the transaction `own`; refuses (409) to block, naming it. */
+export function withoutConflicts(
+  before: PolicyAggregate,
+  own: string,
+  handling: ConflictHandling,
+  now: Instant,
+): Planned {
+  const conflicts = pendingOf(before, own)
+  if (conflicts.length > 0 && handling === 'block')
+    throw new Refusal(
+      'wrongState',
+      `Quoted or accepted transactions of the policy stand in the way: ${conflicts.map(one => one.locator).join(', ')}. Invalidate them, or send conflictHandling=invalidate.`,
+    )
+  return conflicts.reduceRight<Planned>(
+    (cleared, one) => chain(cleared, one.takeBack(cleared.aggregate, now)),
+    { aggregate: before, events: [] },
+  )
+}

@@ -1,0 +1,358 @@
+// Endorsements through HTTP: what is split, what is rated anew, and that every cent is where it belongs
+// (brief 1.4, 2.2, 2.5).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles } from '../support/examples.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+
+/** The motor example with an endorsement type for each way of repricing. */
+const FILES = {
+  ...exampleFiles('motor'),
+  'products/private_motor/policy/endorsements.json': JSON.stringify({
+    endorsements: ['never', 'always', 'all', 'input'].map(reprice => ({
+      name: reprice,
+      displayName: reprice,
+      reprice,
+      documents: [],
+    })),
+  }),
+}
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('endorse', FILES)
+})
+
+const patch = <Body = EndorsementResponse>(path: string, body?: unknown, headers?: Record<string, string>) =>
+  callApi<Body>('PATCH', path, { token: motor.token, body, headers })
+
+const cents = (amount: number): number => Math.round(amount * 100)
+
+async function issued(changes: object = {}): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy(changes)
+  return (await motor.post(`/policy/${body.locator}/issue`)).body
+}
+
+const startOf = (policy: PolicyResponse): Instant => Number(policy.originalContractStartTimestamp) as Instant
+const later = (policy: PolicyResponse, count: number, unit: 'month' | 'day' = 'month'): Instant =>
+  add(startOf(policy), count, unit, BERLIN)
+
+const read = async (policy: PolicyResponse): Promise<PolicyResponse> =>
+  (await motor.get(`/policy/${policy.locator}`)).body
+
+const priceOf = async (policy: PolicyResponse): Promise<PolicyPriceResponse> =>
+  (await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)).body
+
+const apply = (policy: PolicyResponse, endorsementName: string, body: object) =>
+  motor.post<EndorsementResponse>(`/policies/${policy.locator}/endorsements`, { endorsementName, ...body })
+
+const dearer = (policy: PolicyResponse) => ({
+  updateExposures: [
+    { exposureLocator: policy.exposures[0]!.locator, fieldValues: { vehicle_value: '49000' } },
+  ],
+})
+
+type Segment = PolicyResponse['exposures'][0]['perils'][0]['characteristics'][0]
+
+const inForce = (segments: Segment[]): Segment[] =>
+  segments
+    .filter(one => one.issuedTimestamp && !one.replacedTimestamp)
+    .sort((a, b) => Number(a.coverageStartTimestamp) - Number(b.coverageStartTimestamp))
+
+const perilOf = (policy: PolicyResponse, name: string) =>
+  policy.exposures[0]!.perils.find(peril => peril.name === name)!
+
+async function addsUp(policy: PolicyResponse): Promise<void> {
+  const now = await read(policy)
+  for (const modification of now.modifications) {
+    const changes = modification.exposureModifications.flatMap(one => one.perilModifications)
+    expect(changes.reduce((sum, one) => sum + cents(one.premiumChange ?? 0), 0)).toBe(
+      cents(modification.premiumChange ?? 0),
+    )
+  }
+  const segments = now.exposures.flatMap(one => one.perils.map(peril => inForce(peril.characteristics)))
+  const premium = segments.flat().reduce((sum, one) => sum + cents(one.premium!), 0)
+  const issuedChanges = now.modifications.filter(one => one.issuedTimestamp)
+  expect(issuedChanges.reduce((sum, one) => sum + cents(one.premiumChange ?? 0), 0)).toBe(premium)
+  const price = await priceOf(policy)
+  expect(cents(price.grossPremium)).toBe(premium)
+  for (const list of segments)
+    for (const [at, one] of list.entries())
+      if (at > 0) expect(one.coverageStartTimestamp).toBe(list[at - 1]!.coverageEndTimestamp)
+  const standing = now.invoices.filter(one => one.settlementType !== 'invalidated')
+  expect(standing.reduce((sum, one) => sum + cents(one.totalDue), 0)).toBe(cents(price.total))
+}
+
+describe('an endorsement in one step', () => {
+  it('that rates what changed: the year is split, the later half costs what the new value costs', async () => {
+    const policy = await issued()
+    const before = perilOf(policy, 'own_damage').characteristics[0]!
+    const at = later(policy, 6)
+    const { status, body } = await apply(policy, 'always', {
+      startTimestamp: at,
+      state: 'issued',
+      ...dearer(policy),
+    })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ state: 'issued', endorsementName: 'always', startTimestamp: String(at) })
+    const now = await read(policy)
+    const [first, second] = inForce(perilOf(now, 'own_damage').characteristics)
+    expect(first).toMatchObject({ coverageEndTimestamp: String(at) })
+    expect(Math.abs(first!.premium! - before.premium! / 2)).toBeLessThanOrEqual(0.01)
+    expect(second!.premium!).toBeGreaterThan(first!.premium! * 1.5)
+    const modification = now.modifications.at(-1)!
+    expect(modification).toMatchObject({ name: 'always', number: 1, effectiveTimestamp: String(at) })
+    expect(now.characteristics.filter(one => one.issuedTimestamp && !one.replacedTimestamp)).toHaveLength(2)
+    expect(now.exposures[0]!.characteristics.at(-1)!.fieldValues.vehicle_value).toEqual(['49000'])
+    await addsUp(policy)
+  })
+
+  it('that rates nothing splits every peril, and no cent moves', async () => {
+    const policy = await issued()
+    const before = await priceOf(policy)
+    await apply(policy, 'never', {
+      startTimestamp: later(policy, 100, 'day'),
+      state: 'issued',
+      ...dearer(policy),
+    })
+    const now = await read(policy)
+    for (const peril of now.exposures[0]!.perils) expect(inForce(peril.characteristics)).toHaveLength(2)
+    expect(await priceOf(policy)).toMatchObject({ total: before.total, grossPremium: before.grossPremium })
+    expect(now.modifications.at(-1)!.premiumChange).toBe(0)
+    await addsUp(policy)
+  })
+
+  it('that adds a vehicle charges it from then on; that ends one gives back the rest', async () => {
+    const policy = await issued()
+    const before = await priceOf(policy)
+    const copy = policy.exposures[0]!.characteristics[0]!.fieldValues
+    await apply(policy, 'never', {
+      startTimestamp: later(policy, 3),
+      state: 'issued',
+      addExposures: [
+        {
+          exposureName: 'vehicle',
+          fieldValues: { ...copy, registration_plate: 'B-GL 1986' },
+          perils: [{ name: 'liability' }],
+        },
+      ],
+    })
+    const added = (await read(policy)).exposures.at(-1)!
+    const [segment] = inForce(added.perils[0]!.characteristics)
+    expect(segment).toMatchObject({ coverageStartTimestamp: String(later(policy, 3)) })
+    const liability = before.exposurePrices[0]!.perilPrices.find(one => one.name === 'liability')!
+    expect(Math.abs(segment!.premium! - liability.premium * 0.75)).toBeLessThanOrEqual(0.01)
+    await addsUp(policy)
+    await apply(policy, 'never', {
+      startTimestamp: later(policy, 3),
+      state: 'issued',
+      endExposures: [added.locator],
+    })
+    expect((await priceOf(policy)).total).toBe(before.total)
+    await addsUp(policy)
+  })
+
+  it('before a later one changes the later part too: four segments (brief 2.2)', async () => {
+    const policy = await issued()
+    await apply(policy, 'all', { startTimestamp: later(policy, 2), state: 'issued', ...dearer(policy) })
+    await apply(policy, 'all', {
+      startTimestamp: later(policy, 8),
+      state: 'issued',
+      fieldValues: { claims_free_years: '9' },
+    })
+    await apply(policy, 'all', {
+      startTimestamp: later(policy, 5, 'day'),
+      state: 'issued',
+      fieldValues: { contact_phone: '+49 30 7654321' },
+    })
+    const now = await read(policy)
+    const current = now.characteristics
+      .filter(one => one.issuedTimestamp && !one.replacedTimestamp)
+      .sort((a, b) => Number(a.startTimestamp) - Number(b.startTimestamp))
+    expect(current.map(one => one.startTimestamp)).toEqual(
+      [startOf(policy), later(policy, 5, 'day'), later(policy, 2), later(policy, 8)].map(String),
+    )
+    expect(current.map(one => one.fieldValues.contact_phone?.[0])).toEqual([
+      '+49 30 1234567',
+      '+49 30 7654321',
+      '+49 30 7654321',
+      '+49 30 7654321',
+    ])
+    expect(current.map(one => one.fieldValues.claims_free_years?.[0])).toEqual(['8', '8', '8', '9'])
+    expect(now.modifications.at(-1)!.newPolicyCharacteristicsLocators).toHaveLength(4)
+    await addsUp(policy)
+  })
+
+  it('at the start of the contract replaces it whole', async () => {
+    const policy = await issued()
+    await apply(policy, 'all', { startTimestamp: startOf(policy), state: 'issued', ...dearer(policy) })
+    const now = await read(policy)
+    expect(inForce(perilOf(now, 'own_damage').characteristics)).toHaveLength(1)
+    await addsUp(policy)
+  })
+})
+
+describe('an endorsement step by step', () => {
+  it('preview, quote and record are the same price; accepted it is billed and shown, issued it counts', async () => {
+    const policy = await issued()
+    const before = await priceOf(policy)
+    const { body: applied } = await apply(policy, 'always', {
+      startTimestamp: later(policy, 6),
+      ...dearer(policy),
+    })
+    expect(applied.state).toBe('application')
+    const path = `/endorsements/${applied.locator}`
+    const { body: preview } = await motor.get<PolicyPriceChangeResponse>(`${path}/price`)
+    expect((await read(policy)).modifications).toHaveLength(1)
+    const { body: quoted } = await patch(path, { action: 'quote' })
+    expect(quoted).toMatchObject({ state: 'quoted', automatedUnderwritingResult: { decision: 'accept' } })
+    expect((await motor.get(`${path}/price`)).body).toEqual(preview)
+    expect((await read(policy)).modifications).toHaveLength(1)
+    expect((await motor.get(`${path}/policyWhenIssued`)).status).toBe(409)
+    const { body: accepted } = await patch(path, { action: 'accept' })
+    expect(accepted.invoice).toMatchObject({ invoiceType: 'endorsement', transactionIssued: false })
+    expect(cents(accepted.invoice!.totalDue)).toBe(cents(preview.totalChange))
+    expect(await priceOf(policy)).toEqual(before)
+    const { body: outlook } = await motor.get(`${path}/policyWhenIssued`)
+    const pending = (await read(policy)).characteristics.filter(one => !one.issuedTimestamp)
+    expect(pending).toHaveLength(2)
+    const { body: final } = await patch(path, { action: 'issue' })
+    expect(final.state).toBe('issued')
+    expect((await priceOf(policy)).total).toBe(preview.newTotal)
+    expect(outlook.modifications.at(-1)!.premiumChange).toBe(preview.grossPremiumChange)
+    await addsUp(policy)
+  })
+
+  it('invalidated, its invoice is void and nothing of it is left in force', async () => {
+    const policy = await issued()
+    const before = await priceOf(policy)
+    const { body } = await apply(policy, 'always', {
+      startTimestamp: later(policy, 6),
+      state: 'accepted',
+      ...dearer(policy),
+    })
+    const { body: gone } = await patch(`/endorsements/${body.locator}`, { action: 'invalidate' })
+    expect(gone.state).toBe('invalidated')
+    expect(gone.invoice).toMatchObject({ settlementType: 'invalidated', totalDue: body.invoice!.totalDue })
+    expect(await priceOf(policy)).toEqual(before)
+    expect((await read(policy)).modifications).toHaveLength(1)
+    await apply(policy, 'always', { startTimestamp: later(policy, 6), state: 'issued', ...dearer(policy) })
+    await addsUp(policy)
+  })
+
+  it('accepted stands in the way of another, unless that takes it back', async () => {
+    const policy = await issued()
+    const { body: first } = await apply(policy, 'never', {
+      startTimestamp: later(policy, 6),
+      state: 'accepted',
+      ...dearer(policy),
+    })
+    const blocked = await apply(policy, 'never', {
+      startTimestamp: later(policy, 7),
+      state: 'quoted',
+      ...dearer(policy),
+    })
+    expect(blocked.status).toBe(409)
+    expect(blocked.body).toMatchObject({ message: expect.stringContaining(first.locator) })
+    const through = await apply(policy, 'never', {
+      startTimestamp: later(policy, 7),
+      state: 'issued',
+      conflictHandling: 'invalidate',
+      ...dearer(policy),
+    })
+    expect(through.body.state).toBe('issued')
+    expect((await motor.get<EndorsementResponse>(`/endorsements/${first.locator}`)).body.state).toBe(
+      'invalidated',
+    )
+    await addsUp(policy)
+  })
+
+  it('updated before it is quoted, discarded for good', async () => {
+    const policy = await issued()
+    const { body } = await apply(policy, 'never', { startTimestamp: later(policy, 6) })
+    const path = `/endorsements/${body.locator}`
+    const { body: updated } = await patch(path, {
+      endorsementUpdate: { fieldValues: { claims_free_years: 9 } },
+    })
+    expect(updated.fieldValues).toEqual({ claims_free_years: ['9'] })
+    expect((await patch(path, { action: 'discard' })).body.state).toBe('discarded')
+    const late = await patch<{ message: string }>(path, { action: 'quote' })
+    expect(late.status).toBe(409)
+    expect(late.body.message).toContain('is discarded and cannot be quoted')
+    expect((await read(policy)).modifications).toHaveLength(1)
+  })
+})
+
+describe('cancelled and reinstated after endorsements', () => {
+  it('every figure comes back', async () => {
+    const policy = await issued()
+    await apply(policy, 'always', { startTimestamp: later(policy, 4), state: 'issued', ...dearer(policy) })
+    const before = await priceOf(policy)
+    const { body: cancellation } = await motor.post<{ locator: string }>(
+      `/policies/${policy.locator}/cancellations`,
+      {
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        effectiveTimestamp: later(policy, 2),
+        issue: true,
+      },
+    )
+    await addsUp(policy)
+    await patch(`/cancellations/${cancellation.locator}/reinstate`, { issue: true })
+    expect(await priceOf(policy)).toEqual(before)
+    await addsUp(policy)
+  })
+})
+
+describe('bad endorsements are refused with what to do', () => {
+  it('names, dates, locators and values', async () => {
+    const policy = await issued()
+    const tries: [object, RegExp][] = [
+      [{ endorsementName: 'whim' }, /has no endorsement 'whim'/],
+      [
+        { endorsementName: 'never', startTimestamp: startOf(policy) - 1 },
+        /must lie from the contract's start/,
+      ],
+      [{ endorsementName: 'never', endExposures: ['nowhere'] }, /no exposure 'nowhere'/],
+      [{ endorsementName: 'never', fieldValues: { nonsense: '1' } }, /nonsense/],
+      [{ endorsementName: 'input', state: 'quoted', ...dearer(policy) }, /needs reprice/],
+      [{ endorsementName: 'never', newPolicyEndTimestamp: later(policy, 14) }, /not enabled/],
+    ]
+    for (const [body, says] of tries) {
+      const answer = await motor.post<{ message: string }>(`/policies/${policy.locator}/endorsements`, body)
+      expect(answer.status).toBe(400)
+      expect(answer.body.message).toMatch(says)
+    }
+    expect((await read(policy)).modifications).toHaveLength(1)
+    const { body: unissued } = await motor.createPolicy()
+    expect((await apply(unissued, 'never', {})).status).toBe(409)
+    expect((await motor.get('/endorsements/100000001')).status).toBe(404)
+  })
+})
+
+it('endorsing is at most two D1 round trips, and a repeat does nothing', async () => {
+  const policy = await issued()
+  await motor.get('/v1/ping/authorized')
+  const body = {
+    endorsementName: 'always',
+    startTimestamp: later(policy, 6),
+    state: 'issued',
+    ...dearer(policy),
+  }
+  const headers = { 'idempotency-key': 'endorse-once' }
+  const path = `/policies/${policy.locator}/endorsements`
+  const first = await motor.post<EndorsementResponse>(path, body, headers)
+  expect(roundTrips(first).d1).toBeLessThanOrEqual(2)
+  expect((await motor.post<EndorsementResponse>(path, body, headers)).body).toEqual(first.body)
+  expect((await read(policy)).modifications).toHaveLength(2)
+})

@@ -1,0 +1,26 @@
+// Bodies over a limit through a real connection: a client that is still sending must get the answer, not a reset.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts'
+
+let service: ServiceProcess
+beforeAll(async () => {
+  service = await startServiceProcess()
+}, 120_000)
+afterAll(() => service.remove())
+
+const LARGE = new Uint8Array(33_000_000).fill(0x20)
+
+it.each([
+  ['/account/authenticate', 413, 'tooLarge'],
+  ['/policy', 401, 'unauthenticated'],
+  ['/no/such/path', 404, 'unknownPath'],
+])('33 MB of JSON to %s are answered with %i, every time', async (path, status, code) => {
+  for (let time = 0; time < 4; time += 1) {
+    const response = await fetch(`${service.origin}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: LARGE,
+    })
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([status, code])
+  }
+})

@@ -1,0 +1,165 @@
+// What a policy covers at a time: perils on risk with their limits, and what they cost (brief 2.1.2, 3.5).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { CoverageSummaryResponse } from '../../src/policies/contract/coverage.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('coverage')
+})
+
+async function issued(changes: object = {}): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy(changes)
+  return (await motor.post(`/policy/${body.locator}/issue`)).body
+}
+
+const months = (policy: PolicyResponse, count: number): Instant =>
+  add(Number(policy.originalContractStartTimestamp) as Instant, count, 'month', 'Europe/Berlin' as TimeZone)
+
+const coverage = async (policy: PolicyResponse, at?: number): Promise<CoverageSummaryResponse> => {
+  const path = `/policies/${policy.locator}/coverageSummary`
+  const body = at === undefined ? undefined : { effectiveTimestamp: at }
+  return await callOk('POST', path, { token: motor.token, body })
+}
+
+const priceOf = async (policy: PolicyResponse): Promise<PolicyPriceResponse> =>
+  (await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)).body
+
+const NOTHING = { exposures: [], grossPremium: 0, grossTaxes: 0, grossFees: 0 }
+
+const cancel = (policy: PolicyResponse, count: number) =>
+  callOk<CancellationResponse>('POST', `/policies/${policy.locator}/cancellations`, {
+    token: motor.token,
+    body: {
+      name: 'customer_request',
+      cancellationCategory: 'other',
+      effectiveTimestamp: months(policy, count),
+      issue: true,
+    },
+  })
+
+describe('a coverage summary', () => {
+  it('lists every exposure and peril of the term with its limits, and costs what the policy costs', async () => {
+    const policy = await issued()
+    const price = await priceOf(policy)
+    const at = months(policy, 5)
+    const summary = await coverage(policy, at)
+    expect(summary).toMatchObject({
+      policyLocator: policy.locator,
+      effectiveTimestamp: String(at),
+      grossPremium: price.grossPremium,
+      grossTaxes: price.grossTaxes,
+      grossFees: price.grossFees,
+      grossPremiumCurrency: 'EUR',
+    })
+    expect(summary.exposures).toHaveLength(policy.exposures.length)
+    for (const [index, exposure] of policy.exposures.entries()) {
+      const covered = summary.exposures[index]!
+      expect(covered).toMatchObject({
+        locator: exposure.locator,
+        name: exposure.name,
+        fieldValues: exposure.characteristics[0]!.fieldValues,
+      })
+      const perils = exposure.perils.map(({ locator, name, characteristics: [segment] }) => {
+        const { deductible, lumpSumPayment, indemnityInAggregate, indemnityPerEvent, indemnityPerItem } =
+          segment!
+        return {
+          locator,
+          name,
+          coverageStartTimestamp: policy.originalContractStartTimestamp,
+          coverageEndTimestamp: policy.originalContractEndTimestamp,
+          premium: segment!.premium,
+          deductible,
+          lumpSumPayment,
+          indemnityInAggregate,
+          indemnityPerEvent,
+          indemnityPerItem,
+        }
+      })
+      expect(covered.perils).toMatchObject(JSON.parse(JSON.stringify(perils)))
+      expect(covered.perils).toHaveLength(perils.length)
+    }
+  })
+
+  it('has the start of the term in it and not its end', async () => {
+    const policy = await issued()
+    const start = Number(policy.originalContractStartTimestamp)
+    const end = Number(policy.originalContractEndTimestamp)
+    expect(await coverage(policy, start - 1)).toMatchObject(NOTHING)
+    expect((await coverage(policy, start)).exposures).toHaveLength(1)
+    expect((await coverage(policy, end - 1)).exposures).toHaveLength(1)
+    expect(await coverage(policy, end)).toMatchObject(NOTHING)
+  })
+
+  it('ends with a cancellation, shows what is left of the amounts before it, and comes back with a gap', async () => {
+    const policy = await issued()
+    const { locator } = await cancel(policy, 6)
+    const cancelled = await priceOf(policy)
+    const left = await coverage(policy, months(policy, 6) - 1)
+    expect(left).toMatchObject({
+      grossPremium: cancelled.grossPremium,
+      grossTaxes: cancelled.grossTaxes,
+      grossFees: cancelled.grossFees,
+    })
+    const ends = left.exposures.flatMap(one => one.perils.map(peril => peril.coverageEndTimestamp))
+    expect(new Set(ends)).toEqual(new Set([String(months(policy, 6))]))
+    expect(await coverage(policy, months(policy, 6))).toMatchObject(NOTHING)
+
+    const path = `/cancellations/${locator}/reinstate`
+    const body = { effectiveTimestamp: months(policy, 9), issue: true }
+    await callOk('PATCH', path, { token: motor.token, body })
+    expect(await coverage(policy, months(policy, 8))).toMatchObject(NOTHING)
+    const back = await coverage(policy, months(policy, 9))
+    const price = await priceOf(policy)
+    expect(Math.round(100 * (left.grossPremium + back.grossPremium))).toBe(
+      Math.round(100 * price.grossPremium),
+    )
+    expect(back.exposures[0]!.perils[0]!.coverageStartTimestamp).toBe(String(months(policy, 9)))
+  })
+
+  it('of a reinstatement that is accepted only, of a withdrawn policy and of one not issued is empty', async () => {
+    const policy = await issued()
+    const { locator } = await cancel(policy, 6)
+    const { locator: reinstatement } = await callOk<{ locator: string }>(
+      'PATCH',
+      `/cancellations/${locator}/reinstate`,
+      { token: motor.token, body: {} },
+    )
+    await callOk('PATCH', `/reinstatements/${reinstatement}/accept`, { token: motor.token })
+    expect(await coverage(policy, months(policy, 7))).toMatchObject(NOTHING)
+    await motor.post(`/policy/${policy.locator}/withdraw`)
+    expect(await coverage(policy, months(policy, 1))).toMatchObject(NOTHING)
+    const { body: unissued } = await motor.createPolicy()
+    expect(await coverage(unissued, months(unissued, 1))).toMatchObject(NOTHING)
+  })
+
+  it('without a body, is of now', async () => {
+    const earliest = Date.now() - 60_000
+    const policy = await issued({ policyStartTimestamp: earliest, policyEndTimestamp: earliest + 86_400_000 })
+    const from = Date.now()
+    const summary = await coverage(policy)
+    expect(Number(summary.effectiveTimestamp)).toBeGreaterThanOrEqual(from - 5)
+    expect(Number(summary.effectiveTimestamp)).toBeLessThanOrEqual(Date.now())
+    expect(summary.exposures).toHaveLength(1)
+    const path = `/policies/${policy.locator}/coverageSummary`
+    expect((await motor.post(path, '""')).status).toBe(200)
+    expect((await motor.post(path, { effectiveTimestamp: null })).status).toBe(200)
+    expect((await motor.post(path, { effectiveTimestamp: 'now' })).status).toBe(400)
+    expect((await motor.post('/policies/100000001/coverageSummary')).status).toBe(404)
+  })
+
+  it('is one D1 round trip and no Durable Object', async () => {
+    const policy = await issued()
+    await motor.get('/v1/ping/authorized')
+    const answer = await motor.post(`/policies/${policy.locator}/coverageSummary`)
+    expect(roundTrips(answer)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
+  })
+})

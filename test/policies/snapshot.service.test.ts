@@ -1,0 +1,251 @@
+// A policy as it was known earlier: what GET answered at each step of its life, asked for again at the end
+// (brief 2.1, 3.5).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
+import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('snapshots')
+})
+
+const patch = async <Body>(path: string, body?: unknown): Promise<Body> => {
+  const answer = await callApi<Body>('PATCH', path, { token: motor.token, body })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+const post = async <Body = PolicyResponse>(path: string, body?: unknown): Promise<Body> => {
+  const answer = await motor.post<Body>(path, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+const read = async (locator: string): Promise<PolicyResponse> => (await motor.get(`/policy/${locator}`)).body
+
+const snapshot = (locator: string, request?: object): Promise<PolicyResponse> =>
+  post(`/policies/${locator}/snapshot`, request)
+
+/** Stamps of one step differ from those of the next. */
+const pause = (): Promise<void> => new Promise(done => setTimeout(done, 4))
+
+/** What GET answered after a step, and a time between that step and the next. */
+type Kept = { step: string; at: number; answer: PolicyResponse }
+
+/** Takes the steps one after the other and keeps what GET answers in between. */
+async function journey(locator: string, steps: Record<string, () => Promise<unknown>>): Promise<Kept[]> {
+  const kept: Kept[] = []
+  for (const [step, take] of Object.entries(steps)) {
+    await take()
+    await pause()
+    kept.push({ step, at: Date.now(), answer: await read(locator) })
+    await pause()
+  }
+  return kept
+}
+
+async function equalsWhatGetAnswered(locator: string, kept: readonly Kept[]): Promise<void> {
+  for (const { step, at, answer } of kept)
+    expect(await snapshot(locator, { asOfTimestamp: at }), step).toEqual(answer)
+  expect(await snapshot(locator)).toEqual(await read(locator))
+}
+
+const months = (policy: PolicyResponse, count: number): Instant =>
+  add(Number(policy.originalContractStartTimestamp) as Instant, count, 'month', 'Europe/Berlin' as TimeZone)
+
+const cancellation = (policy: PolicyResponse, months_: number, more: object = {}) =>
+  post<CancellationResponse>(`/policies/${policy.locator}/cancellations`, {
+    name: 'customer_request',
+    cancellationCategory: 'other',
+    effectiveTimestamp: months(policy, months_),
+    ...more,
+  })
+
+async function issued(changes: object = {}): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy(changes)
+  return await post(`/policy/${body.locator}/issue`)
+}
+
+describe('a snapshot equals what GET answered then', () => {
+  it('before issue and after, through cancellations and a reinstatement that was taken back once', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false, paymentScheduleName: 'monthly' })
+    const { locator } = policy
+    let drafted: CancellationResponse
+    let begun: ReinstatementResponse
+    const kept = await journey(locator, {
+      created: async () => {},
+      finalized: () => post(`/policy/${locator}/finalize`),
+      issued: () => post(`/policy/${locator}/issue`),
+      'cancellation drafted': () => cancellation(policy, 9),
+      'cancelled at another time': () => cancellation(policy, 8, { issue: true }),
+      'earlier cancellation drafted': async () => {
+        drafted = await cancellation(policy, 3)
+      },
+      'cancelled earlier': () => patch(`/cancellations/${drafted.locator}/issue`),
+      'reinstatement begun': async () => {
+        begun = await patch(`/cancellations/${drafted.locator}/reinstate`, {})
+      },
+      'reinstatement accepted': () => patch(`/reinstatements/${begun.locator}/accept`),
+      'acceptance taken back': () => patch(`/reinstatements/${begun.locator}/invalidate`),
+      'accepted again': () => patch(`/reinstatements/${begun.locator}/accept`),
+      reinstated: () => patch(`/reinstatements/${begun.locator}/issue`),
+      'cancelled the legacy way': () =>
+        post(`/policy/${locator}/cancel`, { coverageEndTimestamp: months(policy, 2) }),
+      withdrawn: () => post(`/policy/${locator}/withdraw`),
+    })
+    expect(new Set(kept.map(one => one.answer.effectiveContractEndTimestamp)).size).toBe(5)
+    expect(kept.at(-1)!.answer.modifications.length).toBe(6)
+    await equalsWhatGetAnswered(locator, kept)
+  })
+
+  it('while several quotes were made and one of them was accepted', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const { locator } = policy
+    const { body: quotes } = await motor.get<PolicyQuoteResponse[]>(`/policies/${locator}/quotes`)
+    const first = quotes[0]!.locator
+    let copy: PolicyQuoteResponse
+    const kept = await journey(locator, {
+      created: async () => {},
+      'the first quoted': () => patch(`/quotes/${first}/quote`),
+      copied: async () => {
+        copy = await post(`/quotes/${first}/createNew`, {
+          name: 'half a year',
+          policyEndTimestamp: months(policy, 6),
+        })
+      },
+      'the copy quoted': () => patch(`/quotes/${copy.locator}/quote`),
+      'the copy accepted': () => patch(`/quotes/${copy.locator}/accept`),
+      issued: () => post(`/policy/${locator}/issue`),
+      cancelled: () => cancellation(policy, 3, { issue: true }),
+    })
+    expect(new Set(kept.map(one => one.answer.originalContractEndTimestamp)).size).toBe(2)
+    await equalsWhatGetAnswered(locator, kept)
+  })
+
+  it('before it was discarded, and after', async () => {
+    const { body: policy } = await motor.createPolicy()
+    const kept = await journey(policy.locator, {
+      finalized: async () => {},
+      discarded: () => post(`/policy/${policy.locator}/discard`),
+    })
+    await equalsWhatGetAnswered(policy.locator, kept)
+  })
+})
+
+describe('what was overwritten is not known', () => {
+  it('a draft before its last update has what it has now, less what was added', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const [kept] = await journey(policy.locator, { created: async () => {} })
+    const updated = await post(`/policy/${policy.locator}/update`, {
+      finalize: false,
+      fieldValues: { contact_phone: '+49 30 7654321' },
+      addExposures: [{ exposureName: 'vehicle', fieldValues: {}, perils: [{ name: 'liability' }] }],
+    })
+    const then = await snapshot(policy.locator, { asOfTimestamp: kept!.at })
+    expect(then.exposures).toEqual(kept!.answer.exposures)
+    expect(then.updatedTimestamp).toBe(kept!.answer.updatedTimestamp)
+    expect(then.characteristics[0]!.fieldValues).toEqual(updated.characteristics[0]!.fieldValues)
+    expect(then.characteristics[0]!.fieldValues).not.toEqual(kept!.answer.characteristics[0]!.fieldValues)
+  })
+
+  it('a change of a draft cancellation leaves no trace in updatedTimestamp once it is issued', async () => {
+    const policy = await issued()
+    let drafted: CancellationResponse
+    const [created, updated] = await journey(policy.locator, {
+      drafted: async () => {
+        drafted = await cancellation(policy, 6)
+      },
+      updated: () => patch(`/cancellations/${drafted.locator}`, { effectiveTimestamp: months(policy, 7) }),
+    })
+    await equalsWhatGetAnswered(policy.locator, [created!, updated!])
+    await patch(`/cancellations/${drafted!.locator}/issue`)
+    const then = await snapshot(policy.locator, { asOfTimestamp: updated!.at })
+    expect(then).toEqual({ ...updated!.answer, updatedTimestamp: created!.answer.updatedTimestamp })
+  })
+})
+
+describe('with a time of effect', () => {
+  const spans = (policy: PolicyResponse) => policy.characteristics.map(one => one.endTimestamp)
+
+  it('shows the segments that hold then, by what was known: not those replaced', async () => {
+    const policy = await issued()
+    await pause()
+    const asOfTimestamp = Date.now()
+    await pause()
+    await cancellation(policy, 6, { issue: true })
+    const end = policy.originalContractEndTimestamp
+    const { locator } = policy
+    const inside = { effectiveTimestamp: months(policy, 3) }
+    const outside = { effectiveTimestamp: months(policy, 9) }
+    expect(spans(await snapshot(locator))).toEqual([end, String(months(policy, 6))])
+    const now = await snapshot(locator, inside)
+    expect(spans(now)).toEqual([String(months(policy, 6))])
+    const segments = now.exposures.flatMap(one => one.perils.flatMap(peril => peril.characteristics))
+    expect(new Set(segments.map(one => one.policyCharacteristicsLocator))).toEqual(
+      new Set([now.characteristics[0]!.locator]),
+    )
+    expect(segments).toHaveLength(now.exposures.flatMap(one => one.perils).length)
+    expect(now.modifications).toHaveLength(2)
+
+    expect(await snapshot(locator, outside)).toMatchObject({ characteristics: [], exposures: [] })
+    const before = await snapshot(locator, { asOfTimestamp, ...outside })
+    expect(spans(before)).toEqual([end])
+    expect(before.exposures).toHaveLength(policy.exposures.length)
+    expect(before.modifications).toHaveLength(1)
+  })
+
+  it('has the start of a segment in it, and not its end', async () => {
+    const policy = await issued()
+    const start = Number(policy.originalContractStartTimestamp)
+    const end = Number(policy.originalContractEndTimestamp)
+    const count = async (effectiveTimestamp: number): Promise<number> =>
+      (await snapshot(policy.locator, { effectiveTimestamp })).characteristics.length
+    expect([await count(start - 1), await count(start), await count(end - 1), await count(end)]).toEqual([
+      0, 1, 1, 0,
+    ])
+  })
+})
+
+describe('the request', () => {
+  it('may have no body at all, the text "", or nulls; text and numbers are times', async () => {
+    const policy = await issued()
+    const path = `/policies/${policy.locator}/snapshot`
+    const json = { 'content-type': 'application/json' }
+    const nulls = { asOfTimestamp: null, effectiveTimestamp: null }
+    const answers = [
+      await motor.post(path),
+      await motor.post(path, undefined, json),
+      await motor.post(path, '""'),
+      await motor.post(path, nulls),
+      await motor.post(path, { asOfTimestamp: String(Date.now()) }),
+    ]
+    const now = await read(policy.locator)
+    for (const { status, body } of answers) expect([status, body]).toEqual([200, now])
+    expect((await motor.post(path, { asOfTimestamp: 'yesterday' })).status).toBe(400)
+  })
+
+  it('for a time before the policy was created answers 404 with the time of its creation', async () => {
+    const policy = await issued()
+    const { status, body } = await motor.post<{ message: string }>(`/policies/${policy.locator}/snapshot`, {
+      asOfTimestamp: Number(policy.createdTimestamp) - 1,
+    })
+    expect(status).toBe(404)
+    expect(body.message).toContain(policy.createdTimestamp)
+    expect((await motor.post('/policies/100000001/snapshot')).status).toBe(404)
+  })
+
+  it('is one D1 round trip and no Durable Object', async () => {
+    const policy = await issued()
+    await motor.get('/v1/ping/authorized')
+    const answer = await motor.post(`/policies/${policy.locator}/snapshot`, { asOfTimestamp: Date.now() })
+    expect(roundTrips(answer)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
+  })
+})
