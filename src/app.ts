@@ -14,6 +14,7 @@ import { policyRoutes } from './policies/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
+import { renewalRoutes } from './renewals/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 
 const documentRoute = publicRoute({
@@ -36,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   ...policyholderRoutes,
   ...quoteRoutes,
   ...endorsementRoutes,
+  ...renewalRoutes,
   ...cancellationRoutes,
   ...reinstatementRoutes,
   ...tenantRoutes,

@@ -147,9 +147,11 @@ CREATE INDEX `cancellation_policy` ON `cancellation` (`policy_locator`);--> stat
 CREATE TABLE `endorsement` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,
+	`kind` text NOT NULL,
 	`name` text NOT NULL,
 	`state` text NOT NULL,
 	`start_at` integer NOT NULL,
+	`end_at` integer,
 	`changes` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,

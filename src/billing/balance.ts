@@ -1,5 +1,7 @@
 // Bills a later modification at once, on one invoice: what it charges, and what was planned for after it and is now
 // not invoiced any more (brief 4.2, 1.5). What has been invoiced stays as it is.
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply, Uuid } from '../platform/locators.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
@@ -8,7 +10,8 @@ import {
   type PolicyAggregate,
   withRecords,
 } from '../policies/aggregate.ts'
-import { type Invoicing, invoiceWhatIsDue, standingInvoices } from './bill.ts'
+import { chargesOf, type Invoicing, invoiceWhatIsDue, standingInvoices } from './bill.ts'
+import { type Installment, planInstallments } from './installments.ts'
 import type { InvoicedTransaction } from './invoice.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
@@ -41,6 +44,45 @@ export function billAtOnce(
     : []
   const planned = { ...before, installments: withRecords(before.installments, [...absorbed, plan]) }
   return invoiceWhatIsDue(planned, modification, { now, supply }, transaction)
+}
+
+/** The plan of another term by a schedule of the product, and the invoices of it that are due now. */
+export function billTerm(
+  before: PolicyAggregate,
+  modification: Modification,
+  scheduleName: string,
+  { product, now, supply }: BalanceContext & { product: ProductDefinition },
+): Invoicing {
+  const plan = termPlan(before, modification, scheduleName, product, now).map(
+    (installment): PlannedInstallment => ({
+      ...installment,
+      locator: supply.uuid(),
+      modificationLocator: modification.locator,
+    }),
+  )
+  const planned = { ...before, installments: withRecords(before.installments, plan) }
+  return invoiceWhatIsDue(planned, modification, { now, supply }, 'renewal')
+}
+
+/** What `billTerm` would plan at that time. */
+export function termPlan(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  scheduleName: string,
+  product: ProductDefinition,
+  now: Instant,
+): Installment[] {
+  const schedule = product.paymentSchedules.find(one => one.name === scheduleName)
+  if (!schedule)
+    throw new Refusal('wrongState', `Product '${product.name}' has no payment schedule '${scheduleName}'.`)
+  return planInstallments({
+    charges: chargesOf(aggregate, modification),
+    schedule: schedule.type,
+    terms: product.defaultPaymentTerms,
+    coverage: { start: modification.effectiveAt, end: modification.policyEnd },
+    now,
+    timeZone: aggregate.policy.timeZone,
+  })
 }
 
 /** Installments that start then or later and have no invoice that stands. */

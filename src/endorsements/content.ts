@@ -130,7 +130,10 @@ export class Content {
   ): void {
     const exposure = this.#exposure(update.exposureLocator)
     const definition = exposure && this.#context.product.exposures.find(one => one.name === exposure.name)
-    if (!exposure || !definition) return this.#stray(update.exposureLocator, index)
+    if (!exposure || !definition) {
+      this.#stray(update.exposureLocator, index)
+      return
+    }
     let exposureChanged = false
     for (const run of this.#runsOf(exposure)) {
       const data = this.#changed(exposure.locator, exposure.locator, definition.fields, run.data, update)
@@ -240,7 +243,10 @@ export class Content {
   ): void {
     const { now, supply } = this.#context
     const kind = definition.perils.find(one => one.name === creation.name)
-    if (!kind) return this.#strayPeril(exposure, creation.name, index)
+    if (!kind) {
+      this.#strayPeril(exposure, creation.name, index)
+      return
+    }
     const locator = supply.uuid()
     this.#perils.push({
       locator,

@@ -5,6 +5,7 @@ import type { EndorsementLocator } from '../platform/locators.ts'
 import type {
   ConflictHandling,
   Endorsement,
+  EndorsementState,
   PolicyAggregate,
   UnderwritingResult,
 } from '../policies/aggregate.ts'
@@ -18,9 +19,11 @@ import type { Loaded } from '../policies/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../policies/terms.ts'
 import { underwriteQuote } from '../rating/rate.ts'
 import type { RatingContext } from '../rating/rater.ts'
+import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
+import { digitsForRenewal, renewed } from '../renewals/effect.ts'
 import { digitsForEndorsement } from './changes.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
-import { type Endorsed, endorsed, pricedEndorsement } from './effect.ts'
+import { type Endorsed, endorsed } from './effect.ts'
 import { endorsementOf } from './endorsement-of.ts'
 import { planEndorsementInvalidation } from './invalidation.ts'
 import {
@@ -30,11 +33,18 @@ import {
   planEndorsementIssue,
   planEndorsementQuote,
   planEndorsementUpdate,
+  planRenewalCreation,
 } from './plans.ts'
+import { pricedEndorsement } from './pricing.ts'
 
 export type EndorsementOperation =
   | { action: 'create'; request: EndorsementCreateRequest }
-  | { action: 'update'; endorsement: EndorsementLocator; update: EndorsementUpdateRequest }
+  | { action: 'renew'; request: RenewalCreateRequest }
+  | {
+      action: 'update'
+      endorsement: EndorsementLocator
+      update: EndorsementUpdateRequest & Pick<RenewalUpdateRequest, 'renewalEndTimestamp'>
+    }
   | {
       action: 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
       endorsement: EndorsementLocator
@@ -43,6 +53,9 @@ export type EndorsementOperation =
 
 /** What came of it, and which endorsement the answer shows. */
 export type EndorsementDecision = { planned: Planned; endorsement: EndorsementLocator }
+
+/** Display ids that an acceptance may take: a renewal of a past term may be due in several parts. */
+const MOST_INVOICES_AT_ONCE = 60
 
 const STEPS = ['quoted', 'accepted', 'issued'] as const
 
@@ -59,20 +72,20 @@ export async function decideEndorsement(
     const { endorsementName: name, startTimestamp: startAt } = request
     const terms = { name, startAt, changes: changesOf(request) }
     const { endorsement, ...created } = planEndorsementCreation(aggregate, terms, { product, now, supply })
-    const locator = endorsement.locator
-    let planned: Planned = await checked(created, locator, loaded, attempt)
-    for (const step of STEPS.slice(0, STEPS.indexOf(state as never) + 1))
-      planned = chain(
-        planned,
-        await advanced(planned.aggregate, locator, step, loaded, attempt, conflictHandling),
-      )
-    return { planned, endorsement: locator }
+    return await walked(created, endorsement.locator, state, loaded, attempt, conflictHandling)
+  }
+  if (operation.action === 'renew') {
+    const { state = 'application', renewalEndTimestamp: endAt, ...changes } = operation.request
+    const supply = await attempt.digits(1)
+    const { endorsement, ...created } = planRenewalCreation(aggregate, endAt, changes, { now, supply })
+    return await walked(created, endorsement.locator, state, loaded, attempt)
   }
   const endorsement = endorsementOf(aggregate, operation.endorsement)
   const answered = (planned: Planned): EndorsementDecision => ({ planned, endorsement: endorsement.locator })
   switch (operation.action) {
     case 'update': {
-      const terms = { startAt: operation.update.startTimestamp, changes: changesOf(operation.update) }
+      const { renewalEndTimestamp: endAt, ...update } = operation.update
+      const terms = { startAt: update.startTimestamp, endAt, changes: changesOf(update) }
       const updated = planEndorsementUpdate(aggregate, endorsement, terms, now)
       return answered(await checked(updated, endorsement.locator, loaded, attempt))
     }
@@ -113,6 +126,24 @@ export async function decideEndorsement(
   }
 }
 
+/** The new application, checked, and as many steps on as were asked for. */
+async function walked(
+  created: Planned,
+  locator: EndorsementLocator,
+  state: EndorsementState,
+  loaded: Loaded,
+  attempt: Attempt,
+  conflictHandling?: ConflictHandling,
+): Promise<EndorsementDecision> {
+  let planned: Planned = await checked(created, locator, loaded, attempt)
+  for (const step of STEPS.slice(0, STEPS.indexOf(state as (typeof STEPS)[number]) + 1))
+    planned = chain(
+      planned,
+      await advanced(planned.aggregate, locator, step, loaded, attempt, conflictHandling),
+    )
+  return { planned, endorsement: locator }
+}
+
 /** One step on the way to being issued, after what stands in its way. */
 async function advanced(
   before: PolicyAggregate,
@@ -123,13 +154,14 @@ async function advanced(
   conflictHandling: ConflictHandling = 'block',
 ): Promise<Planned> {
   const { now } = attempt
+  const { product } = loaded
   const cleared = withoutConflicts(before, String(locator), conflictHandling, now)
   const from = cleared.aggregate
   const endorsement = endorsementOf(from, locator)
-  if (step === 'issued') return chain(cleared, planEndorsementIssue(from, endorsement, now))
+  if (step === 'issued') return chain(cleared, planEndorsementIssue(from, endorsement, { product, now }))
   if (step === 'accepted') {
-    const supply = await attempt.digits(1)
-    return chain(cleared, planEndorsementAcceptance(from, endorsement, { now, supply }))
+    const supply = await attempt.digits(MOST_INVOICES_AT_ONCE)
+    return chain(cleared, planEndorsementAcceptance(from, endorsement, { product, now, supply }))
   }
   const carried = await carriedOut(from, endorsement, loaded, attempt)
   return chain(cleared, planEndorsementQuote(from, endorsement, carried, carried.underwriting, now))
@@ -156,8 +188,10 @@ async function applied(
   { product }: Loaded,
   { now, digits }: Attempt,
 ): Promise<Endorsed> {
-  const supply = await digits(digitsForEndorsement(endorsement.changes))
-  const result = endorsed(before, endorsement, { product, now, supply })
+  const isRenewal = endorsement.kind === 'renewal'
+  const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
+  const supply = await digits(digitsForEndorsement(endorsement.changes) + going)
+  const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply })
   assertWithinLimits(result.aggregate)
   if (endorsement.changes.newPaymentScheduleName !== undefined)
     paymentSchedule(product, endorsement.changes.newPaymentScheduleName)
@@ -202,7 +236,7 @@ function assertContent(
 /** Templates see the policy as it will be when the endorsement is issued. */
 const contextOf = ({ modification }: Endorsed, loaded: Loaded, attempt: Attempt): RatingContext => ({
   ...ratingContext(loaded, attempt),
-  operation: 'endorsement',
+  operation: modification.kind === 'renewal' ? 'renewal' : 'endorsement',
   project: (current, quote) =>
     policyResponse(
       current,

@@ -7,10 +7,8 @@ import { Refusal } from '../platform/errors.ts'
 import type { DisplayId } from '../platform/locators.ts'
 import { type Instant, later } from '../platform/time.ts'
 import {
-  type Cut,
   type Endorsement,
   type Modification,
-  type PerilRun,
   type PolicyAggregate,
   type PolicySegment,
   type Quote,
@@ -18,9 +16,6 @@ import {
 } from '../policies/aggregate.ts'
 import type { ReportedProblems } from '../policies/draft/request.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
-import { premiumChangeOf } from '../policies/fold/premium.ts'
-import { PerilRating } from '../rating/peril-rating.ts'
-import { Rater, type RatingContext } from '../rating/rater.ts'
 import { Content, type EndorsementContext, type Repricing } from './content.ts'
 
 /** The policy with the endorsement carried out, not issued and not priced; problems of its content are in `reported`. */
@@ -104,33 +99,3 @@ function repricingOf(product: ProductDefinition, { name, changes }: Endorsement)
       return 'never'
   }
 }
-
-/** Rates the new runs that have no price; what goes on without repricing got its share of the old one. */
-export function pricedEndorsement(
-  { aggregate, modification, quote }: Endorsed,
-  context: RatingContext,
-): Carried {
-  const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context)
-  const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
-  const priced = [...aggregate.perilRuns.values()]
-    .filter(run => run.madeBy === modification.locator && run.price === undefined)
-    .map((run): PerilRun => {
-      const peril = aggregate.perils.get(run.perilLocator)!
-      const exposure = aggregate.exposures.get(peril.exposureLocator)!
-      const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
-      const exposureRun = [...aggregate.exposureRuns.values()].findLast(
-        one => one.exposureLocator === exposure.locator && covers(one, run.start),
-      )!
-      return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
-    })
-  const after = { ...aggregate, perilRuns: withRecords(aggregate.perilRuns, priced) }
-  const complete = { ...modification, premiumChange: premiumChangeOf(after, quote, modification) }
-  return {
-    aggregate: { ...after, modifications: withRecords(after.modifications, [complete]) },
-    modification: complete,
-  }
-}
-
-/** Whether the run holds at that time: within its span, and before its cuts. */
-const covers = (run: { start: Instant; end: Instant; cuts: readonly Cut[] }, at: Instant): boolean =>
-  run.start <= at && at < run.end && run.cuts.every(cut => at < cut.from)

@@ -1,17 +1,19 @@
 import type { NewEvent } from '../events/outbox.ts'
-import type { EventType } from '../events/types.ts'
 import type { Endorsement, PolicyAggregate } from '../policies/aggregate.ts'
 import { policyEvent } from '../policies/events.ts'
 
-/** An event of an endorsement (brief 9). */
+type Told = 'create' | 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
+
+/** An event of an endorsement or a renewal (brief 9). */
 export const endorsementEvent = (
   aggregate: PolicyAggregate,
-  type: EventType & `endorsement.${string}`,
-  { locator, name, startAt, state, modificationLocator }: Endorsement,
+  told: Told,
+  { kind, locator, name, startAt, state, modificationLocator }: Endorsement,
 ): NewEvent =>
-  policyEvent(aggregate, type, {
-    endorsementLocator: String(locator),
-    endorsementName: name,
+  policyEvent(aggregate, `${kind}.${told}`, {
+    ...(kind === 'renewal'
+      ? { renewalLocator: String(locator) }
+      : { endorsementLocator: String(locator), endorsementName: name }),
     effectiveTimestamp: String(startAt),
     state,
     ...(modificationLocator && (state === 'accepted' || state === 'issued') ? { modificationLocator } : {}),

@@ -32,7 +32,7 @@ export function planEndorsementInvalidation(
     aggregate,
     events: [
       ...invalidationEvents(before, modification, voided),
-      endorsementEvent(aggregate, 'endorsement.invalidate', gone),
+      endorsementEvent(aggregate, 'invalidate', gone),
     ],
   }
 }

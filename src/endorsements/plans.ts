@@ -1,9 +1,10 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
-import { billAtOnce } from '../billing/balance.ts'
+import { billAtOnce, billTerm } from '../billing/balance.ts'
+import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
 import { boundQuote } from '../cancellations/effect.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { EndorsementLocator, LocatorSupply } from '../platform/locators.ts'
+import type { EndorsementLocator } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import {
   type Endorsement,
@@ -15,10 +16,12 @@ import {
 import { invoiceEvents, policyEvent } from '../policies/events.ts'
 import { isIssued } from '../policies/fold/line.ts'
 import type { Planned } from '../policies/planned.ts'
+import { termEndTimers } from '../policies/term-end.ts'
 import { assertPolicyAllows } from '../policies/transitions.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
+import { scheduleOf } from './schedule.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
 export type EndorsementTerms = { name: string; startAt?: Instant; changes: EndorsementChanges }
@@ -36,6 +39,7 @@ export function planEndorsementCreation(
       `Product '${product.name}' has no endorsement '${name}'; it has ${product.endorsements.map(one => `'${one.name}'`).join(', ') || 'none'}.`,
     )
   const endorsement: Endorsement = {
+    kind: 'endorsement',
     locator: supply.digits() as EndorsementLocator,
     name,
     state: 'application',
@@ -48,26 +52,60 @@ export function planEndorsementCreation(
   return {
     aggregate,
     endorsement,
-    events: [endorsementEvent(aggregate, 'endorsement.create', endorsement)],
+    events: [endorsementEvent(aggregate, 'create', endorsement)],
   }
+}
+
+/** Another term from where the policy ends (brief 1.4). One renewal may be quoted or accepted at a time. */
+export function planRenewalCreation(
+  before: PolicyAggregate,
+  endAt: Instant,
+  changes: EndorsementChanges,
+  { now, supply }: Pick<EndorsementContext, 'now' | 'supply'>,
+): Planned & { endorsement: Endorsement } {
+  assertPolicyAllows(before, 'renew')
+  boundQuote(before)
+  const renewal: Endorsement = {
+    kind: 'renewal',
+    locator: supply.digits() as EndorsementLocator,
+    name: 'renewal',
+    state: 'application',
+    startAt: before.policy.effectiveEnd,
+    endAt: validEnd(before, endAt),
+    changes,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const aggregate = withEndorsement(before, renewal)
+  return { aggregate, endorsement: renewal, events: [endorsementEvent(aggregate, 'create', renewal)] }
+}
+
+function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
+  if (endAt > policy.effectiveEnd) return endAt
+  throw new Refusal(
+    'invalidRequest',
+    `renewalEndTimestamp ${endAt} must lie after the policy's effective end ${policy.effectiveEnd}, where the renewal starts.`,
+  )
 }
 
 /** What the update says of a field, exposure or peril goes beside what was said before; other words replace it. */
 export function planEndorsementUpdate(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { startAt, changes }: Omit<EndorsementTerms, 'name'>,
+  { startAt, endAt, changes }: Omit<EndorsementTerms, 'name'> & { endAt?: Instant },
   now: Instant,
 ): Planned {
   assertEndorsementAllows(endorsement, 'update')
+  const isRenewal = endorsement.kind === 'renewal'
   const changed: Endorsement = {
     ...endorsement,
-    startAt: validStart(before, startAt ?? endorsement.startAt),
+    startAt: isRenewal ? before.policy.effectiveEnd : validStart(before, startAt ?? endorsement.startAt),
+    endAt: isRenewal ? validEnd(before, endAt ?? endorsement.endAt!) : undefined,
     changes: mergedChanges(endorsement.changes, changes),
     updatedAt: now,
   }
   const aggregate = withEndorsement(before, changed)
-  return { aggregate, events: [endorsementEvent(aggregate, 'endorsement.update', changed)] }
+  return { aggregate, events: [endorsementEvent(aggregate, 'update', changed)] }
 }
 
 function mergedChanges(before: EndorsementChanges, more: EndorsementChanges): EndorsementChanges {
@@ -97,11 +135,11 @@ export function planEndorsementQuote(
   now: Instant,
 ): Planned {
   assertEndorsementAllows(endorsement, 'quote')
-  assertPolicyAllows(before, 'endorse')
+  assertPolicyAllows(before, endorsement.kind === 'renewal' ? 'renew' : 'endorse')
   if (underwriting.decision !== 'accept')
     throw new Refusal(
       'underwritingRefused',
-      `Underwriting decided '${underwriting.decision}' on the endorsement. ${underwriting.notes.join(' ')}`.trim(),
+      `Underwriting decided '${underwriting.decision}' on the ${endorsement.kind}. ${underwriting.notes.join(' ')}`.trim(),
     )
   const modification: Modification = { ...carried.modification, underwriting }
   const quoted: Endorsement = {
@@ -119,14 +157,17 @@ export function planEndorsementQuote(
     },
     quoted,
   )
-  return { aggregate, events: [endorsementEvent(aggregate, 'endorsement.quote', quoted)] }
+  return { aggregate, events: [endorsementEvent(aggregate, 'quote', quoted)] }
 }
 
-/** Bills it; its segments show, though they are not issued yet. Takes a digit. */
+/**
+ * It is billed, and its segments show, though they are not issued yet: an endorsement at once, a renewal by the
+ * policy's schedule over its term. Takes as many digits as invoices are due.
+ */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { now, supply }: { now: Instant; supply: LocatorSupply },
+  { product, now, supply }: EndorsementContext,
 ): Planned {
   assertEndorsementAllows(endorsement, 'accept')
   assertCurrent(before, endorsement)
@@ -140,20 +181,24 @@ export function planEndorsementAcceptance(
     { ...before, modifications: withRecords(before.modifications, [modification]) },
     accepted,
   )
-  const { aggregate, made } = billAtOnce(recorded, modification, 'endorsement', false, { now, supply })
+  const { aggregate, made } =
+    endorsement.kind === 'renewal'
+      ? billTerm(recorded, modification, scheduleOf(recorded, endorsement), { product, now, supply })
+      : billAtOnce(recorded, modification, 'endorsement', false, { now, supply })
   return {
     aggregate,
     events: [
-      endorsementEvent(aggregate, 'endorsement.accept', accepted),
+      endorsementEvent(aggregate, 'accept', accepted),
       ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
     ],
+    timers: invoiceTimers(aggregate, modification, now),
   }
 }
 
 export function planEndorsementIssue(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  now: Instant,
+  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'issue')
   assertCurrent(before, endorsement)
@@ -167,11 +212,14 @@ export function planEndorsementIssue(
     segments.filter(one => one.madeBy === modification.locator).map(one => one.predecessor),
   )
   const issued: Endorsement = { ...endorsement, state: 'issued', issuedAt: now, updatedAt: now }
-  const schedule = endorsement.changes.newPaymentScheduleName
   const aggregate = withEndorsement(
     {
       ...before,
-      policy: schedule === undefined ? before.policy : { ...before.policy, paymentScheduleName: schedule },
+      policy: {
+        ...before.policy,
+        paymentScheduleName: scheduleOf(before, endorsement),
+        effectiveEnd: endorsement.endAt ?? before.policy.effectiveEnd,
+      },
       modifications: withRecords(before.modifications, [modification]),
       segments: withRecords(
         before.segments,
@@ -185,9 +233,12 @@ export function planEndorsementIssue(
   return {
     aggregate,
     events: [
-      endorsementEvent(aggregate, 'endorsement.issue', issued),
-      policyEvent(aggregate, 'policy.endorse', { modificationLocator: modification.locator }),
+      endorsementEvent(aggregate, 'issue', issued),
+      policyEvent(aggregate, endorsement.kind === 'renewal' ? 'policy.renew' : 'policy.endorse', {
+        modificationLocator: modification.locator,
+      }),
     ],
+    timers: endorsement.kind === 'renewal' ? termEndTimers(aggregate.policy, product, now) : [],
   }
 }
 
@@ -199,7 +250,7 @@ export function planEndorsementDiscard(
   assertEndorsementAllows(endorsement, 'discard')
   const discarded: Endorsement = { ...endorsement, state: 'discarded', updatedAt: now }
   const aggregate = withEndorsement(before, discarded)
-  return { aggregate, events: [endorsementEvent(aggregate, 'endorsement.discard', discarded)] }
+  return { aggregate, events: [endorsementEvent(aggregate, 'discard', discarded)] }
 }
 
 const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
@@ -216,7 +267,7 @@ function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void 
   if (issuedCount(before) === endorsement.basedOn) return
   throw new Refusal(
     'wrongState',
-    `The policy has changed since endorsement ${endorsement.locator} was quoted; invalidate it, and quote a new one.`,
+    `The policy has changed since ${endorsement.kind} ${endorsement.locator} was quoted; invalidate it, and quote a new one.`,
   )
 }
 

@@ -1,8 +1,10 @@
-// An endorsement as answers show it: what was asked for, and how far it has come.
+// An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
+import { termPlan } from '../billing/balance.ts'
 import { amountsDue, chargesOf, invoicesOf } from '../billing/bill.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
 import { financialTransactions } from '../billing/financial-transactions.ts'
 import { policyInvoiceResponse } from '../billing/invoice-response.ts'
+import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
 import { shardOfDigits } from '../platform/locators.ts'
@@ -11,32 +13,52 @@ import type { Endorsement, Modification, PolicyAggregate } from '../policies/agg
 import type { PerilCreate, PerilUpdate } from '../policies/draft/request.ts'
 import { textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
 import { perilSegmentLocator } from '../policies/projection/view.ts'
+import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementResponse } from './contract.ts'
+import { scheduleOf } from './schedule.ts'
 
 export function endorsementResponse(
   aggregate: PolicyAggregate,
   endorsement: Endorsement,
   product: ProductDefinition,
 ): EndorsementResponse {
+  return {
+    ...inCommon(aggregate, endorsement, product),
+    endorsementName: endorsement.name,
+    startTimestamp: String(endorsement.startAt),
+    reprice: endorsement.changes.reprice ?? false,
+  }
+}
+
+export function renewalResponse(
+  aggregate: PolicyAggregate,
+  renewal: Endorsement,
+  product: ProductDefinition,
+): RenewalResponse {
+  return {
+    ...inCommon(aggregate, renewal, product),
+    renewalStartTimestamp: String(renewal.startAt),
+    renewalEndTimestamp: String(renewal.endAt),
+  }
+}
+
+function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product: ProductDefinition) {
   const { policy } = aggregate
-  const { modificationLocator, underwriting, state } = endorsement
+  const { modificationLocator, underwriting, state } = transaction
   const modification =
     modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
   const invoice = modification && invoicesOf(aggregate, modification)[0]
   return {
-    locator: String(endorsement.locator),
+    locator: String(transaction.locator),
     policyholderLocator: policy.policyholderLocator,
     policyLocator: String(policy.locator),
     productLocator: product.locator,
-    endorsementName: endorsement.name,
     state,
-    createdTimestamp: String(endorsement.createdAt),
-    updatedTimestamp: String(endorsement.updatedAt),
-    issuedTimestamp: textIfAny(endorsement.issuedAt),
-    startTimestamp: String(endorsement.startAt),
-    reprice: endorsement.changes.reprice ?? false,
-    ...repeated(endorsement.changes),
+    createdTimestamp: String(transaction.createdAt),
+    updatedTimestamp: String(transaction.updatedAt),
+    issuedTimestamp: textIfAny(transaction.issuedAt),
+    ...repeated(transaction.changes),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
     invoice:
       modification &&
@@ -48,31 +70,52 @@ export function endorsementResponse(
         payments: [],
         documents: [],
       }),
-    plannedInvoices: modification && state === 'quoted' ? [planned(aggregate, modification)] : undefined,
+    plannedInvoices:
+      modification && state === 'quoted' ? planned(aggregate, transaction, modification, product) : undefined,
     documents: [],
   }
 }
 
-/** The one invoice that acceptance makes. */
-function planned(aggregate: PolicyAggregate, modification: Modification): FutureInvoiceResponse {
+/** The invoices that acceptance plans: of an endorsement one, of a renewal those of its term's schedule. */
+function planned(
+  aggregate: PolicyAggregate,
+  transaction: Endorsement,
+  modification: Modification,
+  product: ProductDefinition,
+): FutureInvoiceResponse[] {
   const { policy, segments } = aggregate
   const shard = shardOfDigits(policy.locator)
-  const made = [...segments.values()].filter(one => one.madeBy === modification.locator)
-  const items = chargesOf(aggregate, modification).map(charge => ({ charge, amount: charge.amount }))
-  return {
-    issueTimestamp: String(modification.updatedAt),
-    dueTimestamp: String(endOfDay(modification.updatedAt, policy.timeZone)),
-    startTimestamp: String(modification.effectiveAt),
-    endTimestamp: String(modification.policyEnd),
+  const quotedAt = modification.updatedAt
+  const last = [...segments.values()].findLast(one => one.madeBy === modification.locator)!
+  const charges = chargesOf(aggregate, modification)
+  const span = { start: modification.effectiveAt, end: modification.policyEnd }
+  const atOnce = { ...span, number: 1, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
+  const parts =
+    transaction.kind === 'endorsement'
+      ? [{ ...atOnce, items: charges.map(charge => ({ charge, amount: charge.amount })) }]
+      : plannedTerm(aggregate, transaction, modification, product)
+  return parts.map(({ issueAt, dueAt, start, end, items }) => ({
+    issueTimestamp: String(issueAt),
+    dueTimestamp: String(dueAt),
+    startTimestamp: String(start),
+    endTimestamp: String(end),
     writeOff: false,
-    financialTransactions: financialTransactions(
-      aggregate,
-      modification,
-      items,
-      modification.updatedAt,
-      run => perilSegmentLocator(run, made.at(-1)!, shard),
+    financialTransactions: financialTransactions(aggregate, modification, items, issueAt, run =>
+      perilSegmentLocator(run, last, shard),
     ),
-  }
+  }))
+}
+
+function plannedTerm(
+  aggregate: PolicyAggregate,
+  renewal: Endorsement,
+  modification: Modification,
+  product: ProductDefinition,
+) {
+  const schedule = scheduleOf(aggregate, renewal)
+  const plan = termPlan(aggregate, modification, schedule, product, modification.updatedAt)
+  const items = installmentItems(plan, chargesOf(aggregate, modification))
+  return plan.map((installment, at) => ({ ...installment, items: items[at]! }))
 }
 
 const values = (wire: unknown) => readFieldValues(wire).values

@@ -6,13 +6,13 @@ import { AutomatedUnderwritingResultResponse } from '../rating/contract.ts'
 import { PolicyPriceChangeResponse } from '../rating/contract-change.ts'
 import { EndorsementActionRequest, EndorsementCreateRequest, EndorsementResponse } from './contract.ts'
 import {
-  actOnEndorsement,
+  actOn,
   endorse,
-  endorsementLocator,
-  endorsementOutlook,
-  endorsementsOf,
+  named,
+  outlook,
   policyWhenIssued,
-  readEndorsement,
+  readTransaction,
+  transactionsOf,
 } from './service.ts'
 
 const tags = ['Endorsements']
@@ -30,7 +30,10 @@ export const endorsementRoutes: readonly Route[] = [
     answer: endorsement,
     handle: async ({ params, body }, context) =>
       jsonText(
-        await endorse(context, policyLocator(params.policyLocator), { action: 'create', request: body }),
+        await endorse(context, 'endorsement', policyLocator(params.policyLocator), {
+          action: 'create',
+          request: body,
+        }),
       ),
   }),
   tenantRoute({
@@ -40,7 +43,7 @@ export const endorsementRoutes: readonly Route[] = [
     tags,
     permission: ['endorsements.read', 'endorsements.list'],
     answer: { schema: z.array(EndorsementResponse), description: 'All of them, in every state.' },
-    handle: ({ params }, context) => endorsementsOf(context, params.policyLocator),
+    handle: ({ params }, context) => transactionsOf(context, 'endorsement', params.policyLocator),
   }),
   tenantRoute({
     method: 'get',
@@ -49,7 +52,8 @@ export const endorsementRoutes: readonly Route[] = [
     tags,
     permission: 'endorsements.read',
     answer: endorsement,
-    handle: ({ params }, context) => readEndorsement(context, endorsementLocator(params.endorsementLocator)),
+    handle: ({ params }, context) =>
+      readTransaction(context, named('endorsement', params.endorsementLocator)),
   }),
   tenantRoute({
     method: 'patch',
@@ -61,7 +65,7 @@ export const endorsementRoutes: readonly Route[] = [
     answer: endorsement,
     handle: async ({ params, body }, context) =>
       jsonText(
-        await actOnEndorsement(context, endorsementLocator(params.endorsementLocator), one =>
+        await actOn(context, named('endorsement', params.endorsementLocator), one =>
           body.action === 'update'
             ? { action: 'update', endorsement: one, update: body.update }
             : { action: body.action, endorsement: one, conflictHandling: body.conflictHandling },
@@ -77,9 +81,7 @@ export const endorsementRoutes: readonly Route[] = [
     permission: ['endorsements.read', 'endorsements.price'],
     answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
     handle: async ({ params }, context) =>
-      jsonText(
-        await endorsementOutlook(context, endorsementLocator(params.endorsementLocator), 'endorsement'),
-      ),
+      jsonText(await outlook(context, named('endorsement', params.endorsementLocator), 'price')),
   }),
   tenantRoute({
     method: 'get',
@@ -90,13 +92,7 @@ export const endorsementRoutes: readonly Route[] = [
     permission: 'endorsements.read',
     answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
     handle: async ({ params }, context) =>
-      jsonText(
-        await endorsementOutlook(
-          context,
-          endorsementLocator(params.endorsementLocator),
-          'endorsementUnderwriting',
-        ),
-      ),
+      jsonText(await outlook(context, named('endorsement', params.endorsementLocator), 'underwriting')),
   }),
   tenantRoute({
     method: 'get',
@@ -105,6 +101,7 @@ export const endorsementRoutes: readonly Route[] = [
     tags,
     permission: 'endorsements.read',
     answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
-    handle: ({ params }, context) => policyWhenIssued(context, endorsementLocator(params.endorsementLocator)),
+    handle: ({ params }, context) =>
+      policyWhenIssued(context, named('endorsement', params.endorsementLocator)),
   }),
 ]

@@ -1,99 +1,118 @@
-// Endorsements, as the Worker serves them.
+// Endorsements and renewals, as the Worker serves them.
 import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import { type EndorsementLocator, type PolicyLocator, readDigits } from '../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../platform/tenancy.ts'
-import { selectedQuote } from '../policies/aggregate.ts'
+import { type Endorsement, selectedQuote } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import { withIssued } from '../policies/fold/line.ts'
 import { policyResponse } from '../policies/projection/policy.ts'
 import { operate, policyLocator } from '../policies/service.ts'
+import type { PolicySelection } from '../policies/store/aggregates.ts'
 import { loadPolicy, policyOf } from '../policies/store/loading.ts'
+import type { Loaded } from '../policies/surroundings.ts'
+import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementResponse } from './contract.ts'
 import type { EndorsementOperation } from './decision.ts'
 import { endorsementOf } from './endorsement-of.ts'
-import { endorsementResponse } from './projection.ts'
+import { endorsementResponse, renewalResponse } from './projection.ts'
 
-/** The locator in a path; 404 for text that no endorsement's can be. */
-export function endorsementLocator(text: string): EndorsementLocator {
+/** The two kinds of records that these functions serve, with what their answers are. */
+type Answers = { endorsement: EndorsementResponse; renewal: RenewalResponse }
+export type Kind = keyof Answers
+
+/** What names one of them. */
+export type Named<K extends Kind = Kind> = { readonly kind: K; readonly locator: EndorsementLocator }
+
+/** The record that a locator in a path names; 404 for text that no locator can be. */
+export function named<K extends Kind>(kind: K, text: string): Named<K> {
   const digits = readDigits(text)
-  if (digits === undefined) throw notFound('endorsement', text)
-  return digits as EndorsementLocator
+  if (digits === undefined) throw notFound(kind, text)
+  return { kind, locator: digits as EndorsementLocator }
 }
+
+const selectionOf = ({ kind, locator }: Named): PolicySelection =>
+  kind === 'renewal' ? { renewalLocator: locator } : { endorsementLocator: locator }
 
 const databaseOf = (
   { env, tenant, calls }: RequestContext,
   locator: EndorsementLocator | PolicyLocator,
 ): Database => shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
 
-/** All endorsements of a policy, oldest first: one round trip. */
-export async function endorsementsOf(
+const shown = ({ aggregate, product }: Loaded, one: Endorsement): Answers[Kind] =>
+  (one.kind === 'renewal' ? renewalResponse : endorsementResponse)(aggregate, one, product)
+
+/** All endorsements, or all renewals, of a policy, oldest first: one round trip. */
+export async function transactionsOf<K extends Kind>(
   context: RequestContext,
+  kind: K,
   policyText: string,
-): Promise<EndorsementResponse[]> {
+): Promise<Answers[K][]> {
   const locator = policyLocator(policyText)
-  const { aggregate, product } = await loadPolicy(context, databaseOf(context, locator), { locator })
-  return [...aggregate.endorsements.values()].map(one => endorsementResponse(aggregate, one, product))
+  const loaded = await loadPolicy(context, databaseOf(context, locator), { locator })
+  return [...loaded.aggregate.endorsements.values()]
+    .filter(one => one.kind === kind)
+    .map(one => shown(loaded, one) as Answers[K])
 }
+
+const load = (context: RequestContext, one: Named): Promise<Loaded> =>
+  loadPolicy(context, databaseOf(context, one.locator), selectionOf(one))
 
 /** One round trip. */
-export async function readEndorsement(
+export async function readTransaction<K extends Kind>(
   context: RequestContext,
-  locator: EndorsementLocator,
-): Promise<EndorsementResponse> {
-  const { aggregate, product } = await loadPolicy(context, databaseOf(context, locator), {
-    endorsementLocator: locator,
-  })
-  return endorsementResponse(aggregate, endorsementOf(aggregate, locator), product)
+  one: Named<K>,
+): Promise<Answers[K]> {
+  const loaded = await load(context, one)
+  return shown(loaded, endorsementOf(loaded.aggregate, one.locator)) as Answers[K]
 }
 
-/** The policy as it will be once the endorsement is issued; 409 before it is accepted. One round trip. */
-export async function policyWhenIssued(
-  context: RequestContext,
-  locator: EndorsementLocator,
-): Promise<PolicyResponse> {
-  const { aggregate, product } = await loadPolicy(context, databaseOf(context, locator), {
-    endorsementLocator: locator,
-  })
-  const { state, modificationLocator } = endorsementOf(aggregate, locator)
+/** The policy as it will be once it is issued; 409 before it is accepted. One round trip. */
+export async function policyWhenIssued(context: RequestContext, one: Named): Promise<PolicyResponse> {
+  const { aggregate, product } = await load(context, one)
+  const { state, modificationLocator } = endorsementOf(aggregate, one.locator)
   if (state !== 'accepted' || !modificationLocator)
     throw new Refusal(
       'wrongState',
-      `Endorsement ${locator} is ${state}; only an accepted one can be shown as issued.`,
+      `The ${one.kind} ${one.locator} is ${state}; only an accepted one can be shown as issued.`,
     )
   const counts = withIssued(modificationLocator)
   return policyResponse(aggregate, product, { summarizeQuotes: false }, selectedQuote(aggregate), counts)
 }
 
-/** Has the policy's object carry out an action on its endorsements. */
+/** Has the policy's object carry out an action on its endorsements or renewals. */
 export async function endorse(
   context: RequestContext,
+  kind: Kind,
   policy: PolicyLocator,
   operation: EndorsementOperation,
 ): Promise<JsonAnswer> {
   return await operate(context, policy, { kind: 'endorsement', operation }, subject =>
-    readEndorsement(context, endorsementLocator(subject.split('/')[1]!)),
+    readTransaction(context, named(kind, subject.split('/')[1]!)),
   )
 }
 
-/** As `endorse`, for an action that names an endorsement: a look-up more. */
-export async function actOnEndorsement(
+/** As `endorse`, for an action that names an endorsement or a renewal: a look-up more. */
+export async function actOn(
   context: RequestContext,
-  locator: EndorsementLocator,
+  one: Named,
   operation: (endorsement: EndorsementLocator) => EndorsementOperation,
 ): Promise<JsonAnswer> {
-  const policy = await policyOf(databaseOf(context, locator), { endorsementLocator: locator })
-  return await endorse(context, policy, operation(locator))
+  const policy = await policyOf(databaseOf(context, one.locator), selectionOf(one))
+  return await endorse(context, one.kind, policy, operation(one.locator))
 }
 
 /** Its change of the price, or underwriting's decision: as recorded, or as it would be now; nothing is stored. */
-export async function endorsementOutlook(
+export async function outlook(
   context: RequestContext,
-  locator: EndorsementLocator,
-  of: 'endorsement' | 'endorsementUnderwriting',
+  one: Named,
+  of: 'price' | 'underwriting',
 ): Promise<JsonAnswer> {
-  const policy = await policyOf(databaseOf(context, locator), { endorsementLocator: locator })
-  return await operate(context, policy, { kind: 'change', of: { kind: of, endorsement: locator } })
+  const policy = await policyOf(databaseOf(context, one.locator), selectionOf(one))
+  return await operate(context, policy, {
+    kind: 'change',
+    of: { kind: of === 'price' ? 'endorsement' : 'endorsementUnderwriting', endorsement: one.locator },
+  })
 }

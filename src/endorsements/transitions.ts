@@ -1,28 +1,39 @@
-// What may be done to an endorsement (brief 1.4).
+// What may be done to an endorsement or a renewal (brief 1.4). Both go the same way, with events of their own.
 import { assertAllowed, type TransitionTable } from '../platform/transitions.ts'
 import type { Endorsement, EndorsementState } from '../policies/aggregate.ts'
 
 export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
 
-export const ENDORSEMENT_TRANSITIONS: TransitionTable<EndorsementAction, EndorsementState> = {
-  update: { from: ['application'], to: 'application', event: 'endorsement.update', past: 'updated' },
-  quote: { from: ['application'], to: 'quoted', event: 'endorsement.quote', past: 'quoted' },
-  accept: { from: ['quoted'], to: 'accepted', event: 'endorsement.accept', past: 'accepted' },
+type Table = TransitionTable<EndorsementAction, EndorsementState>
+
+const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.renew'): Table => ({
+  update: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'updated' },
+  quote: { from: ['application'], to: 'quoted', event: `${kind}.quote`, past: 'quoted' },
+  accept: { from: ['quoted'], to: 'accepted', event: `${kind}.accept`, past: 'accepted' },
   /** Of a quoted one passes through acceptance. */
   issue: {
     from: ['quoted', 'accepted'],
     to: 'issued',
-    event: ['endorsement.issue', 'policy.endorse'],
+    event: [`${kind}.issue`, legacy],
     past: 'issued',
   },
   invalidate: {
     from: ['quoted', 'accepted'],
     to: 'invalidated',
-    event: 'endorsement.invalidate',
+    event: `${kind}.invalidate`,
     past: 'invalidated',
   },
-  discard: { from: ['application'], to: 'discarded', event: 'endorsement.discard', past: 'discarded' },
-}
+  discard: { from: ['application'], to: 'discarded', event: `${kind}.discard`, past: 'discarded' },
+})
 
-export const assertEndorsementAllows = (endorsement: Endorsement, action: EndorsementAction): void =>
-  assertAllowed(ENDORSEMENT_TRANSITIONS, `Endorsement ${endorsement.locator}`, endorsement.state, action)
+export const ENDORSEMENT_TRANSITIONS: Table = tableOf('endorsement', 'policy.endorse')
+export const RENEWAL_TRANSITIONS: Table = tableOf('renewal', 'policy.renew')
+
+export function assertEndorsementAllows(
+  { kind, locator, state }: Endorsement,
+  action: EndorsementAction,
+): void {
+  const [table, noun] =
+    kind === 'renewal' ? [RENEWAL_TRANSITIONS, 'Renewal'] : [ENDORSEMENT_TRANSITIONS, 'Endorsement']
+  assertAllowed(table, `${noun} ${locator}`, state, action)
+}

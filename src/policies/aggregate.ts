@@ -68,7 +68,13 @@ export type Quote = {
   readonly underwriting?: UnderwritingResult
 }
 
-export type ModificationKind = 'creation' | 'endorsement' | 'cancellation' | 'withdrawal' | 'reinstatement'
+export type ModificationKind =
+  | 'creation'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'withdrawal'
+  | 'reinstatement'
 
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
@@ -98,7 +104,7 @@ export type Modification = {
   readonly premiumChange?: Money
   /** How it shares out amounts that it splits; monthly unless said. */
   readonly proration?: Proration
-  /** The cancellation or reinstatement that it carries out. */
+  /** The endorsement, renewal, cancellation or reinstatement that it carries out. */
   readonly transactionLocator?: string
   readonly cancellationName?: string
 }
@@ -197,11 +203,14 @@ export type PlannedInstallment = Installment & {
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
 
-/** A change of the policy from a time on, as it was asked for and how far it has come. */
+/** An endorsement or a renewal: what was asked for, and how far it has come. */
 export type Endorsement = {
+  readonly kind: 'endorsement' | 'renewal'
   readonly locator: EndorsementLocator
-  /** An endorsement type of the configuration. */
+  /** An endorsement type of the configuration; of a renewal, `renewal`. */
   readonly name: string
+  /** Of a renewal: the end of the new term, which starts at `startAt`. */
+  readonly endAt?: Instant
   readonly state: EndorsementState
   readonly startAt: Instant
   /** What it changes, as the request said it. */

@@ -1,12 +1,11 @@
 // Bills the accepted quote: its plan, the invoices that are due, and timers for those to come.
-import { INVOICE_TIMER, installmentsToInvoice, invoicesOf, planNewBusiness, planOf } from '../billing/bill.ts'
-import type { NewTimer } from '../platform/commit.ts'
-import type { Instant } from '../platform/time.ts'
+import { installmentsToInvoice, invoicesOf, planNewBusiness } from '../billing/bill.ts'
+import { invoiceTimers } from '../billing/timers.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
-import type { Modification, PolicyAggregate } from './aggregate.ts'
+import type { PolicyAggregate } from './aggregate.ts'
 import type { Attempt } from './attempt.ts'
 import { planInvoices } from './new-business.ts'
-import type { Planned } from './planned.ts'
+import { chain, type Planned } from './planned.ts'
 import { quoteParts } from './quote-parts.ts'
 import type { Loaded } from './surroundings.ts'
 import { policyState } from './transitions.ts'
@@ -35,22 +34,18 @@ export async function billOnAcceptance(
 }
 
 /** Invoices whose time has come; undefined when there are none, or the policy came to nothing. */
-export async function decideInvoicing(loaded: Loaded, attempt: Attempt): Promise<Planned | undefined> {
-  const { aggregate } = loaded
-  const quote = acceptedQuote(aggregate)
-  if (!quote || policyState(aggregate) === 'discarded') return undefined
-  const begun = invoicesOf(aggregate, quoteParts(aggregate, quote).modification).length > 0
-  const billed = begun ? await bill(aggregate, loaded, attempt) : undefined
-  return billed && billed.events.length > 0 ? billed : undefined
-}
-
-/** One timer for each time at which an installment is to be invoiced. */
-function invoiceTimers(aggregate: PolicyAggregate, modification: Modification, now: Instant): NewTimer[] {
-  const times = new Set(
-    planOf(aggregate, modification)
-      .map(installment => installment.issueAt)
-      .filter(at => at > now),
-  )
-  const subject = String(aggregate.policy.locator)
-  return [...times].map(dueAt => ({ dueAt, kind: INVOICE_TIMER, subject, payload: {} }))
+export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): Promise<Planned | undefined> {
+  if (policyState(aggregate) === 'discarded') return undefined
+  const { now } = attempt
+  let planned: Planned | undefined
+  for (const modification of aggregate.modifications.values()) {
+    const from = planned?.aggregate ?? aggregate
+    // Billing begins with the transaction that is billed; a plan that is only for show has no invoice.
+    if (modification.invalidatedAt !== undefined || invoicesOf(from, modification).length === 0) continue
+    const due = installmentsToInvoice(from, modification, now)
+    if (due.length === 0) continue
+    const invoiced = planInvoices(from, modification, now, await attempt.digits(due.length))
+    planned = planned ? chain(planned, invoiced) : invoiced
+  }
+  return planned
 }

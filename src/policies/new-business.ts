@@ -85,7 +85,12 @@ export function planInvoices(
   now: Instant,
   supply: LocatorSupply,
 ): Planned {
-  const { aggregate, made } = invoiceWhatIsDue(before, modification, { now, supply })
+  const { aggregate, made } = invoiceWhatIsDue(
+    before,
+    modification,
+    { now, supply },
+    modification.kind === 'renewal' ? 'renewal' : 'newBusiness',
+  )
   return {
     aggregate,
     events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),

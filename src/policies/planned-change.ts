@@ -47,7 +47,7 @@ export async function decideChange(
       if (state === 'discarded')
         throw new Refusal(
           'wrongState',
-          `Endorsement ${endorsement.locator} is discarded and was never priced.`,
+          `The ${endorsement.kind} ${endorsement.locator} is discarded and was never priced.`,
         )
       const carried = await carriedOut(aggregate, endorsement, loaded, attempt)
       return asked ? underwritingResponse(carried.underwriting) : planned(carried)

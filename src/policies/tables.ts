@@ -192,14 +192,17 @@ export const fees = sqliteTable(
   table => [index('fee_policy').on(table.policyLocator)],
 )
 
+/** Endorsements and renewals. */
 export const endorsements = sqliteTable(
   'endorsement',
   {
     locator: integer().primaryKey(),
     policyLocator: integer().notNull(),
+    kind: text({ enum: ['endorsement', 'renewal'] }).notNull(),
     name: text().notNull(),
     state: text().$type<EndorsementState>().notNull(),
     startAt: integer().notNull(),
+    endAt: integer(),
     changes: text({ mode: 'json' }).$type<EndorsementChanges>().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),

@@ -13,7 +13,15 @@ export type PolicyState =
   | 'withdrawn'
   | 'discarded'
 
-export type PolicyAction = 'update' | 'finalize' | 'issue' | 'discard' | 'endorse' | 'cancel' | 'withdraw'
+export type PolicyAction =
+  | 'update'
+  | 'finalize'
+  | 'issue'
+  | 'discard'
+  | 'endorse'
+  | 'renew'
+  | 'cancel'
+  | 'withdraw'
 
 export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   update: { from: ['created'], to: 'same', event: 'policy.update', past: 'updated' },
@@ -31,6 +39,7 @@ export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
     past: 'discarded',
   },
   endorse: { from: ['issued'], to: 'same', event: 'policy.endorse', past: 'endorsed' },
+  renew: { from: ['issued'], to: 'same', event: 'policy.renew', past: 'renewed' },
   cancel: { from: ['issued'], to: 'issued', event: 'policy.cancel', past: 'cancelled' },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
 }

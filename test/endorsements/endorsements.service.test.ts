@@ -111,7 +111,12 @@ describe('an endorsement in one step', () => {
     expect(Math.abs(first!.premium! - before.premium! / 2)).toBeLessThanOrEqual(0.01)
     expect(second!.premium!).toBeGreaterThan(first!.premium! * 1.5)
     const modification = now.modifications.at(-1)!
-    expect(modification).toMatchObject({ name: 'always', number: 1, effectiveTimestamp: String(at) })
+    expect(modification).toMatchObject({
+      name: 'always',
+      number: 1,
+      effectiveTimestamp: String(at),
+      endorsementLocator: body.locator,
+    })
     expect(now.characteristics.filter(one => one.issuedTimestamp && !one.replacedTimestamp)).toHaveLength(2)
     expect(now.exposures[0]!.characteristics.at(-1)!.fieldValues.vehicle_value).toEqual(['49000'])
     await addsUp(policy)

@@ -125,6 +125,30 @@ describe('a coverage summary', () => {
     expect(back.exposures[0]!.perils[0]!.coverageStartTimestamp).toBe(String(months(policy, 9)))
   })
 
+  it('has the data and the amounts that an endorsement gave from its time on, and those before it', async () => {
+    const policy = await issued()
+    const [vehicle] = policy.exposures
+    const fieldValues = { annual_mileage_km: '30000' }
+    await callOk('POST', `/policies/${policy.locator}/endorsements`, {
+      token: motor.token,
+      body: {
+        endorsementName: 'change_of_risk',
+        startTimestamp: months(policy, 6),
+        updateExposures: [{ exposureLocator: vehicle!.locator, fieldValues }],
+        state: 'issued',
+      },
+    })
+    const before = await coverage(policy, months(policy, 6) - 1)
+    const after = await coverage(policy, months(policy, 6))
+    const mileage = ({ exposures }: CoverageSummaryResponse) => exposures[0]!.fieldValues.annual_mileage_km
+    expect([mileage(before), mileage(after)]).toEqual([['12000'], ['30000']])
+    const price = await priceOf(policy)
+    expect(Math.round(100 * (before.grossPremium + after.grossPremium))).toBe(
+      Math.round(100 * price.grossPremium),
+    )
+    expect(after.grossPremium).toBeGreaterThan(before.grossPremium)
+  })
+
   it('of a reinstatement that is accepted only, of a withdrawn policy and of one not issued is empty', async () => {
     const policy = await issued()
     const { locator } = await cancel(policy, 6)

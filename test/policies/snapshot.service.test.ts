@@ -8,7 +8,7 @@ import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
 import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+import { type Motor, motorTenant, roundTrips, workedOf } from '../support/motor.ts'
 
 let motor: Motor
 
@@ -130,6 +130,45 @@ describe('a snapshot equals what GET answered then', () => {
     await equalsWhatGetAnswered(locator, kept)
   })
 
+  it('through endorsements: asked for, accepted, issued, taken back, before and after a cancellation', async () => {
+    const { body: policy } = await motor.createPolicy()
+    const { locator, exposures } = policy
+    const vehicle = exposures[0]!
+    const endorse = (month: number, changes: object) =>
+      post<{ locator: string }>(`/policies/${locator}/endorsements`, {
+        endorsementName: 'change_of_risk',
+        startTimestamp: months(policy, month),
+        ...changes,
+      })
+    const mileage = (text: string) => ({
+      updateExposures: [{ exposureLocator: vehicle.locator, fieldValues: { annual_mileage_km: text } }],
+    })
+    let first: { locator: string }
+    let second: { locator: string }
+    const act = (one: { locator: string }, action: string) =>
+      patch(`/endorsements/${one.locator}`, { action })
+    const kept = await journey(locator, {
+      issued: () => post(`/policy/${locator}/issue`),
+      'asked for': async () => {
+        first = await endorse(6, mileage('30000'))
+      },
+      quoted: () => act(first, 'quote'),
+      accepted: () => act(first, 'accept'),
+      endorsed: () => act(first, 'issue'),
+      'earlier one accepted': async () => {
+        second = await endorse(2, { ...mileage('25000'), state: 'accepted' })
+      },
+      'taken back': () => act(second, 'invalidate'),
+      'endorsed earlier': () =>
+        endorse(3, { ...mileage('20000'), newPaymentScheduleName: 'monthly', state: 'issued' }),
+      cancelled: () => cancellation(policy, 9, { issue: true }),
+    })
+    const shown = kept.map(one => one.answer)
+    expect(shown.map(one => one.modifications.length)).toEqual([1, 1, 1, 2, 2, 3, 2, 3, 4])
+    expect(new Set(shown.map(one => one.paymentScheduleName)).size).toBe(2)
+    await equalsWhatGetAnswered(locator, kept)
+  })
+
   it('before it was discarded, and after', async () => {
     const { body: policy } = await motor.createPolicy()
     const kept = await journey(policy.locator, {
@@ -154,6 +193,23 @@ describe('what was overwritten is not known', () => {
     expect(then.updatedTimestamp).toBe(kept!.answer.updatedTimestamp)
     expect(then.characteristics[0]!.fieldValues).toEqual(updated.characteristics[0]!.fieldValues)
     expect(then.characteristics[0]!.fieldValues).not.toEqual(kept!.answer.characteristics[0]!.fieldValues)
+  })
+
+  it('a quote that a person decided on is shown without price and decision until then', async () => {
+    const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!
+    const { body: policy } = await motor.createPolicy({ ...rejected.request.policy, finalize: false })
+    const { body: quotes } = await motor.get<PolicyQuoteResponse[]>(`/policies/${policy.locator}/quotes`)
+    const quote = quotes[0]!.locator
+    const kept = await journey(policy.locator, {
+      created: async () => {},
+      declined: () => motor.post(`/policy/${policy.locator}/finalize`),
+      referred: () =>
+        post(`/quotes/${quote}/underwriting`, { decision: 'accept', note: 'Seen the licence.' }),
+    })
+    const [created, declined, referred] = kept
+    expect(declined!.answer.modifications[0]!.automatedUnderwritingResult?.decision).toBe('reject')
+    expect(await snapshot(policy.locator, { asOfTimestamp: declined!.at })).toEqual(created!.answer)
+    await equalsWhatGetAnswered(policy.locator, [created!, referred!])
   })
 
   it('a change of a draft cancellation leaves no trace in updatedTimestamp once it is issued', async () => {

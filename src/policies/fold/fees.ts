@@ -12,15 +12,17 @@ export function feeInForce(fee: Fee, line: Line): FeeInForce {
   return { fee, amount: last?.amount ?? fee.amount, reversed: last?.reversed ?? fee.reversed }
 }
 
-/** The quote's fees at the end of the line. */
+/** The fees of the line's modifications, at its end. */
 export const feesOf = (
   aggregate: PolicyAggregate,
   quote: Quote,
   line: Line = lineOf(aggregate, quote),
-): FeeInForce[] =>
-  [...aggregate.fees.values()]
-    .filter(fee => fee.quoteLocator === quote.locator)
+): FeeInForce[] => {
+  const counted = new Set(line.map(step => step.modification.locator))
+  return [...aggregate.fees.values()]
+    .filter(fee => fee.quoteLocator === quote.locator && counted.has(fee.madeBy))
     .map(fee => feeInForce(fee, line))
+}
 
 /** What the fees come to: those that are reversed, nothing. */
 export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency']): Money =>

@@ -7,7 +7,7 @@ import { cancellationResponse } from '../../cancellations/projection.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
-import { endorsementResponse } from '../../endorsements/projection.ts'
+import { endorsementResponse, renewalResponse } from '../../endorsements/projection.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -226,8 +226,10 @@ const policyAnswer =
 
 const endorsementAnswer =
   (locator: EndorsementLocator): AnswerOf =>
-  ({ aggregate, product }) =>
-    json(endorsementResponse(aggregate, endorsementOf(aggregate, locator), product))
+  ({ aggregate, product }) => {
+    const one = endorsementOf(aggregate, locator)
+    return json((one.kind === 'renewal' ? renewalResponse : endorsementResponse)(aggregate, one, product))
+  }
 
 const cancellationAnswer =
   (locator: CancellationLocator): AnswerOf =>

@@ -3,13 +3,14 @@ import type { FieldData } from '../../platform/fields/groups.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, sum, toNumber } from '../../platform/money.ts'
 import { taxGroupResponses } from '../../rating/price.ts'
-import type { Exposure, ExposureRun, Peril, PolicySegment } from '../aggregate.ts'
+import type { Exposure, Peril, PolicySegment } from '../aggregate.ts'
 import type {
   ExposureCharacteristicsResponse,
   PerilCharacteristicsResponse,
   PolicyCharacteristicsResponse,
 } from '../contract/characteristics.ts'
 import type { ExposureResponse, PerilResponse } from '../contract/response.ts'
+import { type ExposurePiece, holdsAt } from '../fold/exposure-pieces.ts'
 import { textIfAny } from './parts.ts'
 import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './view.ts'
 
@@ -60,13 +61,13 @@ export const exposureResponses = (view: PolicyView): ExposureResponse[] =>
 
 function exposureResponse(view: PolicyView, { exposure, runs, perils }: ExposureView): ExposureResponse {
   const characteristics = runs.map(
-    (run): ExposureCharacteristicsResponse => ({
+    (piece): ExposureCharacteristicsResponse => ({
       ...view.record,
-      ...known(view, run.locator, run, run.madeBy, run.cuts[0]?.by),
-      ...fieldsOf(run.data),
+      ...known(view, piece.locator, piece.run, piece.madeBy, piece.replacedBy),
+      ...fieldsOf(piece.run.data),
       exposureLocator: exposure.locator,
-      startTimestamp: String(run.start),
-      endTimestamp: String(run.end),
+      startTimestamp: String(piece.start),
+      endTimestamp: String(piece.end),
     }),
   )
   return {
@@ -80,7 +81,7 @@ function exposureResponse(view: PolicyView, { exposure, runs, perils }: Exposure
 function perilResponse(
   view: PolicyView,
   { peril, pieces }: PerilView,
-  runs: readonly ExposureRun[],
+  runs: readonly ExposurePiece[],
 ): PerilResponse {
   return {
     ...view.record,
@@ -94,7 +95,7 @@ function perilResponse(
 function perilSegment(
   view: PolicyView,
   { run, piece, locator }: RunPiece,
-  exposureRuns: readonly ExposureRun[],
+  exposureRuns: readonly ExposurePiece[],
 ): PerilCharacteristicsResponse {
   const { currency } = view.aggregate.policy
   const { price, amounts } = run
@@ -104,7 +105,7 @@ function perilSegment(
     ...fieldsOf(run.data),
     perilLocator: run.perilLocator,
     policyCharacteristicsLocator: piece.segment.locator,
-    exposureCharacteristicsLocator: (exposureRunAt(exposureRuns, piece.start) ?? exposureRuns[0]!).locator,
+    exposureCharacteristicsLocator: exposurePieceOf(view, piece, exposureRuns).locator,
     policyModificationLocator: piece.madeBy,
     coverageStartTimestamp: String(piece.start),
     coverageEndTimestamp: String(piece.end),
@@ -126,9 +127,15 @@ function perilSegment(
   }
 }
 
-/** The run that covers the time; of several, the one that is known latest. */
-const exposureRunAt = (runs: readonly ExposureRun[], at: number): ExposureRun | undefined =>
-  runs.findLast(run => run.start <= at && at < run.end)
+/** What the exposure was, as it is known with the peril's segment, when that starts. */
+function exposurePieceOf(
+  { order }: PolicyView,
+  { start, madeBy }: RunPiece['piece'],
+  pieces: readonly ExposurePiece[],
+): ExposurePiece {
+  const step = order.get(madeBy)!
+  return pieces.findLast(one => holdsAt(one, start, step, order)) ?? pieces[0]!
+}
 
 /** A segment's knowledge span: it is issued when the modification that made it is, and so replaced. */
 function known(

@@ -1,20 +1,17 @@
-// What a policy covers at one moment, by what is known now (brief 3.5): segments that are issued and not replaced
-// and have that moment in their span, on policy, exposure and peril (brief 2.1.2).
+// What a policy covers at one moment, by what is issued today (brief 3.5): the parts of its runs that have that
+// moment in their span, on policy, exposure and peril (brief 2.1.2).
 import type { ProductDefinition } from '../../configuration/configuration.ts'
-import { type Money, sum, toNumber } from '../../platform/money.ts'
+import { type CurrencyCode, sum, toNumber } from '../../platform/money.ts'
 import type { Instant, Span } from '../../platform/time.ts'
-import { type PolicyAggregate, selectedQuote } from '../aggregate.ts'
-import type { PerilCharacteristicsResponse } from '../contract/characteristics.ts'
+import { type Peril, type PolicyAggregate, selectedQuote } from '../aggregate.ts'
 import type { CoverageSummaryResponse, PerilCoverageResponse } from '../contract/coverage.ts'
 import { feesOf, feeTotal } from '../fold/fees.ts'
 import { isIssued, segmentsInForce } from '../fold/line.ts'
-import { exposureResponses } from './characteristics.ts'
-import { exposuresInEffect } from './snapshot.ts'
-import { allPieces, policyView } from './view.ts'
+import { allPieces, policyView, type RunPiece } from './view.ts'
 
 /**
  * Amounts are those of the segments that are on risk, each for its whole span, and of the fees whose span has the
- * moment in it while anything of the policy is on risk. A policy that is not issued covers nothing.
+ * moment in it while the policy is on risk. A policy that is not issued covers nothing.
  */
 export function coverageSummary(
   aggregate: PolicyAggregate,
@@ -24,56 +21,66 @@ export function coverageSummary(
   const { locator, currency, issuedAt } = aggregate.policy
   const quote = selectedQuote(aggregate)
   const view = policyView(aggregate, quote, product, isIssued)
-  const isOnRisk = issuedAt !== undefined && segmentsInForce(view.line).some(segment => has(segment, at))
-  const exposures = isOnRisk ? exposuresInEffect(exposureResponses(view), at) : []
-  const perils = exposures.flatMap(exposure => exposure.perils)
-  const onRisk = new Set(perils.flatMap(peril => peril.characteristics.map(one => one.locator)))
-  const amounts = allPieces(view).flatMap(one =>
-    onRisk.has(one.locator) && one.piece.amounts ? [one.piece.amounts] : [],
+  const isOnRisk = issuedAt !== undefined && segmentsInForce(view.line).some(segment => holds(segment, at))
+  const exposures = (isOnRisk ? view.exposures : []).flatMap(({ exposure, runs, perils }) => {
+    const run = runs.find(one => one.replacedBy === undefined && holds(one, at))
+    const covered = perils.map(one => ({ ...one, pieces: one.pieces.filter(piece => isHit(piece, at)) }))
+    const onRisk = covered.filter(one => one.pieces.length > 0)
+    return run && onRisk.length > 0 ? [{ exposure, run, perils: onRisk }] : []
+  })
+  const amounts = allPieces({ exposures: exposures.map(one => ({ ...one, runs: [one.run] })) }).flatMap(
+    one => one.piece.amounts ?? [],
   )
-  const fees = isOnRisk ? feesOf(aggregate, quote, view.line).filter(({ fee }) => has(fee, at)) : []
-  const gross = (of: Iterable<Money>): number => toNumber(sum(of, currency))
+  const fees = isOnRisk ? feesOf(aggregate, quote, view.line).filter(({ fee }) => holds(fee, at)) : []
+  const premiums = amounts.map(one => one.premium)
+  const taxes = amounts.flatMap(one => one.taxes)
   return {
     policyLocator: String(locator),
     effectiveTimestamp: String(at),
-    exposures: exposures
-      .filter(exposure => exposure.perils.length > 0)
-      .map(exposure => ({
-        locator: exposure.locator,
-        name: exposure.name,
-        fieldValues: exposure.characteristics[0]!.fieldValues,
-        perils: exposure.perils.flatMap(peril => peril.characteristics.map(one => perilCoverage(peril, one))),
-      })),
-    grossPremium: gross(amounts.map(one => one.premium)),
+    exposures: exposures.map(({ exposure, run, perils }) => ({
+      locator: exposure.locator,
+      name: exposure.name,
+      fieldValues: run.run.data.values,
+      perils: perils.flatMap(({ peril, pieces }) => pieces.map(one => perilCoverage(peril, one, currency))),
+    })),
+    grossPremium: toNumber(sum(premiums, currency)),
     grossPremiumCurrency: currency,
-    grossTaxes: gross(amounts.flatMap(one => one.taxes)),
+    grossTaxes: toNumber(sum(taxes, currency)),
     grossTaxesCurrency: currency,
     grossFees: toNumber(feeTotal(fees, currency)),
     grossFeesCurrency: currency,
   }
 }
 
-const has = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
+const holds = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
+
+/** A piece is gone with the segment that it lies in, so that the policy's level is in it. */
+const isHit = ({ piece }: RunPiece, at: Instant): boolean =>
+  piece.replacedBy === undefined && holds(piece, at)
 
 /** What is issued is priced. */
-const perilCoverage = (
-  { locator, name }: { locator: string; name: string },
-  segment: PerilCharacteristicsResponse,
-): PerilCoverageResponse => ({
-  locator,
-  name,
-  coverageStartTimestamp: segment.coverageStartTimestamp,
-  coverageEndTimestamp: segment.coverageEndTimestamp,
-  premium: segment.premium!,
-  premiumCurrency: segment.premiumCurrency,
-  deductible: segment.deductible,
-  deductibleCurrency: segment.deductibleCurrency,
-  lumpSumPayment: segment.lumpSumPayment,
-  lumpSumPaymentCurrency: segment.lumpSumPaymentCurrency,
-  indemnityInAggregate: segment.indemnityInAggregate,
-  indemnityInAggregateCurrency: segment.indemnityInAggregateCurrency,
-  indemnityPerEvent: segment.indemnityPerEvent,
-  indemnityPerEventCurrency: segment.indemnityPerEventCurrency,
-  indemnityPerItem: segment.indemnityPerItem,
-  indemnityPerItemCurrency: segment.indemnityPerItemCurrency,
-})
+function perilCoverage(
+  { locator, name }: Peril,
+  { run, piece }: RunPiece,
+  currency: CurrencyCode,
+): PerilCoverageResponse {
+  const { deductible, lumpSumPayment, ...limits } = run.amounts
+  return {
+    locator,
+    name,
+    coverageStartTimestamp: String(piece.start),
+    coverageEndTimestamp: String(piece.end),
+    premium: toNumber(piece.amounts!.premium),
+    premiumCurrency: currency,
+    deductible: deductible === undefined ? undefined : Number(deductible),
+    deductibleCurrency: currency,
+    lumpSumPayment: lumpSumPayment === undefined ? undefined : Number(lumpSumPayment),
+    lumpSumPaymentCurrency: currency,
+    indemnityInAggregate: limits.indemnityInAggregate,
+    indemnityInAggregateCurrency: currency,
+    indemnityPerEvent: limits.indemnityPerEvent,
+    indemnityPerEventCurrency: currency,
+    indemnityPerItem: limits.indemnityPerItem,
+    indemnityPerItemCurrency: currency,
+  }
+}

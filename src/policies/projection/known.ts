@@ -3,7 +3,8 @@
 // - a draft before its last change: it appears with the content and the span that it has now, without the
 //   exposures and perils that were added since, those that were removed since are gone;
 // - a quote that a person decided on appears unpriced until that decision, whose stamp took the place of the first;
-// - which of several quotes was selected before another was accepted, when it was selected by hand in between;
+// - which of several quotes was selected by hand before another was accepted, and the acceptance of a quote that
+//   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
 // - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
 import type { Invoice } from '../../billing/invoice.ts'
 import type { Uuid } from '../../platform/locators.ts'

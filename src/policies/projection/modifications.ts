@@ -38,6 +38,8 @@ function modificationResponse(view: PolicyView, step: Step): PolicyModificationR
     newPolicyCharacteristicsLocator: segments[0],
     newPolicyCharacteristicsLocators: segments,
     cancellationName: modification.cancellationName,
+    endorsementLocator: modification.kind === 'endorsement' ? modification.transactionLocator : undefined,
+    renewalLocator: modification.kind === 'renewal' ? modification.transactionLocator : undefined,
     mediaByLocator: {},
     fieldValues: {},
     fieldGroupsByLocator: {},

@@ -38,7 +38,7 @@ export function policySnapshot(
 }
 
 /** What of the exposures held then; without exposures and perils that have no segment then. */
-export const exposuresInEffect = (exposures: readonly ExposureResponse[], at: Instant): ExposureResponse[] =>
+const exposuresInEffect = (exposures: readonly ExposureResponse[], at: Instant): ExposureResponse[] =>
   exposures.flatMap(exposure => {
     const characteristics = exposure.characteristics.filter(one =>
       holds(one, one.startTimestamp, one.endTimestamp, at),

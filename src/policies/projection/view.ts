@@ -1,15 +1,8 @@
 // A policy's records as the line of its modifications made them: what answers show is read off here.
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../platform/locators.ts'
-import type {
-  Exposure,
-  ExposureRun,
-  Peril,
-  PerilRun,
-  PolicyAggregate,
-  PolicySegment,
-  Quote,
-} from '../aggregate.ts'
+import type { Exposure, Peril, PerilRun, PolicyAggregate, PolicySegment, Quote } from '../aggregate.ts'
+import { type ExposurePiece, exposurePieces } from '../fold/exposure-pieces.ts'
 import { type Counting, isStanding, type Line, lineOf } from '../fold/line.ts'
 import { type Piece, piecesOf } from '../fold/pieces.ts'
 
@@ -30,7 +23,7 @@ export type PerilView = { readonly peril: Peril; readonly pieces: readonly RunPi
 
 export type ExposureView = {
   readonly exposure: Exposure
-  readonly runs: readonly ExposureRun[]
+  readonly runs: readonly ExposurePiece[]
   readonly perils: readonly PerilView[]
 }
 
@@ -42,6 +35,8 @@ export type PolicyView = {
   /** What every record of the policy names. */
   readonly record: { policyholderLocator: string; policyLocator: string; productLocator: string }
   readonly line: Line
+  /** Places of the modifications in the line. */
+  readonly order: ReadonlyMap<Uuid, number>
   readonly exposures: readonly ExposureView[]
 }
 
@@ -66,10 +61,14 @@ export function policyView(
     for (const piece of piecesOf(run, line, policy.timeZone))
       pieces.push({ run, piece, locator: perilSegmentLocator(run.locator, piece.segment, shard) })
   }
-  const runsOf = new Map<Uuid, ExposureRun[]>()
+  const runsOf = new Map<Uuid, ExposurePiece[]>()
   for (const run of aggregate.exposureRuns.values())
     if (order.has(run.madeBy))
-      runsOf.set(run.exposureLocator, [...(runsOf.get(run.exposureLocator) ?? []), run])
+      runsOf.set(run.exposureLocator, [
+        ...(runsOf.get(run.exposureLocator) ?? []),
+        ...exposurePieces(run, order, shard),
+      ])
+  for (const pieces of runsOf.values()) pieces.sort((a, b) => byMaking(order, a, b))
   return {
     aggregate,
     quote,
@@ -80,6 +79,7 @@ export function policyView(
       productLocator: product.locator,
     },
     line,
+    order,
     exposures: [...aggregate.exposures.values()].flatMap(exposure => {
       const runs = runsOf.get(exposure.locator)
       if (!runs || exposure.quoteLocator !== quote.locator) return []
@@ -92,8 +92,10 @@ export function policyView(
   }
 }
 
+type Made = Pick<Piece, 'madeBy' | 'start'>
+
 /** Creation order: by modification, then by time. */
-const byMaking = (order: ReadonlyMap<Uuid, number>, a: Piece, b: Piece): number =>
+const byMaking = (order: ReadonlyMap<Uuid, number>, a: Made, b: Made): number =>
   order.get(a.madeBy)! - order.get(b.madeBy)! || a.start - b.start
 
 /** All pieces of all perils. */

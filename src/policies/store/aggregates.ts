@@ -25,6 +25,7 @@ export type PolicySelection =
   | { locator: PolicyLocator }
   | { quoteLocator: QuoteLocator }
   | { endorsementLocator: EndorsementLocator }
+  | { renewalLocator: EndorsementLocator }
   | { cancellationLocator: CancellationLocator }
   | { reinstatementLocator: Uuid }
   | { policyholderLocator: Uuid }
@@ -43,6 +44,7 @@ type Choice =
   | 'locator'
   | 'quoteLocator'
   | 'endorsementLocator'
+  | 'renewalLocator'
   | 'cancellationLocator'
   | 'reinstatementLocator'
   | 'policyholderLocator'
@@ -53,7 +55,8 @@ const chosen = sql.placeholder('chosen')
 const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   locator: sql`= ${chosen}`,
   quoteLocator: sql`= (select policy_locator from ${quotes} where locator = ${chosen})`,
-  endorsementLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen})`,
+  endorsementLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'endorsement')`,
+  renewalLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'renewal')`,
   cancellationLocator: sql`= (select policy_locator from ${cancellations} where locator = ${chosen})`,
   reinstatementLocator: sql`= (select policy_locator from ${reinstatements} where locator = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,

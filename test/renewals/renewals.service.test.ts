@@ -1,0 +1,259 @@
+// Renewals through HTTP: another term with perils of its own, priced, billed by the schedule, and told of (brief 1.4).
+import { beforeAll, describe, expect, it } from 'vitest'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import type { RenewalResponse } from '../../src/renewals/contract.ts'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('renew')
+})
+
+const cents = (amount: number): number => Math.round(amount * 100)
+
+async function issued(changes: object = {}): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy(changes)
+  return (await motor.post(`/policy/${body.locator}/issue`)).body
+}
+
+const read = async ({ locator }: { locator: string }): Promise<PolicyResponse> =>
+  (await motor.get(`/policy/${locator}`)).body
+
+const endOf = (policy: PolicyResponse): Instant => Number(policy.effectiveContractEndTimestamp) as Instant
+
+const aYearOn = (policy: PolicyResponse): Instant => add(endOf(policy), 12, 'month', BERLIN)
+
+const renew = (policy: PolicyResponse, body: object = {}) =>
+  motor.post<RenewalResponse>(`/policies/${policy.locator}/renewals`, {
+    renewalEndTimestamp: aYearOn(policy),
+    ...body,
+  })
+
+const act = (renewal: RenewalResponse, body: object) =>
+  callApi<RenewalResponse>('PATCH', `/renewals/${renewal.locator}`, { token: motor.token, body })
+
+const priceOf = async (policy: PolicyResponse): Promise<PolicyPriceResponse> =>
+  (await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)).body
+
+type Event = { type: string; data: Record<string, unknown> }
+
+const eventsOf = async (policy: PolicyResponse): Promise<Event[]> => {
+  const { body } = await motor.get<{ events: Event[] }>('/eventstream/events?startTimestamp=0&pageSize=1000')
+  return body.events.filter(one => one.data.policyLocator === policy.locator)
+}
+
+describe('a renewal in one step', () => {
+  it('opens a term of the same length: new perils of the same renewal group, the same exposures', async () => {
+    const policy = await issued()
+    const before = await priceOf(policy)
+    const { status, body } = await renew(policy, { state: 'issued' })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      state: 'issued',
+      renewalStartTimestamp: policy.effectiveContractEndTimestamp,
+      renewalEndTimestamp: String(aYearOn(policy)),
+      policyLocator: policy.locator,
+      documents: [],
+    })
+    const now = await read(policy)
+    expect(now).toMatchObject({
+      originalContractStartTimestamp: policy.originalContractStartTimestamp,
+      originalContractEndTimestamp: policy.originalContractEndTimestamp,
+      effectiveContractEndTimestamp: String(aYearOn(policy)),
+    })
+    expect(now.exposures).toHaveLength(policy.exposures.length)
+    for (const [at, { perils }] of now.exposures.entries()) {
+      const first = policy.exposures[at]!.perils
+      expect(perils).toHaveLength(2 * first.length)
+      for (const peril of first) {
+        const group = perils.filter(one => one.renewalGroup === peril.locator)
+        expect(group.map(one => one.name)).toEqual([peril.name, peril.name])
+        const [old, fresh] = group.map(one => one.characteristics.at(-1)!)
+        expect(old!.coverageEndTimestamp).toBe(policy.effectiveContractEndTimestamp)
+        expect(fresh).toMatchObject({
+          coverageStartTimestamp: policy.effectiveContractEndTimestamp,
+          coverageEndTimestamp: String(aYearOn(policy)),
+        })
+        expect(fresh!.premium).toBe(old!.premium)
+      }
+    }
+    const modification = now.modifications.at(-1)!
+    expect(modification).toMatchObject({
+      name: 'modification.policy.renew',
+      number: 1,
+      renewalLocator: body.locator,
+      effectiveTimestamp: policy.effectiveContractEndTimestamp,
+    })
+    const after = await priceOf(policy)
+    expect(cents(after.grossPremium)).toBe(2 * cents(before.grossPremium))
+    expect(cents(after.total)).toBe(2 * cents(before.total))
+    const term = now.invoices.filter(one => one.policyModificationLocator === modification.locator)
+    expect(term.reduce((sum, one) => sum + cents(one.totalDue), 0)).toBe(cents(before.total))
+    expect(term[0]!.invoiceType).toBe('renewal')
+  })
+
+  it('may change what is covered, and a second one follows the first', async () => {
+    const policy = await issued()
+    const dearer = {
+      updateExposures: [
+        { exposureLocator: policy.exposures[0]!.locator, fieldValues: { vehicle_value: '49000' } },
+      ],
+    }
+    const { body: price } = await renew(policy, dearer)
+    const asked = await motor.get<PolicyPriceChangeResponse>(`/renewals/${price.locator}/price`)
+    expect((await act(price, { action: 'quote' })).body.state).toBe('quoted')
+    const quoted = await motor.get<PolicyPriceChangeResponse>(`/renewals/${price.locator}/price`)
+    expect(quoted.body).toMatchObject({
+      totalChange: asked.body.totalChange,
+      grossPremiumChange: asked.body.grossPremiumChange,
+      grossTaxesChange: asked.body.grossTaxesChange,
+      grossFeesChange: asked.body.grossFeesChange,
+    })
+    expect(quoted.body.grossFeesChange).toBe(12.5)
+    const done = await act(price, { action: 'issue' })
+    expect(done.body.state).toBe('issued')
+    const once = await read(policy)
+    const [term, next] = once.exposures[0]!.characteristics
+    expect(term!.fieldValues.vehicle_value).toEqual(
+      policy.exposures[0]!.characteristics[0]!.fieldValues.vehicle_value,
+    )
+    expect(next!.fieldValues.vehicle_value).toEqual(['49000'])
+    const second = await renew(once, { state: 'issued' })
+    expect(second.body.renewalStartTimestamp).toBe(once.effectiveContractEndTimestamp)
+    const twice = await read(policy)
+    expect(twice.effectiveContractEndTimestamp).toBe(String(aYearOn(once)))
+    expect(twice.modifications.map(one => one.number)).toEqual([0, 1, 2])
+    const sums = twice.modifications.map(one => cents(one.premiumChange ?? 0))
+    expect(sums[2]).toBe(sums[1])
+    expect(cents((await priceOf(policy)).grossPremium)).toBe(sums.reduce((a, b) => a + b, 0))
+  })
+
+  it('is endorsed like any term, and cancelled back to a date inside it to the cent', async () => {
+    const policy = await issued()
+    const once = (await renew(policy, { state: 'issued' })) && (await read(policy))
+    const first = await priceOf(policy)
+    const at = add(endOf(policy), 6, 'month', BERLIN)
+    const cancelled = await motor.post<{ state: string }>(`/policies/${policy.locator}/cancellations`, {
+      effectiveTimestamp: at,
+      name: 'customer_request',
+      cancellationCategory: 'other',
+      issue: true,
+    })
+    expect(cancelled.body).toMatchObject({ state: 'issued' })
+    const now = await read(once)
+    expect(now.effectiveContractEndTimestamp).toBe(String(at))
+    const standing = now.invoices.filter(one => one.settlementType !== 'invalidated')
+    const price = await priceOf(policy)
+    expect(standing.reduce((sum, one) => sum + cents(one.totalDue), 0)).toBe(cents(price.total))
+    expect(cents(price.grossPremium)).toBeLessThan(cents(first.grossPremium))
+    expect(Math.abs(cents(price.grossPremium) - (cents(first.grossPremium) * 3) / 4)).toBeLessThan(
+      cents(first.grossPremium) * 0.01,
+    )
+  })
+})
+
+describe('a renewal in steps', () => {
+  it('tells of each step, plans its invoices when quoted, and shows the policy when accepted', async () => {
+    const policy = await issued()
+    const { body: renewal } = await renew(policy)
+    expect(renewal.state).toBe('application')
+    const quoted = (await act(renewal, { action: 'quote' })).body
+    expect(quoted.automatedUnderwritingResult).toMatchObject({ decision: 'accept' })
+    const planned = quoted.plannedInvoices!.flatMap(one => one.financialTransactions)
+    const total = planned
+      .filter(one => one.type !== 'commission')
+      .reduce((sum, one) => sum + cents(one.amount), 0)
+    expect(total).toBe(cents((await priceOf(policy)).total))
+    const early = await motor.get(`/renewals/${renewal.locator}/policyWhenIssued`)
+    expect(early.status).toBe(409)
+    const accepted = (await act(renewal, { action: 'accept' })).body
+    expect(accepted).toMatchObject({ state: 'accepted', invoice: { invoiceType: 'renewal' } })
+    expect((await read(policy)).effectiveContractEndTimestamp).toBe(policy.effectiveContractEndTimestamp)
+    const whenIssued = await motor.get(`/renewals/${renewal.locator}/policyWhenIssued`)
+    expect(whenIssued.body.exposures[0]!.perils).toHaveLength(2 * policy.exposures[0]!.perils.length)
+    await act(renewal, { action: 'issue' })
+    const list = await motor.get<RenewalResponse[]>(`/policies/${policy.locator}/renewals`)
+    expect(list.body.map(one => [one.locator, one.state])).toEqual([[renewal.locator, 'issued']])
+    const told = (await eventsOf(policy))
+      .filter(one => one.data.renewalLocator === renewal.locator)
+      .map(one => one.type)
+    expect(told).toEqual(['renewal.create', 'renewal.quote', 'renewal.accept', 'renewal.issue'])
+  })
+
+  it('is taken back: its invoice is void and the policy is what it was', async () => {
+    const policy = await issued()
+    const before = await priceOf(policy)
+    const { body: renewal } = await renew(policy, { state: 'accepted' })
+    const gone = (await act(renewal, { action: 'invalidate' })).body
+    expect(gone.state).toBe('invalidated')
+    expect(await priceOf(policy)).toMatchObject({ total: before.total })
+    const { invoices, effectiveContractEndTimestamp } = await read(policy)
+    expect(invoices.at(-1)!.settlementType).toBe('invalidated')
+    expect(effectiveContractEndTimestamp).toBe(policy.effectiveContractEndTimestamp)
+  })
+
+  it('only one may be quoted at a time', async () => {
+    const policy = await issued()
+    const { body: first } = await renew(policy, { state: 'quoted' })
+    const second = await renew(policy, { state: 'quoted' })
+    expect(second.status).toBe(409)
+    expect(JSON.stringify(second.body)).toContain(first.locator)
+    expect((await motor.get<RenewalResponse[]>(`/policies/${policy.locator}/renewals`)).body).toHaveLength(1)
+  })
+
+  it('has its new end changed while it is an application', async () => {
+    const policy = await issued()
+    const { body: renewal } = await renew(policy)
+    const end = add(endOf(policy), 6, 'month', BERLIN)
+    const { body } = await act(renewal, { renewalUpdate: { renewalEndTimestamp: end } })
+    expect(body).toMatchObject({ state: 'application', renewalEndTimestamp: String(end) })
+    const discarded = await act(renewal, { action: 'discard' })
+    expect(discarded.body.state).toBe('discarded')
+    expect((await act(renewal, { action: 'quote' })).status).toBe(409)
+  })
+})
+
+describe('a renewal that cannot be', () => {
+  it('400 where its end is not later than its start', async () => {
+    const policy = await issued()
+    const { status, body } = await renew(policy, { renewalEndTimestamp: endOf(policy) })
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('renewalEndTimestamp')])
+  })
+
+  it('409 before the policy is issued', async () => {
+    const { body: draft } = await motor.createPolicy()
+    expect((await renew(draft)).status).toBe(409)
+  })
+
+  it('404 for an endorsement by the name of a renewal, and the other way round', async () => {
+    const policy = await issued()
+    const { body: renewal } = await renew(policy)
+    expect((await motor.get(`/endorsements/${renewal.locator}`)).status).toBe(404)
+    expect((await motor.get('/renewals/999999')).status).toBe(404)
+    expect((await motor.get('/renewals/none')).status).toBe(404)
+    const listed = await motor.get<unknown[]>(`/policies/${policy.locator}/endorsements`)
+    expect(listed.body).toEqual([])
+  })
+
+  it('400 for a schedule that the product does not have', async () => {
+    const policy = await issued()
+    expect((await renew(policy, { newPaymentScheduleName: 'never' })).status).toBe(400)
+  })
+})
+
+it('takes few round trips', async () => {
+  const policy = await issued()
+  const answer = await renew(policy, { state: 'issued' })
+  expect(roundTrips(answer).d1).toBeLessThanOrEqual(4)
+  const read = await motor.get(`/renewals/${answer.body.locator}`)
+  expect(roundTrips(read).d1).toBe(1)
+})
