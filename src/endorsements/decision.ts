@@ -126,6 +126,18 @@ export async function decideEndorsement(
   }
 }
 
+/** A renewal as it would be, carried out and priced; nothing of it is stored. Takes the policy as it is. */
+export async function previewedRenewal(
+  before: PolicyAggregate,
+  { renewalEndTimestamp: endAt, ...changes }: RenewalCreateRequest,
+  loaded: Loaded,
+  attempt: Attempt,
+) {
+  const supply = await attempt.digits(1)
+  const { aggregate, endorsement } = planRenewalCreation(before, endAt, changes, { now: attempt.now, supply })
+  return await carriedOut(aggregate, endorsement, loaded, attempt)
+}
+
 /** The new application, checked, and as many steps on as were asked for. */
 async function walked(
   created: Planned,

@@ -3,7 +3,7 @@ import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { type Carried, cancelled } from '../cancellations/effect.ts'
 import { orderOf } from '../cancellations/plans.ts'
 import { cancellationValue, plannedPriceChange, recordedPriceChange } from '../cancellations/projection.ts'
-import { carriedOut } from '../endorsements/decision.ts'
+import { carriedOut, previewedRenewal } from '../endorsements/decision.ts'
 import { endorsementOf } from '../endorsements/endorsement-of.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../platform/locators.ts'
@@ -13,6 +13,7 @@ import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../ra
 import { reinstated } from '../reinstatements/effect.ts'
 import { orderOf as reinstatementOrder } from '../reinstatements/plans.ts'
 import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
+import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import type { Attempt } from './attempt.ts'
 import { underwritingResponse } from './projection/parts.ts'
 import type { Loaded } from './surroundings.ts'
@@ -22,6 +23,8 @@ export type PlannedChange =
   | { kind: 'endorsement' | 'endorsementUnderwriting'; endorsement: EndorsementLocator }
   | { kind: 'cancellation'; cancellation: CancellationLocator }
   | { kind: 'reinstatement'; reinstatement: Uuid }
+  /** A renewal that is only asked about. */
+  | { kind: 'renewal'; request: RenewalCreateRequest }
   /** A legacy cancellation at that time; now, unless told. */
   | { kind: 'value'; coverageEndAt?: Instant }
 
@@ -52,6 +55,8 @@ export async function decideChange(
       const carried = await carriedOut(aggregate, endorsement, loaded, attempt)
       return asked ? underwritingResponse(carried.underwriting) : planned(carried)
     }
+    case 'renewal':
+      return planned(await previewedRenewal(aggregate, of.request, loaded, attempt))
     case 'cancellation': {
       const cancellation = cancellationOf(aggregate, of.cancellation)
       const recorded =

@@ -52,12 +52,20 @@ export type RenewalActionRequest = z.infer<typeof RenewalActionRequest>
 export const RenewalPolicyUpdateRequest = z.object(changes).openapi('RenewalPolicyUpdateRequest')
 export type RenewalPolicyUpdateRequest = z.infer<typeof RenewalPolicyUpdateRequest>
 
+const NO_CHANGES = RenewalPolicyUpdateRequest.parse({})
+
 /** POST /policy/{policyLocator}/issueRenewal and /previewRenewalPrice, both legacy. */
 export const RenewalIssueRequest = z
   .object({
     renewalEndTimestamp: RequestTimestamp,
     policyUpdateRequest: optionalRecord(RenewalPolicyUpdateRequest),
   })
+  .transform(
+    ({ renewalEndTimestamp, policyUpdateRequest }): RenewalCreateRequest => ({
+      ...(policyUpdateRequest ?? NO_CHANGES),
+      renewalEndTimestamp,
+    }),
+  )
   .openapi('RenewalIssueRequest')
 export type RenewalIssueRequest = z.infer<typeof RenewalIssueRequest>
 

@@ -10,10 +10,15 @@ import {
 } from '../endorsements/service.ts'
 import { jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
 import { PolicyResponse } from '../policies/contract/response.ts'
-import { policyLocator } from '../policies/service.ts'
+import { operate, policyLocator } from '../policies/service.ts'
 import { AutomatedUnderwritingResultResponse } from '../rating/contract.ts'
 import { PolicyPriceChangeResponse } from '../rating/contract-change.ts'
-import { RenewalActionRequest, RenewalCreateRequest, RenewalResponse } from './contract.ts'
+import {
+  RenewalActionRequest,
+  RenewalCreateRequest,
+  RenewalIssueRequest,
+  RenewalResponse,
+} from './contract.ts'
 
 const tags = ['Renewals']
 const renewal = { schema: RenewalResponse, description: 'The renewal.' }
@@ -101,5 +106,39 @@ export const renewalRoutes: readonly Route[] = [
     permission: 'renewals.read',
     answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
     handle: ({ params }, context) => policyWhenIssued(context, named('renewal', params.renewalLocator)),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/issueRenewal',
+    summary: 'Renew a policy in one step',
+    tags,
+    permission: ['renewals.write', 'renewals.issue'],
+    body: { schema: RenewalIssueRequest, required: true },
+    answer: { schema: PolicyResponse, description: 'The renewed policy.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'endorsement',
+          operation: { action: 'renew', request: { ...body, state: 'issued' } },
+          answersPolicy: true,
+        }),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/previewRenewalPrice',
+    summary: 'What renewing a policy would change of its price',
+    description: 'Nothing is stored; locators of what the renewal would add are not used again.',
+    tags,
+    permission: ['renewals.read', 'renewals.price'],
+    body: { schema: RenewalIssueRequest, required: true },
+    answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'change',
+          of: { kind: 'renewal', request: body },
+        }),
+      ),
   }),
 ]

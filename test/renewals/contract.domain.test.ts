@@ -36,14 +36,15 @@ test('a renewal is changed under the name renewalUpdate', () => {
   )
 })
 
-test('the legacy request may have no changes', () => {
-  expect(RenewalIssueRequest.parse({ renewalEndTimestamp: 5, policyUpdateRequest: null })).toEqual({
-    renewalEndTimestamp: 5,
-  })
-  expect(RenewalIssueRequest.parse({ renewalEndTimestamp: 5, policyUpdateRequest: {} })).toEqual({
-    renewalEndTimestamp: 5,
-    policyUpdateRequest: NOTHING,
-  })
+test('the legacy request holds the changes in a record of their own, which it may leave out', () => {
+  for (const policyUpdateRequest of [undefined, null, {}])
+    expect(RenewalIssueRequest.parse({ renewalEndTimestamp: 5, policyUpdateRequest })).toEqual({
+      renewalEndTimestamp: 5,
+      ...NOTHING,
+    })
+  expect(
+    RenewalIssueRequest.parse({ renewalEndTimestamp: 5, policyUpdateRequest: { endExposures: ['a'] } }),
+  ).toEqual({ renewalEndTimestamp: 5, ...NOTHING, endExposures: ['a'] })
 })
 
 test('the answer repeats the changes of the request', () => {

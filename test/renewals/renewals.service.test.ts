@@ -222,6 +222,38 @@ describe('a renewal in steps', () => {
   })
 })
 
+describe('a renewal the legacy way', () => {
+  it('is previewed without a trace, then issued in one step for what the preview said', async () => {
+    const policy = await issued()
+    const request = {
+      renewalEndTimestamp: aYearOn(policy),
+      policyUpdateRequest: {
+        updateExposures: [
+          { exposureLocator: policy.exposures[0]!.locator, fieldValues: { vehicle_value: '49000' } },
+        ],
+      },
+    }
+    const preview = await motor.post<PolicyPriceChangeResponse>(
+      `/policy/${policy.locator}/previewRenewalPrice`,
+      request,
+    )
+    expect(preview.status).toBe(200)
+    expect(await read(policy)).toEqual(policy)
+    const { status, body } = await motor.post(`/policy/${policy.locator}/issueRenewal`, request)
+    expect(status).toBe(200)
+    expect(body.effectiveContractEndTimestamp).toBe(String(aYearOn(policy)))
+    expect(body.modifications.at(-1)!.premiumChange).toBe(preview.body.grossPremiumChange)
+    expect(body).toEqual(await read(policy))
+  })
+
+  it('without changes needs only the new end', async () => {
+    const policy = await issued()
+    const body = { renewalEndTimestamp: aYearOn(policy) }
+    expect((await motor.post(`/policy/${policy.locator}/issueRenewal`, body)).status).toBe(200)
+    expect((await motor.post(`/policy/${policy.locator}/issueRenewal`, {})).status).toBe(400)
+  })
+})
+
 describe('a renewal that cannot be', () => {
   it('400 where its end is not later than its start', async () => {
     const policy = await issued()

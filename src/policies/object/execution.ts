@@ -181,6 +181,7 @@ async function attempt(
     }
     case 'endorsement': {
       const { planned, endorsement } = await decideEndorsement(loaded, operation.operation, plain)
+      if (operation.answersPolicy) return await recorded(planned)
       return await recorded(planned, endorsementAnswer(endorsement), `${locator}/${endorsement}`)
     }
     case 'cancellation': {

@@ -23,8 +23,8 @@ export type PolicyOperation =
   | { kind: 'discard' }
   /** An action on one of the policy's quotes. */
   | { kind: 'quote'; quote: QuoteLocator; operation: QuoteOperation }
-  /** An action on the policy's endorsements. */
-  | { kind: 'endorsement'; operation: EndorsementOperation }
+  /** An action on the policy's endorsements and renewals; the legacy ones answer with the policy. */
+  | { kind: 'endorsement'; operation: EndorsementOperation; answersPolicy?: boolean }
   /** An action on the policy's cancellations, or a cancellation without a record. */
   | { kind: 'cancellation'; operation: CancellationOperation }
   | { kind: 'reinstatement'; operation: ReinstatementOperation }
