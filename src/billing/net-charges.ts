@@ -4,7 +4,7 @@ import { type Money, minus, sum } from '../platform/money.ts'
 import type { Modification, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
 import { type Amounts, amountsOf, each, minusAmounts, plusAmounts } from '../policies/fold/amounts.ts'
 import { feeInForce } from '../policies/fold/fees.ts'
-import { lineOf, withIssued } from '../policies/fold/line.ts'
+import { isIssued, lineOf } from '../policies/fold/line.ts'
 import { piecesOf } from '../policies/fold/pieces.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
 import type { Charge } from './charge.ts'
@@ -12,7 +12,12 @@ import type { Charge } from './charge.ts'
 export function netCharges(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const quote = acceptedQuote(aggregate)!
   const by = modification.locator
-  const line = lineOf(aggregate, quote, withIssued(by))
+  // What came later must not change what this one charged.
+  const line = lineOf(
+    aggregate,
+    quote,
+    one => one.locator === by || (isIssued(one) && one.number < modification.number),
+  )
   const { timeZone, currency } = aggregate.policy
   const span = {
     start: modification.effectiveAt,

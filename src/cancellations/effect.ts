@@ -5,11 +5,12 @@
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
-import { zero } from '../platform/money.ts'
+import { minus } from '../platform/money.ts'
 import type { Instant } from '../platform/time.ts'
 import {
   type Fee,
   type FeeChange,
+  type FeePart,
   type Modification,
   type ModificationKind,
   type PolicyAggregate,
@@ -101,7 +102,7 @@ export function cancelled(
   }
 }
 
-/** A fee that starts later is reversed, one that spans the time is prorated if it may be (brief 3.3). */
+/** What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3). */
 function reducedFees(
   fees: readonly FeeInForce[],
   { locator, effectiveAt, kind, proration }: Modification,
@@ -109,18 +110,23 @@ function reducedFees(
   { policy }: PolicyAggregate,
 ): Fee[] {
   const measure = measureOf(proration ?? 'monthly', policy.timeZone)
-  return fees.flatMap(({ fee, amount, reversed }) => {
-    if (reversed || fee.end <= effectiveAt) return []
+  return fees.flatMap(({ fee, parts, reversed }) => {
+    if (reversed) return []
     const flat = product.fees.find(one => one.name === fee.name)?.proration === 'flat'
-    const isLater = fee.start >= effectiveAt || kind === 'withdrawal'
-    if (!isLater && flat) return []
-    const change: FeeChange = isLater
-      ? { by: locator, amount: zero(amount.currency), reversed: true }
-      : {
-          by: locator,
-          amount: portion(amount, measure(fee.start, effectiveAt), measure(fee.start, fee.end)),
-          reversed: false,
-        }
+    const left: FeePart[] = []
+    const removed: FeePart[] = []
+    for (const part of parts) {
+      const { start, end, amount } = part
+      if (kind === 'withdrawal' || start >= effectiveAt) removed.push(part)
+      else if (flat || end <= effectiveAt) left.push(part)
+      else {
+        const share = portion(amount, measure(start, effectiveAt), measure(start, end))
+        left.push({ start, end: effectiveAt, amount: share })
+        removed.push({ start: effectiveAt, end, amount: minus(amount, share) })
+      }
+    }
+    if (removed.length === 0) return []
+    const change: FeeChange = { by: locator, reversed: left.length === 0, parts: left, removed }
     return [{ ...fee, changes: [...fee.changes, change] }]
   })
 }

@@ -36,6 +36,7 @@ import {
   planRenewalCreation,
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
+import { assertEndorsementAllows } from './transitions.ts'
 
 export type EndorsementOperation =
   | { action: 'create'; request: EndorsementCreateRequest }
@@ -175,6 +176,7 @@ async function advanced(
     const supply = await attempt.digits(MOST_INVOICES_AT_ONCE)
     return chain(cleared, planEndorsementAcceptance(from, endorsement, { product, now, supply }))
   }
+  assertEndorsementAllows(endorsement, 'quote')
   const carried = await carriedOut(from, endorsement, loaded, attempt)
   return chain(cleared, planEndorsementQuote(from, endorsement, carried, carried.underwriting, now))
 }

@@ -178,8 +178,19 @@ export type PerilRun = Made &
     readonly cuts: readonly Cut[]
   }
 
-/** What a later modification made of a fee: fees never grow beyond what they were (brief 3.3). */
-export type FeeChange = { readonly by: Uuid; readonly amount: Money; readonly reversed: boolean }
+/** What a fee charges over a stretch of its span. */
+export type FeePart = Span & { readonly amount: Money }
+
+/**
+ * What a later modification made of a fee: the parts that are charged since, and those that it took away, which a
+ * reinstatement of it brings back. A fee never grows beyond what it was (brief 3.3).
+ */
+export type FeeChange = {
+  readonly by: Uuid
+  readonly reversed: boolean
+  readonly parts: readonly FeePart[]
+  readonly removed: readonly FeePart[]
+}
 
 export type Fee = Span & {
   readonly locator: Uuid

@@ -171,8 +171,14 @@ export const perilRuns = sqliteTable(
   table => [index('peril_run_policy').on(table.policyLocator)],
 )
 
-/** A change of a fee as it is stored: the amount in minor units. */
-export type StoredFeeChange = { by: string; amount: number; reversed: boolean }
+/** A change of a fee as it is stored: amounts in minor units. */
+export type StoredFeeChange = {
+  by: string
+  reversed: boolean
+  parts: StoredFeePart[]
+  removed: StoredFeePart[]
+}
+export type StoredFeePart = { start: number; end: number; amount: number }
 
 export const fees = sqliteTable(
   'fee',

@@ -4,15 +4,16 @@
 import { boundQuote, type Carried, type EffectContext, nextNumber } from '../cancellations/effect.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { DisplayId } from '../platform/locators.ts'
-import { minus, plus } from '../platform/money.ts'
 import { type Instant, later } from '../platform/time.ts'
 import {
   type Fee,
+  type FeePart,
   type Modification,
   type PolicyAggregate,
   type PolicySegment,
   withRecords,
 } from '../policies/aggregate.ts'
+import { feesOf } from '../policies/fold/fees.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
 import { measureOf, portion } from '../policies/fold/shares.ts'
 
@@ -87,22 +88,22 @@ export function reinstated(
 
 /** Fees get back what the cancellation took, whole at its own time, else in proportion. */
 function restoredFees(
-  { fees, policy }: PolicyAggregate,
+  before: PolicyAggregate,
   cancellation: Modification,
   { locator, effectiveAt }: Modification,
 ): Fee[] {
-  const measure = measureOf('monthly', policy.timeZone)
-  return [...fees.values()].flatMap(fee => {
-    const at = fee.changes.findIndex(change => change.by === cancellation.locator)
-    const taken = fee.changes[at]
-    if (!taken) return []
-    const before = fee.changes[at - 1]?.amount ?? fee.amount
-    const lost = minus(before, taken.amount)
-    const from = later(cancellation.effectiveAt, fee.start)
-    const start = later(effectiveAt, fee.start)
-    if (start >= fee.end) return []
-    const back = start === from ? lost : portion(lost, measure(start, fee.end), measure(from, fee.end))
-    const change = { by: locator, amount: plus(taken.amount, back), reversed: false }
-    return [{ ...fee, changes: [...fee.changes, change] }]
+  const measure = measureOf('monthly', before.policy.timeZone)
+  return feesOf(before, boundQuote(before)).flatMap(({ fee, parts }) => {
+    const { removed = [] } = fee.changes.find(change => change.by === cancellation.locator) ?? {}
+    const back = removed
+      .filter(part => part.end > effectiveAt)
+      .map(({ start, end, amount }): FeePart => {
+        const from = later(effectiveAt, start)
+        const share = from === start ? amount : portion(amount, measure(from, end), measure(start, end))
+        return { start: from, end, amount: share }
+      })
+    if (back.length === 0) return []
+    const all = [...parts, ...back].sort((a, b) => a.start - b.start)
+    return [{ ...fee, changes: [...fee.changes, { by: locator, reversed: false, parts: all, removed: [] }] }]
   })
 }

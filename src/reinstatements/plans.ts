@@ -12,9 +12,11 @@ import {
   type UnderwritingResult,
   withRecords,
 } from '../policies/aggregate.ts'
+import { withoutConflicts } from '../policies/conflicts.ts'
 import { invoiceEvents } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { termEndTimers } from '../policies/term-end.ts'
+import { policyState } from '../policies/transitions.ts'
 import { DEADLINE_TIMER } from './deadline.ts'
 import { reinstated } from './effect.ts'
 import { reinstatementEvent } from './events.ts'
@@ -30,6 +32,7 @@ export function planReinstatementCreation(
   terms: ReinstatementTerms,
   { product, now, supply }: EffectContext,
 ): Planned & { reinstatement: Reinstatement } {
+  assertNotWithdrawn(before)
   assertCancellationAllows(cancellation, 'reinstate')
   const open = [...before.reinstatements.values()].find(
     one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
@@ -87,6 +90,8 @@ export function planReinstatementAcceptance(
   { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
 ): Planned {
   assertReinstatementAllows(reinstatement, 'accept')
+  assertNotWithdrawn(before)
+  withoutConflicts(before, reinstatement.locator, 'block', now)
   assertInTime(reinstatement, now)
   if (underwriting.decision !== 'accept')
     throw new Refusal(
@@ -135,6 +140,8 @@ export function planReinstatementIssue(
   { product, now }: Pick<EffectContext, 'product' | 'now'>,
 ): Planned {
   assertReinstatementAllows(reinstatement, 'issue')
+  assertNotWithdrawn(before)
+  withoutConflicts(before, reinstatement.locator, 'block', now)
   assertInTime(reinstatement, now)
   const modification = before.modifications.get(reinstatement.modificationLocator!)!
   const issued: Reinstatement = { ...reinstatement, state: 'issued', issuedAt: now, updatedAt: now }
@@ -204,6 +211,14 @@ function assertTerms(
     )
   if (deadlineAt !== undefined && deadlineAt <= now)
     throw new Refusal('invalidRequest', `reinstatementDeadlineTimestamp ${deadlineAt} lies in the past.`)
+}
+
+function assertNotWithdrawn(before: PolicyAggregate): void {
+  if (policyState(before) === 'withdrawn')
+    throw new Refusal(
+      'wrongState',
+      `Policy ${before.policy.locator} is withdrawn; nothing of it can be reinstated.`,
+    )
 }
 
 function assertInTime({ locator, deadlineAt }: Reinstatement, now: Instant): void {

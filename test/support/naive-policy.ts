@@ -27,6 +27,8 @@ export type NaiveRequest =
       readonly at: Instant
       readonly by: 'months' | 'milliseconds'
     }
+  /** Of the kind that is not priced anew: what is split is shared out. */
+  | { readonly kind: 'endorsement'; readonly at: Instant }
   | { readonly kind: 'withdrawal' }
   | { readonly kind: 'reinstatement'; readonly of: string; readonly at: Instant }
 
@@ -71,6 +73,10 @@ export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string
       return policy.items.size > 0 ? 'issued already' : undefined
     case 'withdrawal':
       return coveredFrom(policy, policy.start) ? undefined : 'no coverage'
+    case 'endorsement':
+      return (policy.items.get(COVER) ?? []).some(one => one.start <= request.at && request.at < one.end)
+        ? undefined
+        : 'no coverage at that time'
     case 'cancellation':
       if (request.at < policy.start || request.at >= policy.end) return 'outside the contract'
       return coveredFrom(policy, request.at) ? undefined : 'no coverage'
@@ -103,11 +109,26 @@ function after(policy: NaivePolicy, request: NaiveRequest, rules: NaiveRules): N
         isWithdrawn: true,
         items: new Map([...policy.items.keys()].map(key => [key, []])),
       }
+    case 'endorsement':
+      return withSplit(policy, request.at, rules)
     case 'cancellation':
       return withoutRest(policy, request, rules)
     case 'reinstatement':
       return withRestored(policy, request, rules)
   }
+}
+
+/** What spans the time is in two pieces from now on (brief 2.2); fees are not touched (brief 3.3). */
+function withSplit(policy: NaivePolicy, at: Instant, rules: NaiveRules): NaivePolicy {
+  const items = [...policy.items].map(([key, pieces]): [string, readonly NaivePiece[]] => [
+    key,
+    pieces.flatMap(piece =>
+      'fee' in piece.amounts || at <= piece.start || at >= piece.end
+        ? [piece]
+        : split(piece, at, 'months', rules),
+    ),
+  ])
+  return { ...policy, items: new Map(items) }
 }
 
 /** What begins later goes; what spans the time keeps its share (brief 3.2), a flat fee all of it (brief 3.3). */
@@ -188,8 +209,17 @@ const share = (amount: Big, part: Big, whole: Big, { currency }: NaiveRules): Bi
 const mapped = (amounts: NaiveAmounts, change: (amount: Big, name: string) => Big): NaiveAmounts =>
   Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, change(amount, name)]))
 
+const monthsKnown = new Map<string, Big>()
+
 /** Whole months one by one, then the share of the next in milliseconds; 7 places (brief 3.1). */
 function monthsBetween(from: Instant, to: Instant, zone: TimeZone): Big {
+  const key = `${from} ${to} ${zone}`
+  const known = monthsKnown.get(key) ?? monthsWalked(from, to, zone)
+  monthsKnown.set(key, known)
+  return known
+}
+
+function monthsWalked(from: Instant, to: Instant, zone: TimeZone): Big {
   let count = 0
   while (add(from, count + 1, 'month', zone) <= to) count += 1
   const reached = add(from, count, 'month', zone)

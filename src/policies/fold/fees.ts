@@ -1,15 +1,31 @@
 // A fee as the line of modifications left it.
 import { type Money, sum } from '../../platform/money.ts'
-import type { Fee, PolicyAggregate, Quote } from '../aggregate.ts'
+import type { Fee, FeePart, PolicyAggregate, Quote } from '../aggregate.ts'
 import { type Line, lineOf } from './line.ts'
 
 /** What a fee comes to at the end of the line. */
-export type FeeInForce = { readonly fee: Fee; readonly amount: Money; readonly reversed: boolean }
+export type FeeInForce = {
+  readonly fee: Fee
+  readonly amount: Money
+  readonly reversed: boolean
+  /** In the order of time. */
+  readonly parts: readonly FeePart[]
+}
 
 export function feeInForce(fee: Fee, line: Line): FeeInForce {
   const counted = new Set(line.map(step => step.modification.locator))
   const last = fee.changes.findLast(change => counted.has(change.by))
-  return { fee, amount: last?.amount ?? fee.amount, reversed: last?.reversed ?? fee.reversed }
+  const { start, end, amount } = fee
+  const parts = last?.parts ?? [{ start, end, amount }]
+  return {
+    fee,
+    amount: sum(
+      parts.map(part => part.amount),
+      amount.currency,
+    ),
+    reversed: last?.reversed ?? fee.reversed,
+    parts,
+  }
 }
 
 /** The fees of the line's modifications, at its end. */

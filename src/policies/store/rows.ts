@@ -4,7 +4,16 @@ import type { Invoice } from '../../billing/invoice.ts'
 import { installments, invoices } from '../../billing/tables.ts'
 import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
-import type { Fee, Modification, PerilPrice, PerilRun, Policy, PolicyAggregate } from '../aggregate.ts'
+import type { Instant } from '../../platform/time.ts'
+import type {
+  Fee,
+  FeePart,
+  Modification,
+  PerilPrice,
+  PerilRun,
+  Policy,
+  PolicyAggregate,
+} from '../aggregate.ts'
 import {
   cancellations,
   endorsements,
@@ -18,6 +27,7 @@ import {
   policySegments,
   quotes,
   reinstatements,
+  type StoredFeePart,
   type StoredPerilPrice,
 } from '../tables.ts'
 
@@ -90,7 +100,11 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     toRow: (fee: Fee) => ({
       ...fee,
       amount: fee.amount.minor,
-      changes: fee.changes.map(change => ({ ...change, amount: change.amount.minor })),
+      changes: fee.changes.map(change => ({
+        ...change,
+        parts: change.parts.map(storedPart),
+        removed: change.removed.map(storedPart),
+      })),
     }),
     fromRow: (row, currency): Fee => ({
       ...(present(row) as unknown as Fee),
@@ -98,7 +112,8 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
       changes: row.changes.map(change => ({
         ...change,
         by: change.by as Uuid,
-        amount: fromMinor(change.amount, currency),
+        parts: change.parts.map(part => readPart(part, currency)),
+        removed: change.removed.map(part => readPart(part, currency)),
       })),
     }),
   }),
@@ -148,3 +163,11 @@ function readPrice(
     taxes: price.taxes.map(amounted),
   }
 }
+
+const storedPart = ({ start, end, amount }: FeePart): StoredFeePart => ({ start, end, amount: amount.minor })
+
+const readPart = ({ start, end, amount }: StoredFeePart, currency: CurrencyCode): FeePart => ({
+  start: start as Instant,
+  end: end as Instant,
+  amount: fromMinor(amount, currency),
+})

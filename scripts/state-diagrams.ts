@@ -1,0 +1,57 @@
+// Writes the state diagrams of README.md from the transition tables. npm run docs:states
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { INVOICE_TRANSITIONS } from '../src/billing/invoice.ts'
+import { CANCELLATION_TRANSITIONS } from '../src/cancellations/transitions.ts'
+import { ENDORSEMENT_TRANSITIONS } from '../src/endorsements/transitions.ts'
+import type { TransitionTable } from '../src/platform/transitions.ts'
+import { POLICY_TRANSITIONS } from '../src/policies/transitions.ts'
+import { QUOTE_TRANSITIONS } from '../src/quotes/transitions.ts'
+import { REINSTATEMENT_TRANSITIONS } from '../src/reinstatements/transitions.ts'
+
+export const STATES_BEGIN = '<!-- states:begin -->'
+export const STATES_END = '<!-- states:end -->'
+
+type Diagram = {
+  readonly title: string
+  /** The state of a new record. */
+  readonly first: string
+  readonly table: TransitionTable<string, string>
+}
+
+const DIAGRAMS: readonly Diagram[] = [
+  { title: 'Policy', first: 'created', table: POLICY_TRANSITIONS },
+  { title: 'Quote', first: 'draft', table: QUOTE_TRANSITIONS },
+  { title: 'Endorsement and renewal', first: 'application', table: ENDORSEMENT_TRANSITIONS },
+  { title: 'Cancellation', first: 'draft', table: CANCELLATION_TRANSITIONS },
+  { title: 'Reinstatement', first: 'draft', table: REINSTATEMENT_TRANSITIONS },
+  { title: 'Invoice', first: 'unfulfilled', table: INVOICE_TRANSITIONS },
+]
+
+/** A Mermaid state diagram; actions that lead from one state to the same other one share an arrow. */
+export function stateDiagram({ first, table }: Omit<Diagram, 'title'>): string {
+  const arrows = new Map<string, string[]>([[`[*] --> ${first}`, []]])
+  for (const [action, { from, to }] of Object.entries(table))
+    for (const state of from)
+      for (const target of to === 'same' ? [state] : [to].flat()) {
+        const arrow = `${state} --> ${target}`
+        arrows.set(arrow, [...(arrows.get(arrow) ?? []), action])
+      }
+  const lines = [...arrows].map(([arrow, actions]) =>
+    actions.length > 0 ? `  ${arrow}: ${actions.join(', ')}` : `  ${arrow}`,
+  )
+  return ['```mermaid', 'stateDiagram-v2', ...lines, '```'].join('\n')
+}
+
+/** The text with the diagrams of today's tables between its markers. Throws when it has no markers. */
+export function withStateDiagrams(readme: string): string {
+  const begin = readme.indexOf(STATES_BEGIN)
+  const end = readme.indexOf(STATES_END)
+  if (begin < 0 || end < begin) throw new Error(`README.md needs ${STATES_BEGIN} and ${STATES_END}.`)
+  const sections = DIAGRAMS.map(diagram => `**${diagram.title}**\n\n${stateDiagram(diagram)}`)
+  return `${readme.slice(0, begin + STATES_BEGIN.length)}\n\n${sections.join('\n\n')}\n\n${readme.slice(end)}`
+}
+
+export const README = join(import.meta.dirname, '../README.md')
+
+if (import.meta.main) writeFileSync(README, withStateDiagrams(readFileSync(README, 'utf8')))

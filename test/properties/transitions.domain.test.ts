@@ -1,0 +1,78 @@
+// Every pair of a state and an action, of every kind of record that has a transition table: what the table lists
+// happens as it says, and all else is refused with what would be possible instead.
+import { describe, expect, it } from 'vitest'
+import { Refusal } from '../../src/platform/errors.ts'
+import { allowedActions, type Transition } from '../../src/platform/transitions.ts'
+import { RECORD_KINDS } from '../support/record-kinds/all.ts'
+import type { RecordKind } from '../support/record-kinds/record-kind.ts'
+
+const listOf = <T>(value: T | readonly T[] | undefined): readonly T[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value as T]
+
+/** States that the action may lead to from that one. */
+const targets = ({ to }: Transition<string>, from: string): readonly string[] =>
+  to === 'same' ? [from] : listOf(to)
+
+/** All events of a transition that has one target; of one that has several, one tells which was reached. */
+function expectEvents({ event, to }: Transition<string>, emitted: readonly string[]): void {
+  const listed = listOf(event)
+  if (Array.isArray(to) && listed.length > 1)
+    expect(emitted.filter(type => listed.some(one => one === type))).toHaveLength(1)
+  else for (const type of listed) expect(emitted).toContain(type)
+  if (listed.length === 0) expect(emitted).toEqual([])
+}
+
+async function expectRefused(kind: RecordKind, state: string, action: string): Promise<void> {
+  for (const situation of await kind.situations[state]!()) {
+    const attempt = kind.act[action]!(situation)
+    if (kind.byClock?.includes(action)) {
+      expect(await attempt).toBeUndefined()
+      continue
+    }
+    const problem = await attempt.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    if (!(problem instanceof Refusal)) throw problem ?? new Error(`${action} was carried out.`)
+    expect(problem.code).toBe('wrongState')
+    expect(problem.message).toContain(state)
+    const allowed = allowedActions(kind.table, state)
+    expect(problem.message).toContain(
+      allowed.length > 0 ? `it allows ${allowed.join(', ')}` : 'it allows no action',
+    )
+  }
+}
+
+describe.each(RECORD_KINDS)('of $name', kind => {
+  const states = Object.keys(kind.situations)
+
+  it.each(Object.keys(kind.table))(
+    '%s does what the table says, and reaches every state it lists',
+    async action => {
+      const transition = kind.table[action]!
+      const reached = new Set<string>()
+      for (const state of transition.from)
+        for (const situation of await kind.situations[state]!()) {
+          const outcome = await kind.act[action]!(situation)
+          expect(targets(transition, state)).toContain(outcome!.state)
+          expectEvents(
+            transition,
+            outcome!.events.map(event => event.type),
+          )
+          reached.add(outcome!.state)
+        }
+      expect([...reached].sort()).toEqual(
+        [...new Set(transition.from.flatMap(state => targets(transition, state)))].sort(),
+      )
+    },
+  )
+
+  const refused = states.flatMap(state =>
+    Object.keys(kind.table)
+      .filter(action => !kind.table[action]!.from.includes(state))
+      .map(action => ({ state, action })),
+  )
+  it.each(refused)('$action is refused when $state, with what is allowed', async ({ state, action }) => {
+    await expectRefused(kind, state, action)
+  })
+})

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import {
+  README,
+  STATES_BEGIN,
+  STATES_END,
+  stateDiagram,
+  withStateDiagrams,
+} from '../../scripts/state-diagrams.ts'
+
+test('the README shows the states of today; npm run docs:states writes them', () => {
+  const readme = readFileSync(README, 'utf8')
+  expect(readme).toBe(withStateDiagrams(readme))
+})
+
+test('a diagram has an arrow for each pair of states, named by its actions', () => {
+  const table = {
+    change: { from: ['draft'], to: 'same', past: 'changed' },
+    decide: { from: ['draft', 'open'], to: ['open', 'closed'], past: 'decided' },
+    close: { from: ['open'], to: 'closed', past: 'closed' },
+  } as const
+  expect(stateDiagram({ first: 'draft', table }).split('\n')).toEqual([
+    '```mermaid',
+    'stateDiagram-v2',
+    '  [*] --> draft',
+    '  draft --> draft: change',
+    '  draft --> open: decide',
+    '  draft --> closed: decide',
+    '  open --> open: decide',
+    '  open --> closed: decide, close',
+    '```',
+  ])
+})
+
+test('a text without markers is refused, one with them keeps what is around them', () => {
+  expect(() => withStateDiagrams('nothing')).toThrow(STATES_BEGIN)
+  const text = withStateDiagrams(`before\n${STATES_BEGIN}\nold\n${STATES_END}\nafter\n`)
+  expect(text).toMatch(/^before\n<!-- states:begin -->\n\n\*\*Policy\*\*/)
+  expect(text).toMatch(/```\n\n<!-- states:end -->\nafter\n$/)
+  expect(text).not.toContain('old')
+})

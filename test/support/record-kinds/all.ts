@@ -1,0 +1,14 @@
+import { invoiceKind, policyKind, quoteKind } from './new-business.ts'
+import type { RecordKind } from './record-kind.ts'
+import { cancellationKind, endorsementKind, reinstatementKind, renewalKind } from './transactions.ts'
+
+/** Every kind of record that has a transition table. */
+export const RECORD_KINDS: readonly RecordKind[] = [
+  policyKind,
+  quoteKind,
+  invoiceKind,
+  endorsementKind,
+  renewalKind,
+  cancellationKind,
+  reinstatementKind,
+]

@@ -1,0 +1,153 @@
+// Policies, quotes and invoices.
+import {
+  INVOICE_TRANSITIONS,
+  type InvoiceAction,
+  type InvoiceStatus,
+  invalidated,
+  invoiceStatus,
+} from '../../../src/billing/invoice.ts'
+import { decideEndorsement } from '../../../src/endorsements/decision.ts'
+import type { QuoteLocator, Uuid } from '../../../src/platform/locators.ts'
+import { type QuoteState, selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'
+import { PolicyUpdateRequest } from '../../../src/policies/contract/requests.ts'
+import {
+  decideDiscard,
+  decideFinalization,
+  decideIssue,
+  decideUpdate,
+} from '../../../src/policies/decision.ts'
+import type { Planned } from '../../../src/policies/planned.ts'
+import type { Loaded } from '../../../src/policies/surroundings.ts'
+import {
+  POLICY_TRANSITIONS,
+  type PolicyAction,
+  type PolicyState,
+  policyState,
+} from '../../../src/policies/transitions.ts'
+import { PolicyQuoteUpdateRequest } from '../../../src/quotes/contract-quote.ts'
+import { decideQuote, type QuoteOperation } from '../../../src/quotes/decision.ts'
+import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/quotes/transitions.ts'
+import { STORY_BEGINS } from '../policy-story.ts'
+import {
+  after,
+  attempt,
+  carriedOut,
+  draftPolicy,
+  endorsing,
+  finalized,
+  halfway,
+  INSURABLE,
+  issuedPolicy,
+  renewing,
+  UNINSURABLE,
+} from './motor-policies.ts'
+import { kind, type Situation } from './record-kind.ts'
+
+const ofPolicy = (loaded: Loaded): Situation => ({ loaded, record: undefined })
+
+export const policyKind = kind<PolicyAction, PolicyState, undefined>('policy', POLICY_TRANSITIONS, {
+  stateOf: policyState,
+  situations: {
+    created: async () => [ofPolicy(await draftPolicy(INSURABLE)), ofPolicy(await draftPolicy(UNINSURABLE))],
+    quoted: async () => {
+      const draft = await draftPolicy(INSURABLE)
+      return [ofPolicy(await onQuote(draft, selectedQuote(draft.aggregate).locator, { action: 'quote' }))]
+    },
+    finalized: async () => [ofPolicy(await finalized(INSURABLE))],
+    declined: async () => [ofPolicy(await finalized(UNINSURABLE))],
+    issued: async () => [ofPolicy(await issuedPolicy())],
+    withdrawn: async () => {
+      const issued = await issuedPolicy()
+      return [ofPolicy(after(issued, await carriedOut(issued, { action: 'withdraw' })))]
+    },
+    discarded: async () => {
+      const draft = await draftPolicy(INSURABLE)
+      return [ofPolicy(after(draft, decideDiscard(draft, attempt())))]
+    },
+  },
+  act: {
+    update: loaded => decideUpdate(PolicyUpdateRequest.parse({ finalize: false }), loaded, attempt()),
+    finalize: loaded => decideFinalization(loaded, attempt()),
+    issue: loaded => decideIssue(loaded, attempt()),
+    discard: async loaded => decideDiscard(loaded, attempt()),
+    endorse: async loaded =>
+      (await decideEndorsement(loaded, endorsing(loaded, 'issued'), attempt())).planned,
+    renew: async loaded => (await decideEndorsement(loaded, renewing(loaded, 'issued'), attempt())).planned,
+    cancel: loaded => carriedOut(loaded, { action: 'legacy', coverageEndAt: halfway(loaded) }),
+    withdraw: loaded => carriedOut(loaded, { action: 'withdraw' }),
+  },
+})
+
+const onQuote = async (loaded: Loaded, quote: QuoteLocator, operation: QuoteOperation): Promise<Loaded> =>
+  after(loaded, (await decideQuote(loaded, quote, operation, attempt())).planned)
+
+const NO_CHANGES = PolicyQuoteUpdateRequest.parse({})
+
+/** A second quote of a policy, which is not selected, after the actions. */
+async function quoteAfter(name: string, ...actions: QuoteOperation[]): Promise<Situation> {
+  const draft = await draftPolicy(name)
+  const copy: QuoteOperation = { action: 'copy', request: NO_CHANGES }
+  const { planned, quote } = await decideQuote(draft, selectedQuote(draft.aggregate).locator, copy, attempt())
+  let loaded = after(draft, planned)
+  for (const action of actions) loaded = await onQuote(loaded, quote, action)
+  return { loaded, record: quote }
+}
+
+const quoteAction =
+  (operation: QuoteOperation) =>
+  async (loaded: Loaded, quote: QuoteLocator): Promise<Planned> =>
+    (await decideQuote(loaded, quote, operation, attempt())).planned
+
+export const quoteKind = kind<QuoteAction, QuoteState, QuoteLocator>('quote', QUOTE_TRANSITIONS, {
+  stateOf: ({ quotes }, locator) => quotes.get(locator)!.state,
+  situations: {
+    draft: async () => [await quoteAfter(INSURABLE), await quoteAfter(UNINSURABLE)],
+    quoted: async () => [await quoteAfter(INSURABLE, { action: 'quote' })],
+    accepted: async () => [await quoteAfter(INSURABLE, { action: 'quote' }, { action: 'accept' })],
+    declined: async () => [await quoteAfter(UNINSURABLE, { action: 'quote' })],
+    discarded: async () => [await quoteAfter(INSURABLE, { action: 'discard' })],
+  },
+  act: {
+    update: quoteAction({ action: 'update', request: NO_CHANGES }),
+    quote: quoteAction({ action: 'quote' }),
+    accept: quoteAction({ action: 'accept' }),
+    invalidate: quoteAction({ action: 'invalidate' }),
+    discard: quoteAction({ action: 'discard' }),
+    select: quoteAction({ action: 'select' }),
+    copy: quoteAction({ action: 'copy', request: NO_CHANGES }),
+    refer: async (loaded, quote) => {
+      const decision = loaded.aggregate.quotes.get(quote)!.state === 'quoted' ? 'reject' : 'accept'
+      return await quoteAction({ action: 'refer', decision, notes: ['seen'] })(loaded, quote)
+    },
+  },
+})
+
+/** The invoice of an accepted policy, whose last status is the one. */
+async function invoiceIn(status: InvoiceStatus): Promise<Situation[]> {
+  const loaded = await finalized(INSURABLE)
+  const { aggregate } = loaded
+  const [invoice] = aggregate.invoices.values()
+  if (status === 'unfulfilled') return [{ loaded, record: invoice!.locator }]
+  const settled = { ...invoice!, statuses: [...invoice!.statuses, { at: STORY_BEGINS, status }] }
+  const invoices = withRecords(aggregate.invoices, [settled])
+  return [{ loaded: { ...loaded, aggregate: { ...aggregate, invoices } }, record: settled.locator }]
+}
+
+export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', INVOICE_TRANSITIONS, {
+  stateOf: ({ invoices }, locator) => invoiceStatus(invoices.get(locator)!),
+  situations: {
+    unfulfilled: () => invoiceIn('unfulfilled'),
+    paid: () => invoiceIn('paid'),
+    writtenOff: () => invoiceIn('writtenOff'),
+    zeroDue: () => invoiceIn('zeroDue'),
+    invalidated: () => invoiceIn('invalidated'),
+    carriedForward: () => invoiceIn('carriedForward'),
+  },
+  act: {
+    /** The invoice's own guard; then the decision that makes it void with the rest of its quote's. */
+    invalidate: async (loaded, locator) => {
+      invalidated(loaded.aggregate.invoices.get(locator)!, STORY_BEGINS)
+      return await quoteAction({ action: 'invalidate' })(loaded, selectedQuote(loaded.aggregate).locator)
+    },
+  },
+})

@@ -1,0 +1,54 @@
+// A kind of record with a transition table: how to bring one into each of its states, and how to attempt each action
+// on it, through the decisions.
+import type { NewEvent } from '../../../src/events/outbox.ts'
+import type { TransitionTable } from '../../../src/platform/transitions.ts'
+import type { PolicyAggregate } from '../../../src/policies/aggregate.ts'
+import type { Planned } from '../../../src/policies/planned.ts'
+import type { Loaded } from '../../../src/policies/surroundings.ts'
+
+/** A policy with the record in question. */
+export type Situation = { readonly loaded: Loaded; readonly record: unknown }
+
+/** What an action made of the record; undefined when it found nothing to do. */
+export type Outcome = { readonly state: string; readonly events: readonly NewEvent[] } | undefined
+
+export type RecordKind = {
+  readonly name: string
+  readonly table: TransitionTable<string, string>
+  /** Situations in which the record is in the state; together they lead to all that an action can come to. */
+  readonly situations: Readonly<Record<string, () => Promise<Situation[]>>>
+  readonly act: Readonly<Record<string, (situation: Situation) => Promise<Outcome>>>
+  /** Actions of the clock's: where the table does not list them nothing happens. */
+  readonly byClock?: readonly string[]
+}
+
+/** A kind whose every state has situations and whose every action can be attempted. */
+export function kind<Action extends string, State extends string, R>(
+  name: string,
+  table: TransitionTable<Action, State>,
+  {
+    act,
+    ...rest
+  }: {
+    situations: Record<State, () => Promise<Situation[]>>
+    act: Record<Action, (loaded: Loaded, record: R) => Promise<Planned | undefined>>
+    stateOf(aggregate: PolicyAggregate, record: R): State
+    byClock?: Action[]
+  },
+): RecordKind {
+  const attempts = Object.entries<(loaded: Loaded, record: R) => Promise<Planned | undefined>>(act)
+  return {
+    name,
+    table,
+    ...rest,
+    act: Object.fromEntries(
+      attempts.map(([action, run]) => [
+        action,
+        async ({ loaded, record }: Situation): Promise<Outcome> => {
+          const planned = await run(loaded, record as R)
+          return planned && { state: rest.stateOf(planned.aggregate, record as R), events: planned.events }
+        },
+      ]),
+    ),
+  }
+}

@@ -1,0 +1,23 @@
+// A policy as the store would give it back.
+import { expect } from 'vitest'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policies/store/rows.ts'
+
+/** To rows, through JSON, and back; fails when a record has a property that its table has no column for. */
+export function storedAggregate(aggregate: PolicyAggregate): PolicyAggregate {
+  const copy: Record<string, unknown> = { policy: aggregate.policy }
+  for (const name of COLLECTION_NAMES) {
+    const { toRow, fromRow, table } = COLLECTIONS[name]
+    const columns = Object.keys(table as object)
+    copy[name] = new Map(
+      [...(aggregate[name] as ReadonlyMap<unknown, object>).values()].map(record => {
+        const row = toRow(record as never) as Record<string, unknown>
+        for (const key of Object.keys(row)) if (row[key] !== undefined) expect(columns).toContain(key)
+        const whole = Object.fromEntries(columns.map(column => [column, row[column] ?? null]))
+        const read = fromRow(JSON.parse(JSON.stringify(whole)) as never, aggregate.policy.currency)
+        return [read.locator, read]
+      }),
+    )
+  }
+  return copy as PolicyAggregate
+}

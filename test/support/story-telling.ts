@@ -1,0 +1,278 @@
+// Steps of a policy's story, carried out through the decisions and asked of the naive model.
+import { type CancellationOperation, decideCancellation } from '../../src/cancellations/decision.ts'
+import { recordedPriceChange } from '../../src/cancellations/projection.ts'
+import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
+import { decideEndorsement } from '../../src/endorsements/decision.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import { add, type Instant, startOfDay } from '../../src/platform/time.ts'
+import type { Cancellation, PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { decideInvoicing } from '../../src/policies/invoicing.ts'
+import { decideChange, type PlannedChange } from '../../src/policies/planned-change.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import { decideReinstatement, type ReinstatementOperation } from '../../src/reinstatements/decision.ts'
+import { type NaiveRequest, naiveRefusal } from './naive-policy.ts'
+import { attemptAt, inState, naiveOf, reinstatementRequest, type Story } from './policy-story.ts'
+import type { Moment, Step } from './story-steps.ts'
+
+/** What came of a step: the price change seen before it and after it, where it has one. */
+export type Told = {
+  readonly story: Story
+  readonly refused?: Refusal
+  readonly expectedRefusal?: string
+  readonly previewed?: PolicyPriceChangeResponse
+  readonly recorded?: PolicyPriceChangeResponse
+}
+
+const picked = <R>(records: readonly R[], which: number): R | undefined => records[which % records.length]
+
+/** The story after the step. */
+export async function tell(story: Story, one: Step): Promise<Told> {
+  switch (one.kind) {
+    case 'cancel':
+      return await cancel(story, one)
+    case 'legacyCancel':
+      return await legacyCancel(story, one)
+    case 'endorse':
+      return await endorse(story, one)
+    case 'withdraw':
+      return await inOneStep(story, { action: 'withdraw' }, { kind: 'withdrawal' })
+    case 'reinstate':
+      return await reinstate(story, one)
+    case 'continueReinstatement':
+      return await continueReinstatement(story, one)
+    case 'wait':
+      return { story: await wait(story, one.days) }
+  }
+}
+
+/** The story ended by a withdrawal, or by a cancellation and its reinstatement; undefined where that is refused. */
+export async function inSteps(
+  story: Story,
+  one: Step,
+  ending: 'withdraw' | 'cancelAndReinstate',
+): Promise<Story | undefined> {
+  if (ending === 'withdraw') {
+    const withdrawn = await tell(story, { ...one, kind: 'withdraw' })
+    return withdrawn.refused ? undefined : withdrawn.story
+  }
+  const cancelled = await tell(story, { ...one, kind: 'cancel', firmly: true })
+  if (cancelled.refused) return undefined
+  const which = inState(cancelled.story.loaded.aggregate.cancellations, 'issued').length - 1
+  const back = await tell(cancelled.story, { ...one, kind: 'reinstate', which, later: 0, firmly: true })
+  if (back.refused) throw back.refused
+  return back.story
+}
+
+function momentIn({ loaded, rules }: Story, { thousandths, midnight }: Moment): Instant {
+  const { originalStart, effectiveEnd } = loaded.aggregate.policy
+  const at = (originalStart + Math.floor(((effectiveEnd - originalStart) * thousandths) / 1_000)) as Instant
+  return midnight ? startOfDay(at, rules.timeZone) : at
+}
+
+const withAggregate = (story: Story, aggregate: PolicyAggregate, request?: NaiveRequest): Story => ({
+  ...story,
+  loaded: { ...story.loaded, aggregate },
+  requests: request ? [...story.requests, request] : story.requests,
+})
+
+/** The refusal, if it is one. */
+async function attempted<T>(run: () => Promise<T>): Promise<T | Refusal> {
+  try {
+    return await run()
+  } catch (problem) {
+    if (problem instanceof Refusal) return problem
+    throw problem
+  }
+}
+
+/** Created as a draft, priced, then issued; a draft that cannot be issued is rescinded. */
+async function cancel(story: Story, { which, at, firmly }: Step): Promise<Told> {
+  const attempt = attemptAt(story.now)
+  const types = story.loaded.product.cancellationTypes ?? []
+  const { name, cancellationCategories } = picked(types, which) ?? {
+    name: 'lapse',
+    cancellationCategories: [],
+  }
+  const effectiveTimestamp = momentIn(story, at)
+  const decide = (loaded: Loaded, operation: CancellationOperation) =>
+    attempted(() => decideCancellation(loaded, operation, attempt))
+  const request = {
+    effectiveTimestamp,
+    name,
+    conflictHandling: firmly ? ('invalidate' as const) : ('block' as const),
+    cancellationCategory: picked(cancellationCategories, which),
+    issue: false,
+  }
+  const drafted = await decide(story.loaded, { action: 'create', request })
+  const expected = (locator: string): NaiveRequest => ({
+    kind: 'cancellation',
+    name: locator,
+    at: effectiveTimestamp,
+    by: 'months',
+  })
+  const expectedRefusal = naiveRefusal(naiveOf(story), expected(''))
+  if (drafted instanceof Refusal) return { story, refused: drafted, expectedRefusal }
+  const cancellation = drafted.cancellation!
+  const before = withAggregate(story, drafted.planned.aggregate)
+  const blocked = !firmly && inState(story.loaded.aggregate.reinstatements, 'accepted').length > 0
+  const previewed = await changeOf(before, { kind: 'cancellation', cancellation })
+  const issued = await decide(before.loaded, { action: 'issue', cancellation })
+  if (issued instanceof Refusal) {
+    const rescinded = await decideCancellation(before.loaded, { action: 'rescind', cancellation }, attempt)
+    return {
+      story: withAggregate(story, rescinded.planned.aggregate),
+      refused: issued,
+      expectedRefusal: blocked ? 'an accepted reinstatement stands in the way' : expectedRefusal,
+    }
+  }
+  const after = withAggregate(story, issued.planned.aggregate, expected(String(cancellation)))
+  return {
+    story: after,
+    expectedRefusal: blocked ? 'an accepted reinstatement stands in the way' : expectedRefusal,
+    previewed,
+    recorded: await changeOf(after, { kind: 'cancellation', cancellation }),
+  }
+}
+
+/** The price change as answers show it; undefined when there is none. */
+async function changeOf(story: Story, of: PlannedChange): Promise<PolicyPriceChangeResponse | undefined> {
+  const change = await attempted(() => decideChange(story.loaded, of, attemptAt(story.now)))
+  return change instanceof Refusal || !('totalChange' in change) ? undefined : change
+}
+
+/** An endorsement that changes nothing, issued at once. */
+async function endorse(story: Story, { at, firmly }: Step): Promise<Told> {
+  const { aggregate, product } = story.loaded
+  const startTimestamp = momentIn(story, at)
+  const request = EndorsementCreateRequest.parse({
+    endorsementName: product.endorsements.find(one => one.reprice === 'never')!.name,
+    startTimestamp,
+    state: 'issued',
+    conflictHandling: firmly ? 'invalidate' : 'block',
+  })
+  const asked: NaiveRequest = { kind: 'endorsement', at: startTimestamp }
+  const blocked = !firmly && inState(aggregate.reinstatements, 'accepted').length > 0
+  const refusal = naiveRefusal(naiveOf(story), asked)
+  const expectedRefusal = blocked ? 'an accepted reinstatement stands in the way' : refusal
+  const decided = await attempted(() =>
+    decideEndorsement(story.loaded, { action: 'create', request }, attemptAt(story.now)),
+  )
+  if (decided instanceof Refusal) return { story, refused: decided, expectedRefusal }
+  return { story: withAggregate(story, decided.planned.aggregate, asked), expectedRefusal }
+}
+
+async function legacyCancel(story: Story, one: Step): Promise<Told> {
+  const at = momentIn(story, one.at)
+  const by = story.loaded.product.legacyCancellationProration === 'linear' ? 'milliseconds' : 'months'
+  const name = `legacy ${story.requests.length}`
+  const operation = { action: 'legacy' as const, coverageEndAt: at }
+  return await inOneStep(story, operation, { kind: 'cancellation', name, at, by })
+}
+
+async function inOneStep(
+  story: Story,
+  operation: CancellationOperation,
+  request: NaiveRequest & { kind: 'cancellation' | 'withdrawal' },
+): Promise<Told> {
+  const expectedRefusal = naiveRefusal(naiveOf(story), request)
+  const coverageEndAt =
+    request.kind === 'cancellation' ? request.at : story.loaded.aggregate.policy.originalStart
+  const previewed =
+    request.kind === 'cancellation' && expectedRefusal === undefined
+      ? await changeOf(story, { kind: 'value', coverageEndAt })
+      : undefined
+  const decided = await attempted(() => decideCancellation(story.loaded, operation, attemptAt(story.now)))
+  if (decided instanceof Refusal) return { story, refused: decided, expectedRefusal }
+  const { aggregate } = decided.planned
+  const carriedOut = [...aggregate.modifications.values()].at(-1)!
+  return {
+    story: withAggregate(story, aggregate, request),
+    expectedRefusal,
+    previewed,
+    recorded: recordedPriceChange(aggregate, carriedOut, story.loaded.product),
+  }
+}
+
+async function reinstate(story: Story, one: Step): Promise<Told> {
+  const { aggregate } = story.loaded
+  const { later, firmly: issue } = one
+  const cancellation = picked(inState(aggregate.cancellations, 'issued'), one.which)
+  if (!cancellation) return await cancel(story, one)
+  const effectiveTimestamp = later === 0 ? undefined : laterThan(story, cancellation, later)
+  const decided = await attempted(() =>
+    decideReinstatement(
+      story.loaded,
+      {
+        action: 'create',
+        cancellation: cancellation.locator,
+        request: { effectiveTimestamp, reinstatementDeadlineTimestamp: undefined, issue },
+      },
+      attemptAt(story.now),
+    ),
+  )
+  const at = effectiveTimestamp ?? cancellation.effectiveAt
+  const request: NaiveRequest = { kind: 'reinstatement', of: String(cancellation.locator), at }
+  const open = [...aggregate.reinstatements.values()].some(
+    one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
+  )
+  const refusal = naiveRefusal(naiveOf(story), request)
+  const blocked = inState(aggregate.reinstatements, 'accepted').length > 0
+  const expectedRefusal = open
+    ? 'has a reinstatement'
+    : issue && blocked
+      ? 'another reinstatement is accepted'
+      : issue || refusal !== 'nothing removed'
+        ? refusal
+        : undefined
+  if (decided instanceof Refusal) return { story, refused: decided, expectedRefusal }
+  return {
+    story: withAggregate(story, decided.planned!.aggregate, issue ? request : undefined),
+    expectedRefusal,
+  }
+}
+
+function laterThan({ loaded, rules }: Story, { effectiveAt }: Cancellation, thousandths: number): Instant {
+  const { originalEnd } = loaded.aggregate.policy
+  const at = (effectiveAt + Math.floor(((originalEnd - effectiveAt) * thousandths) / 1_000)) as Instant
+  return thousandths % 2 === 0 ? at : startOfDay(at, rules.timeZone)
+}
+
+async function continueReinstatement(story: Story, one: Step): Promise<Told> {
+  const { aggregate } = story.loaded
+  const record = picked(inState(aggregate.reinstatements, 'draft', 'accepted'), one.which)
+  if (!record) return await reinstate(story, { ...one, firmly: false })
+  const action = record.state === 'draft' ? 'accept' : one.firmly ? 'issue' : 'invalidate'
+  const operation: ReinstatementOperation = { action, reinstatement: record.locator }
+  const of: PlannedChange = { kind: 'reinstatement', reinstatement: record.locator }
+  const request = reinstatementRequest(record)
+  const previewed = action === 'invalidate' ? undefined : await changeOf(story, of)
+  const decided = await attempted(() => decideReinstatement(story.loaded, operation, attemptAt(story.now)))
+  const blocked = action === 'accept' && inState(aggregate.reinstatements, 'accepted').length > 0
+  const isLate = record.deadlineAt !== undefined && record.deadlineAt <= story.now
+  const expectedRefusal =
+    action === 'invalidate'
+      ? undefined
+      : isLate
+        ? 'deadline'
+        : blocked
+          ? 'another reinstatement is accepted'
+          : naiveRefusal(naiveOf(story), request)
+  if (decided instanceof Refusal) return { story, refused: decided, expectedRefusal }
+  const after = withAggregate(story, decided.planned!.aggregate, action === 'issue' ? request : undefined)
+  const recorded = action === 'invalidate' ? undefined : await changeOf(after, of)
+  return { story: after, expectedRefusal, previewed, recorded }
+}
+
+/** Time passes: deadlines go by, and installments are invoiced. */
+async function wait(story: Story, days: number): Promise<Story> {
+  const now = add(story.now, days, 'day', story.rules.timeZone)
+  let loaded = story.loaded
+  for (const { locator } of inState(loaded.aggregate.reinstatements, 'draft', 'accepted')) {
+    const operation = { action: 'expire' as const, reinstatement: locator }
+    const { planned } = await decideReinstatement(loaded, operation, attemptAt(now))
+    if (planned) loaded = { ...loaded, aggregate: planned.aggregate }
+  }
+  const invoiced = await decideInvoicing(loaded, attemptAt(now))
+  return { ...story, now, loaded: invoiced ? { ...loaded, aggregate: invoiced.aggregate } : loaded }
+}
