@@ -62,7 +62,7 @@ describe.each(EXAMPLES)(`a history on the %s example (seed ${SEED})`, example =>
             policyResponse(aggregate, product, options),
           )
         }),
-        runs(200),
+        runs(60),
       )
     },
     size(150_000, 3_000_000),
