@@ -7,6 +7,7 @@ import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change
 import type { RenewalResponse } from '../../src/renewals/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
@@ -15,7 +16,12 @@ let motor: Motor
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
-  motor = await motorTenant('renew')
+  motor = await motorTenant('renew', {
+    ...exampleFiles('motor'),
+    'products/private_motor/policy/endorsements.json': JSON.stringify({
+      endorsements: [{ name: 'new_value', displayName: 'New value', reprice: 'always', documents: [] }],
+    }),
+  })
 })
 
 const cents = (amount: number): number => Math.round(amount * 100)
@@ -219,6 +225,78 @@ describe('a renewal in steps', () => {
     const discarded = await act(renewal, { action: 'discard' })
     expect(discarded.body.state).toBe('discarded')
     expect((await act(renewal, { action: 'quote' })).status).toBe(409)
+  })
+})
+
+describe('a renewed policy', () => {
+  /** Changes add up to what is in force, and so do the invoices. */
+  async function addsUp(policy: PolicyResponse): Promise<PolicyPriceResponse> {
+    const now = await read(policy)
+    const price = await priceOf(policy)
+    const changes = now.modifications.reduce((sum, one) => sum + cents(one.premiumChange ?? 0), 0)
+    expect(changes).toBe(cents(price.grossPremium))
+    const standing = now.invoices.filter(one => one.settlementType !== 'invalidated')
+    expect(standing.reduce((sum, one) => sum + cents(one.totalDue), 0)).toBe(cents(price.total))
+    return price
+  }
+
+  it('cancelled in its first term loses the second one whole, and gets both back', async () => {
+    const policy = await issued()
+    await renew(policy, { state: 'issued' })
+    const both = await addsUp(policy)
+    const start = Number(policy.originalContractStartTimestamp) as Instant
+    const { body: cancellation } = await motor.post<{ locator: string }>(
+      `/policies/${policy.locator}/cancellations`,
+      {
+        effectiveTimestamp: add(start, 6, 'month', BERLIN),
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        issue: true,
+      },
+    )
+    const left = await addsUp(policy)
+    expect(cents(left.grossPremium)).toBeLessThan(cents(both.grossPremium) * 0.26)
+    const reinstated = await callApi('PATCH', `/cancellations/${cancellation.locator}/reinstate`, {
+      token: motor.token,
+      body: { issue: true },
+    })
+    expect(reinstated.status).toBe(200)
+    expect(await addsUp(policy)).toMatchObject({
+      total: both.total,
+      grossPremium: both.grossPremium,
+      grossTaxes: both.grossTaxes,
+      grossFees: both.grossFees,
+    })
+    expect((await read(policy)).effectiveContractEndTimestamp).toBe(String(aYearOn(policy)))
+  })
+
+  it('withdrawn leaves zero', async () => {
+    const policy = await issued()
+    await renew(policy, { state: 'issued' })
+    expect((await motor.post(`/policy/${policy.locator}/withdraw`)).status).toBe(200)
+    expect(await addsUp(policy)).toMatchObject({ total: 0, grossPremium: 0, grossTaxes: 0, grossFees: 0 })
+  })
+
+  it('endorsed in its first term has the change in both', async () => {
+    const policy = await issued()
+    await renew(policy, { state: 'issued' })
+    const before = await addsUp(policy)
+    const start = Number(policy.originalContractStartTimestamp) as Instant
+    const { status, body } = await motor.post<{ state: string }>(`/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'new_value',
+      startTimestamp: add(start, 6, 'month', BERLIN),
+      state: 'issued',
+      updateExposures: [
+        { exposureLocator: policy.exposures[0]!.locator, fieldValues: { vehicle_value: '49000' } },
+      ],
+    })
+    expect([status, body.state]).toEqual([200, 'issued'])
+    const after = await addsUp(policy)
+    expect(after.grossPremium).toBeGreaterThan(before.grossPremium)
+    const now = await read(policy)
+    expect(now.effectiveContractEndTimestamp).toBe(String(aYearOn(policy)))
+    const inForce = now.exposures[0]!.characteristics.filter(one => !one.replacedTimestamp)
+    expect(inForce.map(one => one.fieldValues.vehicle_value![0])).toEqual(['24500', '49000', '49000'])
   })
 })
 
