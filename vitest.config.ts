@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
@@ -25,6 +26,8 @@ const loadedBeforehand: Plugin = {
 // a process of its own, started, killed and started again.
 export default defineConfig({
   test: {
+    // Tests wait for the runtime much of the time, so that two keep two cores busy; one would take twice as long.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Read by test/support/sizes.ts.
     provide: { fullSizes: process.env.BINDERY_FULL === '1' },
     projects: [
