@@ -10,7 +10,6 @@ import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { CompiledTemplate } from './liquid/compile.ts'
 import type { RatingEffects } from './liquid/effects.ts'
 import type { RenderingEnvironment } from './liquid/environment.ts'
-import { renderTemplate } from './liquid/render.ts'
 import { TemplateError } from './liquid/template-error.ts'
 import { type Operation, policyData, policyholderData, withLazy } from './template-data.ts'
 
@@ -58,7 +57,7 @@ export class Rater {
     const data = withLazy({ ...own }, 'policy', () => this.#policyData())
     withLazy(data, 'policyholder', () => this.#policyholderData())
     try {
-      const { effects, missing } = renderTemplate(this.#context.template(source), data, this.#environment)
+      const { effects, missing } = this.#context.template(source).render(data, this.#environment)
       const [first] = missing
       if (first)
         throw new Refusal('templateFailed', `${source.path}: table '${first.table}' could not be read.`)

@@ -1,14 +1,21 @@
 import type { Template } from 'liquidjs/dist/liquid.browser.mjs'
 import type { Finding, TemplateSource } from '../../configuration/configuration.ts'
 import { engine } from './engine.ts'
+import type { RenderingEnvironment } from './environment.ts'
+import { type Rendering, renderTemplate } from './render.ts'
 import { TemplateParser } from './syntax/parser.ts'
 import { reportOf, TooManyErrors } from './syntax/report.ts'
 
 /**
  * A template that was read once. It holds no state: any number of renderings may use it. Callers cache it by
- * configuration version and read nothing from it but the path.
+ * configuration version, render it, and read nothing from it but the path.
  */
-export type CompiledTemplate = { readonly path: string; readonly nodes: Template[] }
+export type CompiledTemplate = {
+  readonly path: string
+  readonly nodes: Template[]
+  /** As `renderTemplate`. Whoever has a template can render it, without the engine being part of a start-up. */
+  render(data: unknown, environment: RenderingEnvironment): Rendering
+}
 
 /** Larger sources are refused (resources brief 4.1). */
 export const LARGEST_SOURCE_CHARACTERS = 5_000_000
@@ -31,8 +38,14 @@ export function compileTemplate({ path, source }: TemplateSource): {
   const report = reportOf(text, path, findings)
   try {
     const nodes = new TemplateParser(engine, report).parse(text, path)
-    if (findings.every(finding => finding.severity === 'WARNING'))
-      return { template: { path, nodes }, findings: inOrder(findings) }
+    if (findings.every(finding => finding.severity === 'WARNING')) {
+      const template: CompiledTemplate = {
+        path,
+        nodes,
+        render: (data, environment) => renderTemplate(template, data, environment),
+      }
+      return { template, findings: inOrder(findings) }
+    }
   } catch (error) {
     if (!(error instanceof TooManyErrors)) {
       const message = `This template cannot be read: ${error instanceof Error ? error.message : error}.`
