@@ -1,7 +1,5 @@
 // Bills a later modification at once, on one invoice: what it charges, and what was planned for after it and is now
 // not invoiced any more (brief 4.2, 1.5). What has been invoiced stays as it is.
-import type { ProductDefinition } from '../configuration/configuration.ts'
-import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply, Uuid } from '../platform/locators.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
@@ -10,9 +8,14 @@ import {
   type PolicyAggregate,
   withRecords,
 } from '../policies/aggregate.ts'
-import { chargesOf, type Invoicing, invoiceWhatIsDue, standingInvoices } from './bill.ts'
-import { type Installment, planInstallments } from './installments.ts'
-import type { InvoicedTransaction } from './invoice.ts'
+import {
+  type BillingContext,
+  type Invoicing,
+  invoiceWhatIsDue,
+  recorded,
+  standingInvoices,
+  termPlan,
+} from './bill.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
 
@@ -23,7 +26,6 @@ export type BalanceContext = { now: Instant; supply: LocatorSupply }
 export function billAtOnce(
   before: PolicyAggregate,
   modification: Modification,
-  transaction: InvoicedTransaction,
   absorbing: boolean,
   { now, supply }: BalanceContext,
 ): Invoicing {
@@ -43,7 +45,7 @@ export function billAtOnce(
     ? openAfter(before, start).map(one => ({ ...one, absorbedBy: modification.locator }))
     : []
   const planned = { ...before, installments: withRecords(before.installments, [...absorbed, plan]) }
-  return invoiceWhatIsDue(planned, modification, { now, supply }, transaction)
+  return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
 /** The plan of another term by a schedule of the product, and the invoices of it that are due now. */
@@ -51,38 +53,11 @@ export function billTerm(
   before: PolicyAggregate,
   modification: Modification,
   scheduleName: string,
-  { product, now, supply }: BalanceContext & { product: ProductDefinition },
+  { product, now, supply }: BillingContext,
 ): Invoicing {
-  const plan = termPlan(before, modification, scheduleName, product, now).map(
-    (installment): PlannedInstallment => ({
-      ...installment,
-      locator: supply.uuid(),
-      modificationLocator: modification.locator,
-    }),
-  )
+  const plan = recorded(termPlan(before, modification, scheduleName, product, now), modification, supply)
   const planned = { ...before, installments: withRecords(before.installments, plan) }
-  return invoiceWhatIsDue(planned, modification, { now, supply }, 'renewal')
-}
-
-/** What `billTerm` would plan at that time. */
-export function termPlan(
-  aggregate: PolicyAggregate,
-  modification: Modification,
-  scheduleName: string,
-  product: ProductDefinition,
-  now: Instant,
-): Installment[] {
-  const schedule = product.paymentSchedules.find(one => one.name === scheduleName)
-  if (!schedule)
-    throw new Refusal('wrongState', `Product '${product.name}' has no payment schedule '${scheduleName}'.`)
-  return planInstallments({
-    charges: chargesOf(aggregate, modification),
-    schedule: schedule.type,
-    terms: product.defaultPaymentTerms,
-    coverage: { start: modification.effectiveAt, end: modification.policyEnd },
-    now,
-    timeZone: aggregate.policy.timeZone,
-  })
+  return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
 /** Installments that start then or later and have no invoice that stands. */

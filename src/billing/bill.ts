@@ -14,8 +14,8 @@ import {
 } from '../policies/aggregate.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { type Charge, feeCharges, perilCharges } from './charge.ts'
-import { planInstallments } from './installments.ts'
-import { type Invoice, type InvoicedTransaction, invoiceOf, invoiceStatus } from './invoice.ts'
+import { type Installment, planInstallments } from './installments.ts'
+import { INVOICED_TRANSACTIONS, type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
 import { totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
 
@@ -80,28 +80,48 @@ export function planNewBusiness(
 ): PolicyAggregate {
   const { modification } = quoteParts(aggregate, quote)
   if (invoicesOf(aggregate, modification).length > 0) return aggregate
-  const schedule = product.paymentSchedules.find(one => one.name === quote.paymentScheduleName)
-  if (!schedule) throw new Error(`Quote ${quote.locator} names an unknown payment schedule.`)
-  const plan = planInstallments({
-    charges: chargesOf(aggregate, modification),
-    schedule: schedule.type,
-    terms: product.defaultPaymentTerms,
-    coverage: { start: quote.contractStart, end: quote.contractEnd },
-    now,
-    timeZone: aggregate.policy.timeZone,
-  }).map(
-    (installment): PlannedInstallment => ({
-      ...installment,
-      locator: supply.uuid(),
-      modificationLocator: modification.locator,
-    }),
-  )
+  const plan = termPlan(aggregate, modification, quote.paymentScheduleName, product, now)
   const superseded = planOf(aggregate, modification).map(installment => installment.locator)
   return {
     ...aggregate,
-    installments: withRecords(withoutRecords(aggregate.installments, superseded), plan),
+    installments: withRecords(
+      withoutRecords(aggregate.installments, superseded),
+      recorded(plan, modification, supply),
+    ),
   }
 }
+
+/** The installments that the modification's term is billed by, planned now by a schedule of the product. */
+export function termPlan(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  scheduleName: string,
+  product: ProductDefinition,
+  now: Instant,
+): Installment[] {
+  const schedule = product.paymentSchedules.find(one => one.name === scheduleName)
+  if (!schedule) throw new Error(`Product '${product.name}' has no payment schedule '${scheduleName}'.`)
+  return planInstallments({
+    charges: chargesOf(aggregate, modification),
+    schedule: schedule.type,
+    terms: product.defaultPaymentTerms,
+    coverage: { start: modification.effectiveAt, end: modification.policyEnd },
+    now,
+    timeZone: aggregate.policy.timeZone,
+  })
+}
+
+/** The plan as the modification's records. */
+export const recorded = (
+  plan: readonly Installment[],
+  modification: Modification,
+  supply: LocatorSupply,
+): PlannedInstallment[] =>
+  plan.map(installment => ({
+    ...installment,
+    locator: supply.uuid(),
+    modificationLocator: modification.locator,
+  }))
 
 export type Invoicing = { aggregate: PolicyAggregate; made: { invoice: Invoice; totalDue: Money }[] }
 
@@ -110,7 +130,6 @@ export function invoiceWhatIsDue(
   aggregate: PolicyAggregate,
   modification: Modification,
   { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
-  transaction: InvoicedTransaction = 'newBusiness',
 ): Invoicing {
   const due = installmentsToInvoice(aggregate, modification, now)
   if (due.length === 0) return { aggregate, made: [] }
@@ -127,7 +146,7 @@ export function invoiceWhatIsDue(
     const invoice = invoiceOf(
       { ...installment, dueAt },
       totalDue,
-      transaction,
+      INVOICED_TRANSACTIONS[modification.kind],
       {
         locator: supply.uuid(),
         displayId: supply.digits() as DisplayId,

@@ -4,6 +4,7 @@ import type { DisplayId, PolicyLocator, Uuid } from '../platform/locators.ts'
 import { type CurrencyCode, type Money, sum } from '../platform/money.ts'
 import type { Instant, Span } from '../platform/time.ts'
 import { assertAllowed, type TransitionTable } from '../platform/transitions.ts'
+import type { ModificationKind } from '../policies/aggregate.ts'
 import { isPayable } from './charge.ts'
 import type { Installment } from './installments.ts'
 import type { InstallmentItem } from './items.ts'
@@ -15,6 +16,15 @@ export type InvoiceStatus = 'unfulfilled' | InvoiceSettlement
 
 /** Transactions that give their name to the first invoice of their plan. */
 export type InvoicedTransaction = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+
+export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTransaction>> = {
+  creation: 'newBusiness',
+  endorsement: 'endorsement',
+  renewal: 'renewal',
+  cancellation: 'cancellation',
+  withdrawal: 'cancellation',
+  reinstatement: 'reinstatement',
+}
 
 export type InvoiceType = InvoicedTransaction | 'installment' | 'premiumReporting' | 'other'
 

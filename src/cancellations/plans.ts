@@ -171,7 +171,7 @@ function billCancellation(
   modification: Modification,
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned {
-  const { aggregate, made } = billAtOnce(before, modification, 'cancellation', true, { now, supply })
+  const { aggregate, made } = billAtOnce(before, modification, true, { now, supply })
   return {
     aggregate,
     events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),

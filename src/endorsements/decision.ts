@@ -27,6 +27,7 @@ import { type Endorsed, endorsed } from './effect.ts'
 import { endorsementOf } from './endorsement-of.ts'
 import { planEndorsementInvalidation } from './invalidation.ts'
 import {
+  digitsForAcceptance,
   planEndorsementAcceptance,
   planEndorsementCreation,
   planEndorsementDiscard,
@@ -54,9 +55,6 @@ export type EndorsementOperation =
 
 /** What came of it, and which endorsement the answer shows. */
 export type EndorsementDecision = { planned: Planned; endorsement: EndorsementLocator }
-
-/** Display ids that an acceptance may take: a renewal of a past term may be due in several parts. */
-const MOST_INVOICES_AT_ONCE = 60
 
 const STEPS = ['quoted', 'accepted', 'issued'] as const
 
@@ -173,7 +171,7 @@ async function advanced(
   const endorsement = endorsementOf(from, locator)
   if (step === 'issued') return chain(cleared, planEndorsementIssue(from, endorsement, { product, now }))
   if (step === 'accepted') {
-    const supply = await attempt.digits(MOST_INVOICES_AT_ONCE)
+    const supply = await attempt.digits(digitsForAcceptance(from, endorsement, { product, now }))
     return chain(cleared, planEndorsementAcceptance(from, endorsement, { product, now, supply }))
   }
   assertEndorsementAllows(endorsement, 'quote')

@@ -1,5 +1,6 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
 import { billAtOnce, billTerm } from '../billing/balance.ts'
+import { termPlan } from '../billing/bill.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
 import { boundQuote } from '../cancellations/effect.ts'
@@ -184,7 +185,7 @@ export function planEndorsementAcceptance(
   const { aggregate, made } =
     endorsement.kind === 'renewal'
       ? billTerm(recorded, modification, scheduleOf(recorded, endorsement), { product, now, supply })
-      : billAtOnce(recorded, modification, 'endorsement', false, { now, supply })
+      : billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [
@@ -193,6 +194,19 @@ export function planEndorsementAcceptance(
     ],
     timers: invoiceTimers(aggregate, modification, now),
   }
+}
+
+/** Digits that acceptance takes: one for each invoice that is due at once. */
+export function digitsForAcceptance(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
+): number {
+  assertEndorsementAllows(endorsement, 'accept')
+  if (endorsement.kind === 'endorsement') return 1
+  const modification = before.modifications.get(endorsement.modificationLocator!)!
+  const plan = termPlan(before, modification, scheduleOf(before, endorsement), product, now)
+  return plan.filter(one => one.issueAt <= now).length
 }
 
 export function planEndorsementIssue(

@@ -1,6 +1,5 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
-import { termPlan } from '../billing/balance.ts'
-import { amountsDue, chargesOf, invoicesOf } from '../billing/bill.ts'
+import { amountsDue, chargesOf, invoicesOf, termPlan } from '../billing/bill.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
 import { financialTransactions } from '../billing/financial-transactions.ts'
 import { policyInvoiceResponse } from '../billing/invoice-response.ts'
@@ -42,6 +41,14 @@ export function renewalResponse(
     renewalEndTimestamp: String(renewal.endAt),
   }
 }
+
+/** The one or the other, by its kind. */
+export const transactionResponse = (
+  aggregate: PolicyAggregate,
+  transaction: Endorsement,
+  product: ProductDefinition,
+): EndorsementResponse | RenewalResponse =>
+  (transaction.kind === 'renewal' ? renewalResponse : endorsementResponse)(aggregate, transaction, product)
 
 function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product: ProductDefinition) {
   const { policy } = aggregate
@@ -89,33 +96,23 @@ function planned(
   const last = [...segments.values()].findLast(one => one.madeBy === modification.locator)!
   const charges = chargesOf(aggregate, modification)
   const span = { start: modification.effectiveAt, end: modification.policyEnd }
-  const atOnce = { ...span, number: 1, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
-  const parts =
-    transaction.kind === 'endorsement'
-      ? [{ ...atOnce, items: charges.map(charge => ({ charge, amount: charge.amount })) }]
-      : plannedTerm(aggregate, transaction, modification, product)
-  return parts.map(({ issueAt, dueAt, start, end, items }) => ({
+  const atOnce = { ...span, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
+  const whole = charges.map(charge => ({ charge, amount: charge.amount }))
+  const term =
+    transaction.kind === 'renewal' &&
+    termPlan(aggregate, modification, scheduleOf(aggregate, transaction), product, quotedAt)
+  const plan = term || [atOnce]
+  const items = term ? installmentItems(term, charges) : [whole]
+  return plan.map(({ issueAt, dueAt, start, end }, at) => ({
     issueTimestamp: String(issueAt),
     dueTimestamp: String(dueAt),
     startTimestamp: String(start),
     endTimestamp: String(end),
     writeOff: false,
-    financialTransactions: financialTransactions(aggregate, modification, items, issueAt, run =>
+    financialTransactions: financialTransactions(aggregate, modification, items[at]!, issueAt, run =>
       perilSegmentLocator(run, last, shard),
     ),
   }))
-}
-
-function plannedTerm(
-  aggregate: PolicyAggregate,
-  renewal: Endorsement,
-  modification: Modification,
-  product: ProductDefinition,
-) {
-  const schedule = scheduleOf(aggregate, renewal)
-  const plan = termPlan(aggregate, modification, schedule, product, modification.updatedAt)
-  const items = installmentItems(plan, chargesOf(aggregate, modification))
-  return plan.map((installment, at) => ({ ...installment, items: items[at]! }))
 }
 
 const values = (wire: unknown) => readFieldValues(wire).values

@@ -17,7 +17,7 @@ import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementResponse } from './contract.ts'
 import type { EndorsementOperation } from './decision.ts'
 import { endorsementOf } from './endorsement-of.ts'
-import { endorsementResponse, renewalResponse } from './projection.ts'
+import { transactionResponse } from './projection.ts'
 
 /** The two kinds of records that these functions serve, with what their answers are. */
 type Answers = { endorsement: EndorsementResponse; renewal: RenewalResponse }
@@ -41,8 +41,8 @@ const databaseOf = (
   locator: EndorsementLocator | PolicyLocator,
 ): Database => shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
 
-const shown = ({ aggregate, product }: Loaded, one: Endorsement): Answers[Kind] =>
-  (one.kind === 'renewal' ? renewalResponse : endorsementResponse)(aggregate, one, product)
+const shown = <K extends Kind>({ aggregate, product }: Loaded, one: Endorsement) =>
+  transactionResponse(aggregate, one, product) as Answers[K]
 
 /** All endorsements, or all renewals, of a policy, oldest first: one round trip. */
 export async function transactionsOf<K extends Kind>(
@@ -54,7 +54,7 @@ export async function transactionsOf<K extends Kind>(
   const loaded = await loadPolicy(context, databaseOf(context, locator), { locator })
   return [...loaded.aggregate.endorsements.values()]
     .filter(one => one.kind === kind)
-    .map(one => shown(loaded, one) as Answers[K])
+    .map(one => shown<K>(loaded, one))
 }
 
 const load = (context: RequestContext, one: Named): Promise<Loaded> =>
@@ -66,7 +66,7 @@ export async function readTransaction<K extends Kind>(
   one: Named<K>,
 ): Promise<Answers[K]> {
   const loaded = await load(context, one)
-  return shown(loaded, endorsementOf(loaded.aggregate, one.locator)) as Answers[K]
+  return shown<K>(loaded, endorsementOf(loaded.aggregate, one.locator))
 }
 
 /** The policy as it will be once it is issued; 409 before it is accepted. One round trip. */

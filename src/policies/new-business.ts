@@ -85,12 +85,7 @@ export function planInvoices(
   now: Instant,
   supply: LocatorSupply,
 ): Planned {
-  const { aggregate, made } = invoiceWhatIsDue(
-    before,
-    modification,
-    { now, supply },
-    modification.kind === 'renewal' ? 'renewal' : 'newBusiness',
-  )
+  const { aggregate, made } = invoiceWhatIsDue(before, modification, { now, supply })
   return {
     aggregate,
     events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),

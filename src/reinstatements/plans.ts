@@ -111,7 +111,7 @@ export function planReinstatementAcceptance(
     modifications: withRecords(carried.aggregate.modifications, [modification]),
   }
   const recorded = withReinstatement(underwritten, accepted)
-  const { aggregate, made } = billAtOnce(recorded, modification, 'reinstatement', false, { now, supply })
+  const { aggregate, made } = billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [

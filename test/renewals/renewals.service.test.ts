@@ -332,6 +332,26 @@ describe('a renewal the legacy way', () => {
   })
 })
 
+it('a renewal of terms long past, paid by the month, asks for all of it at once', async () => {
+  const start = 1_514_761_200_000 as Instant // 2018-01-01 in Berlin
+  const policy = await issued({
+    policyStartTimestamp: start,
+    policyEndTimestamp: add(start, 12, 'month', BERLIN),
+  })
+  const renewed = await renew(policy, {
+    renewalEndTimestamp: add(endOf(policy), 84, 'month', BERLIN),
+    newPaymentScheduleName: 'monthly',
+    state: 'issued',
+  })
+  expect([renewed.status, renewed.body.state]).toEqual([200, 'issued'])
+  const now = await read(policy)
+  const modification = now.modifications.at(-1)!
+  const term = now.invoices.filter(one => one.policyModificationLocator === modification.locator)
+  expect(term.map(one => one.invoiceType)).toEqual(['renewal'])
+  const total = now.invoices.reduce((sum, one) => sum + cents(one.totalDue), 0)
+  expect(total).toBe(cents((await priceOf(policy)).total))
+})
+
 describe('a renewal that cannot be', () => {
   it('400 where its end is not later than its start', async () => {
     const policy = await issued()

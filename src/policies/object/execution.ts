@@ -7,7 +7,7 @@ import { cancellationResponse } from '../../cancellations/projection.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
-import { endorsementResponse, renewalResponse } from '../../endorsements/projection.ts'
+import { transactionResponse } from '../../endorsements/projection.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -227,10 +227,8 @@ const policyAnswer =
 
 const endorsementAnswer =
   (locator: EndorsementLocator): AnswerOf =>
-  ({ aggregate, product }) => {
-    const one = endorsementOf(aggregate, locator)
-    return json((one.kind === 'renewal' ? renewalResponse : endorsementResponse)(aggregate, one, product))
-  }
+  ({ aggregate, product }) =>
+    json(transactionResponse(aggregate, endorsementOf(aggregate, locator), product))
 
 const cancellationAnswer =
   (locator: CancellationLocator): AnswerOf =>
