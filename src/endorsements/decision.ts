@@ -10,9 +10,10 @@ import type {
   UnderwritingResult,
 } from '../policies/aggregate.ts'
 import { type Attempt, ratingContext } from '../policies/attempt.ts'
-import { withoutConflicts } from '../policies/conflicts.ts'
+import { hasConflicts, withoutConflicts } from '../policies/conflicts.ts'
 import { summary, validateContent } from '../policies/draft/validation.ts'
 import { withIssued } from '../policies/fold/line.ts'
+import { NeedsWholePolicy } from '../policies/part.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { policyResponse } from '../policies/projection/policy.ts'
 import type { Loaded } from '../policies/surroundings.ts'
@@ -37,6 +38,7 @@ import {
   planRenewalCreation,
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
+import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
 export type EndorsementOperation =
@@ -69,7 +71,8 @@ export async function decideEndorsement(
     const { state = 'application', conflictHandling, ...request } = operation.request
     const supply = await attempt.digits(1)
     const { endorsementName: name, startTimestamp: startAt } = request
-    const terms = { name, startAt, changes: changesOf(request) }
+    const changes = changesOf(request)
+    const terms = { name, startAt, changes, touches: touchesOf(changes, name, product) }
     const { endorsement, ...created } = planEndorsementCreation(aggregate, terms, { product, now, supply })
     return await walked(created, endorsement.locator, state, loaded, attempt, conflictHandling)
   }
@@ -85,7 +88,7 @@ export async function decideEndorsement(
     case 'update': {
       const { renewalEndTimestamp: endAt, ...update } = operation.update
       const terms = { startAt: update.startTimestamp, endAt, changes: changesOf(update) }
-      const updated = planEndorsementUpdate(aggregate, endorsement, terms, now)
+      const updated = planEndorsementUpdate(aggregate, endorsement, terms, { product, now })
       return answered(await checked(updated, endorsement.locator, loaded, attempt))
     }
     case 'discard':
@@ -166,6 +169,7 @@ async function advanced(
 ): Promise<Planned> {
   const { now } = attempt
   const { product } = loaded
+  if (loaded.unread && hasConflicts(before, String(locator))) throw new NeedsWholePolicy()
   const cleared = withoutConflicts(before, String(locator), conflictHandling, now)
   const from = cleared.aggregate
   const endorsement = endorsementOf(from, locator)
@@ -197,14 +201,14 @@ export async function carriedOut(
 async function applied(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { product }: Loaded,
+  { product, unread }: Loaded,
   { now, digits }: Attempt,
 ): Promise<Endorsed> {
   const isRenewal = endorsement.kind === 'renewal'
   const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
   const supply = await digits(digitsForEndorsement(endorsement.changes) + going)
   const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply })
-  assertWithinLimits(result.aggregate)
+  assertWithinLimits(result.aggregate, unread)
   if (endorsement.changes.newPaymentScheduleName !== undefined)
     paymentSchedule(product, endorsement.changes.newPaymentScheduleName)
   return result
@@ -218,6 +222,7 @@ async function checked(
   attempt: Attempt,
 ): Promise<Planned> {
   const endorsement = endorsementOf(planned.aggregate, locator)
+  if (loaded.unread && !endorsement.touches) throw new NeedsWholePolicy()
   assertContent(await applied(planned.aggregate, endorsement, loaded, attempt), loaded, attempt, false)
   return planned
 }

@@ -5,7 +5,7 @@ import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
 import { boundQuote } from '../cancellations/effect.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { EndorsementLocator } from '../platform/locators.ts'
+import type { EndorsementLocator, Uuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import {
   type Endorsement,
@@ -23,13 +23,20 @@ import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
 import { scheduleOf } from './schedule.ts'
+import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
-export type EndorsementTerms = { name: string; startAt?: Instant; changes: EndorsementChanges }
+export type EndorsementTerms = {
+  name: string
+  startAt?: Instant
+  changes: EndorsementChanges
+  /** Exposures that the changes touch; absent where that is the whole policy. */
+  touches?: readonly Uuid[]
+}
 
 export function planEndorsementCreation(
   before: PolicyAggregate,
-  { name, startAt, changes }: EndorsementTerms,
+  { name, startAt, changes, touches }: EndorsementTerms,
   { product, now, supply }: EndorsementContext,
 ): Planned & { endorsement: Endorsement } {
   assertPolicyAllows(before, 'endorse')
@@ -46,6 +53,7 @@ export function planEndorsementCreation(
     state: 'application',
     startAt: validStart(before, startAt ?? startingNow(before, now)),
     changes,
+    touches,
     createdAt: now,
     updatedAt: now,
   }
@@ -93,16 +101,18 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
 export function planEndorsementUpdate(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { startAt, endAt, changes }: Omit<EndorsementTerms, 'name'> & { endAt?: Instant },
-  now: Instant,
+  { startAt, endAt, changes: more }: Pick<EndorsementTerms, 'startAt' | 'changes'> & { endAt?: Instant },
+  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'update')
   const isRenewal = endorsement.kind === 'renewal'
+  const changes = mergedChanges(endorsement.changes, more)
   const changed: Endorsement = {
     ...endorsement,
     startAt: isRenewal ? before.policy.effectiveEnd : validStart(before, startAt ?? endorsement.startAt),
     endAt: isRenewal ? validEnd(before, endAt ?? endorsement.endAt!) : undefined,
-    changes: mergedChanges(endorsement.changes, changes),
+    changes,
+    touches: isRenewal ? undefined : touchesOf(changes, endorsement.name, product),
     updatedAt: now,
   }
   const aggregate = withEndorsement(before, changed)
@@ -147,6 +157,7 @@ export function planEndorsementQuote(
     ...endorsement,
     state: 'quoted',
     underwriting,
+    touches: endorsement.touches && [...endorsement.touches, ...addedExposures(before, carried.aggregate)],
     modificationLocator: modification.locator,
     basedOn: issuedCount(before),
     updatedAt: now,
@@ -272,6 +283,9 @@ const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): 
   policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
   endorsements: withRecords(aggregate.endorsements, [endorsement]),
 })
+
+const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
+  [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
 
 const issuedCount = ({ modifications }: PolicyAggregate): number =>
   [...modifications.values()].filter(isIssued).length

@@ -226,6 +226,8 @@ export type Endorsement = {
   readonly startAt: Instant
   /** What it changes, as the request said it. */
   readonly changes: EndorsementChanges
+  /** The exposures that it can change anything of; absent where that is the whole policy. */
+  readonly touches?: readonly Uuid[]
   readonly createdAt: Instant
   readonly updatedAt: Instant
   readonly issuedAt?: Instant

@@ -41,6 +41,10 @@ function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: strin
     .sort((a, b) => a.createdAt - b.createdAt)
 }
 
+/** Whether another transaction than `own` is quoted or accepted. */
+export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
+  pendingOf(aggregate, own).length > 0
+
 /** The policy without what stands in the way of the transaction `own`; refuses (409) to block, naming it. */
 export function withoutConflicts(
   before: PolicyAggregate,

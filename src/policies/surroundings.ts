@@ -5,6 +5,7 @@ import type { CurrencyCode } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { PolicyAggregate } from './aggregate.ts'
+import type { Unread } from './part.ts'
 
 /** The surroundings of a policy that is yet to be made. */
 export type Ground = {
@@ -19,6 +20,8 @@ export type Ground = {
 /** A policy with its surroundings. */
 export type Loaded = {
   aggregate: PolicyAggregate
+  /** Set where a part of the policy was read: exposures with all that is theirs are missing. */
+  unread?: Unread
   policyholder: Policyholder
   configuration: LoadedConfiguration
   product: ProductDefinition

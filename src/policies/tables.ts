@@ -3,6 +3,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
+import type { Uuid } from '../platform/locators.ts'
 import type {
   CancellationState,
   ConflictHandling,
@@ -35,6 +36,9 @@ export const policies = sqliteTable(
     timeZone: text().notNull(),
     paymentScheduleName: text().notNull(),
     premiumReportName: text(),
+    /** Of all its quotes: how large it is, known before it is read. */
+    exposureCount: integer().notNull(),
+    perilCount: integer().notNull(),
   },
   table => [
     index('policy_policyholder').on(table.policyholderLocator),
@@ -131,7 +135,7 @@ export const exposureRuns = sqliteTable(
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
     cuts: text({ mode: 'json' }).$type<Cut[]>().notNull(),
   },
-  table => [index('exposure_run_policy').on(table.policyLocator)],
+  table => [index('exposure_run_policy').on(table.policyLocator, table.exposureLocator)],
 )
 
 export const perils = sqliteTable(
@@ -146,7 +150,7 @@ export const perils = sqliteTable(
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
-  table => [index('peril_policy').on(table.policyLocator)],
+  table => [index('peril_policy').on(table.policyLocator, table.exposureLocator)],
 )
 
 /** A peril's price as it is stored: amounts in minor units. */
@@ -168,7 +172,7 @@ export const perilRuns = sqliteTable(
     premium: integer(),
     price: text({ mode: 'json' }).$type<StoredPerilPrice>(),
   },
-  table => [index('peril_run_policy').on(table.policyLocator)],
+  table => [index('peril_run_policy').on(table.policyLocator, table.perilLocator)],
 )
 
 /** A change of a fee as it is stored: amounts in minor units. */
@@ -210,6 +214,7 @@ export const endorsements = sqliteTable(
     startAt: integer().notNull(),
     endAt: integer(),
     changes: text({ mode: 'json' }).$type<EndorsementChanges>().notNull(),
+    touches: text({ mode: 'json' }).$type<readonly Uuid[]>(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
     issuedAt: integer(),
