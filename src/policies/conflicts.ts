@@ -7,8 +7,14 @@ import { planReinstatementInvalidation } from '../reinstatements/invalidation.ts
 import type { ConflictHandling, PolicyAggregate } from './aggregate.ts'
 import { chain, type Planned } from './planned.ts'
 
-type Pending = {
+/** A pending transaction, as answers name it. */
+export type Conflict = {
+  readonly kind: 'endorsement' | 'renewal' | 'reinstatement'
   readonly locator: string
+  readonly state: 'quoted' | 'accepted'
+}
+
+type Pending = Conflict & {
   readonly createdAt: Instant
   takeBack(from: PolicyAggregate, now: Instant): Planned
 }
@@ -20,7 +26,9 @@ function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: strin
       .filter(one => one.state === 'quoted' || one.state === 'accepted')
       .map(
         (one): Pending => ({
+          kind: one.kind,
           locator: String(one.locator),
+          state: one.state as Conflict['state'],
           createdAt: one.createdAt,
           takeBack: (from, now) =>
             planEndorsementInvalidation(from, from.endorsements.get(one.locator)!, now),
@@ -30,7 +38,9 @@ function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: strin
       .filter(one => one.state === 'accepted')
       .map(
         (one): Pending => ({
+          kind: 'reinstatement',
           locator: one.locator,
+          state: 'accepted',
           createdAt: one.createdAt,
           takeBack: (from, now) =>
             planReinstatementInvalidation(from, from.reinstatements.get(one.locator)!, now),
@@ -40,6 +50,10 @@ function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: strin
     .filter(one => one.locator !== own)
     .sort((a, b) => a.createdAt - b.createdAt)
 }
+
+/** What stands in the way of a transaction that is yet to be made, in creation order. */
+export const conflictsOf = (aggregate: PolicyAggregate): Conflict[] =>
+  pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
 /** The policy without what stands in the way of the transaction `own`; refuses (409) to block, naming it. */
 export function withoutConflicts(

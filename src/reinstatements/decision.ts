@@ -100,22 +100,16 @@ export async function foreseenReinstatement(
   attempt: Attempt,
 ): Promise<{ planned: Planned; reinstatement: Uuid }> {
   const { aggregate, product } = loaded
-  const { now } = attempt
-  const supply = await attempt.digits(2)
-  const context = { product, now, supply }
+  const { now, digits } = attempt
+  const context = { product, now, supply: await digits(2) }
   const of = cancellationOf(aggregate, cancellation)
-  const created = planReinstatementCreation(aggregate, of, termsOf(request), context)
-  const { locator } = created.reinstatement
+  const { reinstatement, ...created } = planReinstatementCreation(aggregate, of, termsOf(request), context)
+  const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
   const underwriting = underwritten(loaded, attempt)
-  const accepted = planReinstatementAcceptance(
-    cleared.aggregate,
-    created.reinstatement,
-    underwriting,
-    context,
-  )
-  const acceptedOne = reinstatementOf(accepted.aggregate, locator)
-  const issued = planReinstatementIssue(accepted.aggregate, acceptedOne, context)
+  const accepted = planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, context)
+  const asAccepted = reinstatementOf(accepted.aggregate, locator)
+  const issued = planReinstatementIssue(accepted.aggregate, asAccepted, context)
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
 

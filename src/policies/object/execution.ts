@@ -57,6 +57,7 @@ import { decideInvoicing } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
+import { decidePreview } from '../preview/decision.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
 import { differenceQueries } from '../store/aggregates.ts'
@@ -123,7 +124,12 @@ async function attemptTwice(
 }
 
 /** Operations that store nothing. */
-const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
+const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
+  'price',
+  'underwriting',
+  'change',
+  'preview',
+])
 
 async function attempt(
   context: RequestContext,
@@ -196,6 +202,8 @@ async function attempt(
     }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
+    case 'preview':
+      return json(await decidePreview(loaded, operation.preview, plain))
     case 'invoice': {
       const planned = await decideInvoicing(loaded, plain)
       return planned ? await recorded(planned, () => VOID) : VOID
