@@ -12,6 +12,7 @@ import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
 import { previewRoutes } from './policies/preview/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
+import { upgradeRoutes } from './policies/upgrade/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
@@ -36,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   ...configurationRoutes,
   ...policyRoutes,
   ...previewRoutes,
+  ...upgradeRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,
   ...endorsementRoutes,

@@ -5,16 +5,10 @@ import { Refusal } from '../platform/errors.ts'
 import type { Instant } from '../platform/time.ts'
 import { planReinstatementInvalidation } from '../reinstatements/invalidation.ts'
 import type { ConflictHandling, PolicyAggregate } from './aggregate.ts'
+import type { ConflictResponse } from './contract/conflict.ts'
 import { chain, type Planned } from './planned.ts'
 
-/** A pending transaction, as answers name it. */
-export type Conflict = {
-  readonly kind: 'endorsement' | 'renewal' | 'reinstatement'
-  readonly locator: string
-  readonly state: 'quoted' | 'accepted'
-}
-
-type Pending = Conflict & {
+type Pending = ConflictResponse & {
   readonly createdAt: Instant
   takeBack(from: PolicyAggregate, now: Instant): Planned
 }
@@ -28,7 +22,7 @@ function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: strin
         (one): Pending => ({
           kind: one.kind,
           locator: String(one.locator),
-          state: one.state as Conflict['state'],
+          state: one.state as 'quoted' | 'accepted',
           createdAt: one.createdAt,
           takeBack: (from, now) =>
             planEndorsementInvalidation(from, from.endorsements.get(one.locator)!, now),
@@ -52,7 +46,7 @@ function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: strin
 }
 
 /** What stands in the way of a transaction that is yet to be made, in creation order. */
-export const conflictsOf = (aggregate: PolicyAggregate): Conflict[] =>
+export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
   pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
 /** The policy without what stands in the way of the transaction `own`; refuses (409) to block, naming it. */

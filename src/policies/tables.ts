@@ -12,6 +12,7 @@ import type {
   Proration,
   ReinstatementState,
   UnderwritingResult,
+  Upgrade,
 } from './aggregate.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
@@ -22,6 +23,7 @@ export const policies = sqliteTable(
     policyholderLocator: text().notNull(),
     productName: text().notNull(),
     configVersion: integer().notNull(),
+    upgrades: text({ mode: 'json' }).$type<readonly Upgrade[]>(),
     version: integer().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),

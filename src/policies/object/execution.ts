@@ -61,10 +61,11 @@ import { decidePreview } from '../preview/decision.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
 import { differenceQueries } from '../store/aggregates.ts'
-import { loadGround, loadPolicy } from '../store/loading.ts'
+import { loadGround, loadPolicy, loadVersion } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import { decideTermEnd } from '../term-end.ts'
+import { decideUpgrade } from '../upgrade/decision.ts'
 import type { PolicyMessage, PolicyOperation } from './message.ts'
 
 /** What an object remembers of its policy between operations; dropped on any error. */
@@ -123,7 +124,7 @@ async function attemptTwice(
   }
 }
 
-/** Operations that store nothing. */
+/** Operations that store nothing; a dry run of an upgrade does not either. */
 const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
   'price',
   'underwriting',
@@ -155,7 +156,8 @@ async function attempt(
     })
   }
 
-  const stored = !SHOWN_ONLY.has(operation.kind)
+  const isDryRun = operation.kind === 'upgrade' && operation.request.dryRun
+  const stored = !SHOWN_ONLY.has(operation.kind) && !isDryRun
   const loaded = await remembered(context, database, memory, locator, stored ? 'guarded' : 'unguarded')
   const plain = attemptWith(locatorSupply(shard, []))
   const recorded = async (
@@ -204,6 +206,18 @@ async function attempt(
       return json(await decideChange(loaded, operation.of, plain))
     case 'preview':
       return json(await decidePreview(loaded, operation.preview, plain))
+    case 'upgrade': {
+      const target = await loadVersion(context, database, operation.request.configVersion)
+      const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)
+      // The policy may have the version already because this very request was carried out before.
+      if (!upgraded) return (await storedAnswer(context, database)) ?? json(answer)
+      return await record(context, database, memory, {
+        before: loaded.aggregate,
+        ...upgraded,
+        answer: () => json(answer),
+        subject: String(locator),
+      })
+    }
     case 'invoice': {
       const planned = await decideInvoicing(loaded, plain)
       return planned ? await recorded(planned, () => VOID) : VOID

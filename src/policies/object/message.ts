@@ -14,6 +14,7 @@ import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/reque
 import type { PlannedChange } from '../planned-change.ts'
 import type { PolicyPreview } from '../preview/contract.ts'
 import type { TermEndNotice } from '../term-end.ts'
+import type { PolicyUpgradeRequest } from '../upgrade/contract.ts'
 
 export type PolicyOperation =
   /** `digits` are the locators leased for it; the first is the policy's own. */
@@ -33,6 +34,8 @@ export type PolicyOperation =
   | { kind: 'change'; of: PlannedChange }
   /** A transaction taken all the way; nothing is stored. */
   | { kind: 'preview'; preview: PolicyPreview }
+  /** To another version of the configuration; with `dryRun` nothing is stored. */
+  | { kind: 'upgrade'; request: PolicyUpgradeRequest }
   /** Prices without storing anything; `due` in the form of GET. */
   | { kind: 'price'; due: boolean }
   /** The decision as stored, or as it would be now. */

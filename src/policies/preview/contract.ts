@@ -4,12 +4,13 @@ import { z } from '@hono/zod-openapi'
 import { FutureInvoiceResponse, InvoiceType } from '../../billing/contract.ts'
 import { CancellationCreateRequest } from '../../cancellations/contract.ts'
 import { EndorsementCreateRequest } from '../../endorsements/contract.ts'
-import { Amount, Currency, Locator, optionalRecord, Text } from '../../platform/wire.ts'
+import { Amount, Currency, Locator, optionalRecord } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
 import { AutomatedUnderwritingResultResponse } from '../../rating/contract.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { ReinstatementCreateRequest } from '../../reinstatements/contract.ts'
 import { RenewalCreateRequest } from '../../renewals/contract.ts'
+import { ConflictResponse } from '../contract/conflict.ts'
 import { PolicyResponse } from '../contract/response.ts'
 
 /** A reinstatement as PATCH /cancellations/{locator}/reinstate makes it, with the cancellation that the path names. */
@@ -54,16 +55,6 @@ export const PreviewedInvoiceResponse = z
   })
   .openapi('PreviewedInvoiceResponse')
 export type PreviewedInvoiceResponse = z.infer<typeof PreviewedInvoiceResponse>
-
-/** A pending transaction of the policy: it blocks another one, or is invalidated for it (brief 2.4). */
-export const ConflictResponse = z
-  .object({
-    kind: z.enum(['endorsement', 'renewal', 'reinstatement']),
-    locator: Text,
-    state: z.enum(['quoted', 'accepted']),
-  })
-  .openapi('ConflictResponse')
-export type ConflictResponse = z.infer<typeof ConflictResponse>
 
 /** Locators of what the transaction would make are transient: nothing will ever have them. */
 export const PolicyPreviewResponse = z
