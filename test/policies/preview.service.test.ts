@@ -9,6 +9,7 @@ import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change
 import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
 import type { RenewalResponse } from '../../src/renewals/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
+import { comparable } from '../support/comparable.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
@@ -88,33 +89,6 @@ async function cancelled(): Promise<{ policy: PolicyResponse; cancellation: Canc
     cancelling(policy, { issue: true }),
   )
   return { policy, cancellation: body }
-}
-
-/**
- * The value with what two carryings-out of the same differ in taken away: locators are numbered in the order in
- * which they are met, so that which of them are the same still tells; times of recording are there or not.
- */
-function comparable(value: unknown): unknown {
-  const names = new Map<string, string>()
-  const numbered = (text: string): string => {
-    const name = names.get(text) ?? `locator ${names.size + 1}`
-    names.set(text, name)
-    return name
-  }
-  const isLocator = (text: string): boolean => /^([0-9a-f]{8}-[0-9a-f-]{27}|1\d{8})$/.test(text)
-  const RECORDED = /^(created|updated|issued|replaced|decision|posted|issue)?[tT]imestamp$/
-  const walk = (one: unknown): unknown => {
-    if (typeof one === 'string') return isLocator(one) ? numbered(one) : one
-    if (Array.isArray(one)) return one.map(walk)
-    if (typeof one !== 'object' || one === null) return one
-    return Object.fromEntries(
-      Object.entries(one).map(([key, inner]) => [
-        isLocator(key) ? numbered(key) : key,
-        RECORDED.test(key) ? 'recorded' : walk(inner),
-      ]),
-    )
-  }
-  return walk(value)
 }
 
 /** What an issued invoice and its preview both tell. */
