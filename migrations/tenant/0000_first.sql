@@ -263,6 +263,7 @@ CREATE TABLE `policy` (
 	`policyholder_locator` text NOT NULL,
 	`product_name` text NOT NULL,
 	`config_version` integer NOT NULL,
+	`upgrades` text,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,

@@ -15,28 +15,23 @@ import {
   withRecords,
 } from '../policies/aggregate.ts'
 import { invoiceEvents, policyEvent } from '../policies/events.ts'
-import { isIssued } from '../policies/fold/line.ts'
 import type { Planned } from '../policies/planned.ts'
 import { termEndTimers } from '../policies/term-end.ts'
 import { assertPolicyAllows } from '../policies/transitions.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
+import { issuedCount, undecided } from './referral.ts'
 import { scheduleOf } from './schedule.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
+import { withEndorsement } from './with-endorsement.ts'
 
-export type EndorsementTerms = {
-  name: string
-  startAt?: Instant
-  changes: EndorsementChanges
-  /** Exposures that the changes touch; absent where that is the whole policy. */
-  touches?: readonly Uuid[]
-}
+export type EndorsementTerms = { name: string; startAt?: Instant; changes: EndorsementChanges }
 
 export function planEndorsementCreation(
   before: PolicyAggregate,
-  { name, startAt, changes, touches }: EndorsementTerms,
+  { name, startAt, changes }: EndorsementTerms,
   { product, now, supply }: EndorsementContext,
 ): Planned & { endorsement: Endorsement } {
   assertPolicyAllows(before, 'endorse')
@@ -53,7 +48,7 @@ export function planEndorsementCreation(
     state: 'application',
     startAt: validStart(before, startAt ?? startingNow(before, now)),
     changes,
-    touches,
+    touches: touchesOf(changes, name, product),
     createdAt: now,
     updatedAt: now,
   }
@@ -108,7 +103,7 @@ export function planEndorsementUpdate(
   const isRenewal = endorsement.kind === 'renewal'
   const changes = mergedChanges(endorsement.changes, more)
   const changed: Endorsement = {
-    ...endorsement,
+    ...undecided(endorsement),
     startAt: isRenewal ? before.policy.effectiveEnd : validStart(before, startAt ?? endorsement.startAt),
     endAt: isRenewal ? validEnd(before, endAt ?? endorsement.endAt!) : undefined,
     changes,
@@ -137,7 +132,7 @@ function mergedChanges(before: EndorsementChanges, more: EndorsementChanges): En
   }
 }
 
-/** Locks the endorsement with its price: `carried` is it, carried out and priced. Underwriting must accept. */
+/** Locks the endorsement with its price and underwriting's decision: `carried` is it, carried out and priced. */
 export function planEndorsementQuote(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -147,11 +142,6 @@ export function planEndorsementQuote(
 ): Planned {
   assertEndorsementAllows(endorsement, 'quote')
   assertPolicyAllows(before, endorsement.kind === 'renewal' ? 'renew' : 'endorse')
-  if (underwriting.decision !== 'accept')
-    throw new Refusal(
-      'underwritingRefused',
-      `Underwriting decided '${underwriting.decision}' on the ${endorsement.kind}. ${underwriting.notes.join(' ')}`.trim(),
-    )
   const modification: Modification = { ...carried.modification, underwriting }
   const quoted: Endorsement = {
     ...endorsement,
@@ -278,17 +268,8 @@ export function planEndorsementDiscard(
   return { aggregate, events: [endorsementEvent(aggregate, 'discard', discarded)] }
 }
 
-const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
-  ...aggregate,
-  policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
-  endorsements: withRecords(aggregate.endorsements, [endorsement]),
-})
-
 const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
   [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
-
-const issuedCount = ({ modifications }: PolicyAggregate): number =>
-  [...modifications.values()].filter(isIssued).length
 
 /** What was quoted must still be quoted on the policy as it is (brief 2.4). */
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {

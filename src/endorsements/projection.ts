@@ -15,6 +15,7 @@ import { perilSegmentLocator } from '../policies/projection/view.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementResponse } from './contract.ts'
+import { personsDecision } from './referral.ts'
 import { scheduleOf } from './schedule.ts'
 
 export function endorsementResponse(
@@ -52,7 +53,9 @@ export const transactionResponse = (
 
 function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product: ProductDefinition) {
   const { policy } = aggregate
-  const { modificationLocator, underwriting, state } = transaction
+  const { modificationLocator, state } = transaction
+  const underwriting =
+    state === 'application' ? personsDecision(aggregate, transaction) : transaction.underwriting
   const modification =
     modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
   const invoice = modification && invoicesOf(aggregate, modification)[0]

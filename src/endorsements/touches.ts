@@ -14,7 +14,12 @@ export function repricingOf(
   changes: EndorsementChanges,
 ): Repricing {
   const type = product.endorsements.find(one => one.name === name)
-  switch (type?.reprice) {
+  if (!type)
+    throw new Refusal(
+      'invalidRequest',
+      `The policy's configuration has no endorsement '${name}' any more; discard this one, and apply for another.`,
+    )
+  switch (type.reprice) {
     case 'all':
       return 'all'
     case 'always':

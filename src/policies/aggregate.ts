@@ -26,6 +26,8 @@ export type Policy = {
   readonly policyholderLocator: Uuid
   readonly productName: string
   readonly configVersion: number
+  /** The versions that it was upgraded from, in order of time. */
+  readonly upgrades?: readonly Upgrade[]
   /** Rises by one with every commit; the guard of the policy's batches. */
   readonly version: number
   readonly createdAt: Instant
@@ -41,6 +43,9 @@ export type Policy = {
   readonly paymentScheduleName: string
   readonly premiumReportName?: string
 }
+
+/** At that time the policy left a version of the configuration for another one. */
+export type Upgrade = { readonly at: Instant; readonly from: number }
 
 export type UnderwritingDecision = 'accept' | 'reject' | 'none'
 

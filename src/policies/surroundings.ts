@@ -7,11 +7,12 @@ import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { PolicyAggregate } from './aggregate.ts'
 import type { Unread } from './part.ts'
 
+/** A version of the tenant's configuration, as it stands now. */
+export type Version = { configuration: LoadedConfiguration; configVersion: number }
+
 /** The surroundings of a policy that is yet to be made. */
-export type Ground = {
+export type Ground = Version & {
   policyholder: Policyholder
-  configuration: LoadedConfiguration
-  configVersion: number
   timeZone: TimeZone
   currency: CurrencyCode
   product: ProductDefinition

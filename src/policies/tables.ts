@@ -13,6 +13,7 @@ import type {
   Proration,
   ReinstatementState,
   UnderwritingResult,
+  Upgrade,
 } from './aggregate.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
@@ -23,6 +24,7 @@ export const policies = sqliteTable(
     policyholderLocator: text().notNull(),
     productName: text().notNull(),
     configVersion: integer().notNull(),
+    upgrades: text({ mode: 'json' }).$type<readonly Upgrade[]>(),
     version: integer().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),

@@ -22,6 +22,7 @@ export type PolicyAction =
   | 'renew'
   | 'cancel'
   | 'withdraw'
+  | 'upgrade'
 
 export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   update: { from: ['created'], to: 'same', event: 'policy.update', past: 'updated' },
@@ -42,6 +43,8 @@ export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   renew: { from: ['issued'], to: 'same', event: 'policy.renew', past: 'renewed' },
   cancel: { from: ['issued'], to: 'issued', event: 'policy.cancel', past: 'cancelled' },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
+  /** To another version of the configuration. What is priced and not issued yet is priced by the one before. */
+  upgrade: { from: ['created', 'issued'], to: 'same', event: 'policy.upgrade', past: 'upgraded' },
 }
 
 export function policyState(aggregate: PolicyAggregate): PolicyState {

@@ -18,7 +18,7 @@ import { COVER, type NaivePolicy, naivePolicy, naiveSum } from './naive-policy.t
 import { bigOf, naiveOf, naiveWithAccepted, type Story } from './policy-story.ts'
 
 /** As `toEqual`, which takes longer to find that nothing differs than the whole story takes. */
-function same(actual: unknown, expected: unknown): void {
+export function same(actual: unknown, expected: unknown): void {
   if (JSON.stringify(actual) !== JSON.stringify(expected)) expect(actual).toEqual(expected)
 }
 

@@ -59,13 +59,15 @@ import { termQueries } from '../list/store.ts'
 import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
+import { decidePreview } from '../preview/decision.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
 import { differenceQueries } from '../store/aggregates.ts'
-import { loadGround, loadPart, loadPolicy } from '../store/loading.ts'
+import { loadGround, loadPart, loadPolicy, loadVersion } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import { decideTermEnd } from '../term-end.ts'
+import { decideUpgrade } from '../upgrade/decision.ts'
 import type { PolicyMessage, PolicyOperation } from './message.ts'
 
 /** What an object remembers of its policy between operations; dropped on any error. */
@@ -124,8 +126,13 @@ async function attemptTwice(
   }
 }
 
-/** Operations that store nothing. */
-const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
+/** Operations that store nothing; a dry run of an upgrade does not either. */
+const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
+  'price',
+  'underwriting',
+  'change',
+  'preview',
+])
 
 /** Of a large policy a part may do; where it does not, the whole policy is read. */
 async function attempt(
@@ -174,7 +181,8 @@ async function attemptOn(
     })
   }
 
-  const stored = !SHOWN_ONLY.has(operation.kind)
+  const isDryRun = operation.kind === 'upgrade' && operation.request.dryRun
+  const stored = !SHOWN_ONLY.has(operation.kind) && !isDryRun
   const trust = stored ? 'guarded' : 'unguarded'
   const loaded = await remembered(context, database, memory, locator, trust, part)
   const plain = attemptWith(locatorSupply(shard, []))
@@ -222,6 +230,20 @@ async function attemptOn(
     }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
+    case 'preview':
+      return json(await decidePreview(loaded, operation.preview, plain))
+    case 'upgrade': {
+      const target = await loadVersion(context, database, operation.request.configVersion)
+      const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)
+      // The policy may have the version already because this very request was carried out before.
+      if (!upgraded) return (await storedAnswer(context, database)) ?? json(answer)
+      return await record(context, database, memory, {
+        before: loaded.aggregate,
+        ...upgraded,
+        answer: () => json(answer),
+        subject: String(locator),
+      })
+    }
     case 'invoice': {
       const planned = await decideInvoicing(loaded, plain)
       return planned ? await recorded(planned, () => VOID) : VOID

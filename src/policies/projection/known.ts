@@ -21,6 +21,7 @@ import type {
   Reinstatement,
 } from '../aggregate.ts'
 import { isStanding } from '../fold/line.ts'
+import { configVersionAt } from '../upgrade/version-at.ts'
 
 type Stamp = Instant | undefined
 
@@ -45,7 +46,12 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     return made && { ...made, cuts: run.cuts.filter(cut => isKnown(cut.by)) }
   }
   const known: PolicyAggregate = {
-    policy: { ...policy, ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']) },
+    policy: {
+      ...policy,
+      configVersion: configVersionAt(policy, asOf),
+      upgrades: policy.upgrades?.filter(one => one.at <= asOf),
+      ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']),
+    },
     quotes: quotesThen(aggregate, asOf),
     modifications,
     segments: kept(aggregate.segments, asOf, madeThen),
@@ -242,6 +248,7 @@ function policyThen({
       policy.finalizedAt,
       policy.issuedAt,
       policy.discardedAt,
+      ...(policy.upgrades ?? []).map(one => one.at),
       quote.updatedAt,
       ...[...quotes.values()].map(one => one.createdAt),
       ...transactions.flatMap(one => [one.createdAt, one.updatedAt, one.issuedAt]),

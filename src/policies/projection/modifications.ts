@@ -10,6 +10,7 @@ import type {
 import type { Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
 import { measureOf, shares } from '../fold/shares.ts'
+import { configVersionAt } from '../upgrade/version-at.ts'
 import { textIfAny, underwritingResponse } from './parts.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './view.ts'
 
@@ -18,7 +19,8 @@ export const modificationResponses = (view: PolicyView): PolicyModificationRespo
 
 function modificationResponse(view: PolicyView, step: Step): PolicyModificationResponse {
   const { premiumChange, underwriting, ...modification } = step.modification
-  const { currency, configVersion } = view.aggregate.policy
+  const { policy } = view.aggregate
+  const { currency } = policy
   const segments = step.made.map(segment => segment.locator)
   return {
     ...view.record,
@@ -43,7 +45,7 @@ function modificationResponse(view: PolicyView, step: Step): PolicyModificationR
     mediaByLocator: {},
     fieldValues: {},
     fieldGroupsByLocator: {},
-    configVersion,
+    configVersion: configVersionAt(policy, modification.createdAt),
   }
 }
 

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { type LoadedConfiguration, loadConfiguration } from '../../configuration/cache.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
-import { versionQuery } from '../../configuration/store.ts'
+import { type VersionRow, versionQuery } from '../../configuration/store.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
@@ -13,7 +13,7 @@ import { policyholderQuery, readPolicyholder } from '../../policyholders/store.t
 import { policyholders } from '../../policyholders/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import type { Part } from '../part.ts'
-import type { Ground, Loaded } from '../surroundings.ts'
+import type { Ground, Loaded, Version } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import {
   AGGREGATE_QUERIES,
@@ -39,22 +39,40 @@ export async function loadGround(
     versionQuery(database, request.configVersion),
   ])
   if (!holders[0]) throw notFound('policyholder', request.policyholderLocator)
-  const version = versions[0]
-  if (!version && request.configVersion !== undefined)
-    throw new Refusal(
-      'unknownConfigVersion',
-      `There is no configuration version ${request.configVersion}; GET /deployments/versions lists them.`,
-    )
-  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
-  const configuration = await loadConfiguration(context.env, context.tenant, version.hash, context.calls)
+  const { configuration, configVersion } = await versionOf(context, versions[0], request.configVersion)
   return {
     policyholder: readPolicyholder(holders[0]),
     configuration,
-    configVersion: version.version,
+    configVersion,
     timeZone: configuration.configuration.timeZone,
     currency: configuration.configuration.currency,
     product: productOf(configuration, request.productName),
   }
+}
+
+/** A version of the configuration, the latest for undefined; refuses with 400 one that there is not. */
+export async function loadVersion(
+  context: RequestContext,
+  database: Database,
+  asked: number | undefined,
+): Promise<Version> {
+  const [versions] = await database.batch([versionQuery(database, asked)])
+  return await versionOf(context, versions[0], asked)
+}
+
+async function versionOf(
+  { env, tenant, calls }: RequestContext,
+  version: VersionRow | undefined,
+  asked: number | undefined,
+): Promise<Version> {
+  if (!version && asked !== undefined)
+    throw new Refusal(
+      'unknownConfigVersion',
+      `There is no configuration version ${asked}; GET /deployments/versions lists them.`,
+    )
+  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  const configuration = await loadConfiguration(env, tenant, version.hash, calls)
+  return { configuration, configVersion: version.version }
 }
 
 function productOf({ configuration }: LoadedConfiguration, name: string): ProductDefinition {

@@ -24,6 +24,8 @@ import {
   type PolicyState,
   policyState,
 } from '../../../src/policies/transitions.ts'
+import { PolicyUpgradeRequest } from '../../../src/policies/upgrade/contract.ts'
+import { decideUpgrade } from '../../../src/policies/upgrade/decision.ts'
 import { PolicyQuoteUpdateRequest } from '../../../src/quotes/contract-quote.ts'
 import { decideQuote, type QuoteOperation } from '../../../src/quotes/decision.ts'
 import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/quotes/transitions.ts'
@@ -75,6 +77,12 @@ export const policyKind = kind<PolicyAction, PolicyState, undefined>('policy', P
     renew: async loaded => (await decideEndorsement(loaded, renewing(loaded, 'issued'), attempt())).planned,
     cancel: loaded => carriedOut(loaded, { action: 'legacy', coverageEndAt: halfway(loaded) }),
     withdraw: loaded => carriedOut(loaded, { action: 'withdraw' }),
+    upgrade: async loaded => {
+      const { configuration } = loaded
+      const request = PolicyUpgradeRequest.parse({})
+      return decideUpgrade(loaded, { configuration, configVersion: 2 }, request, STORY_BEGINS).upgraded
+        ?.planned
+    },
   },
 })
 
