@@ -36,24 +36,29 @@ export type PlanInput = {
  * before their due time, but not in the past: those with `issueAt` = `now` are made with the transaction.
  */
 export function planInstallments(input: PlanInput): Installment[] {
-  const { terms, now, timeZone } = input
+  const { now, timeZone } = input
   const schedule = hasPayable(input.charges) ? input.schedule : 'total'
-  const endOfToday = endOfDay(now, timeZone)
-  return paidTogether(billingPeriods(input.coverage, schedule, timeZone), endOfToday).map(
-    (periods, index) => {
-      const { start } = periods[0]!
-      const dueAt = later(endOfDay(start, timeZone), endOfToday)
-      return {
-        number: index + 1,
-        start,
-        end: periods.at(-1)!.end,
-        issueAt: index === 0 ? now : later(add(dueAt, -terms.amount, terms.unit, timeZone), now),
-        dueAt,
-        periods,
-      }
-    },
+  const periods = billingPeriods(input.coverage, schedule, timeZone)
+  const [first, ...others] = paidTogether(periods, endOfDay(now, timeZone)).map(group =>
+    installmentOf(group, input),
   )
+  return numbered([{ ...first!, issueAt: now }, ...others])
 }
+
+/** The installment that the periods are paid by. Its invoice is made the payment terms before it is due, or now. */
+export function installmentOf(
+  periods: readonly BillingPeriod[],
+  { terms, now, timeZone }: Pick<PlanInput, 'terms' | 'now' | 'timeZone'>,
+): Omit<Installment, 'number'> {
+  const { start } = periods[0]!
+  const dueAt = later(endOfDay(start, timeZone), endOfDay(now, timeZone))
+  const issueAt = later(add(dueAt, -terms.amount, terms.unit, timeZone), now)
+  return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
+}
+
+/** Installments of a plan with their numbers. */
+export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
+  plan.map((installment, index) => ({ ...installment, number: index + 1 }))
 
 function hasPayable(charges: Iterable<Charge>): boolean {
   for (const charge of charges) if (isPayable(charge)) return true
@@ -61,7 +66,7 @@ function hasPayable(charges: Iterable<Charge>): boolean {
 }
 
 /** Every period by itself, but those that start by the end of today together. */
-function paidTogether(periods: BillingPeriod[], endOfToday: Instant): BillingPeriod[][] {
+export function paidTogether(periods: readonly BillingPeriod[], endOfToday: Instant): BillingPeriod[][] {
   const past = periods.filter(period => period.start <= endOfToday)
   const single = periods.slice(past.length).map(period => [period])
   return past.length === 0 ? single : [past, ...single]

@@ -1,6 +1,14 @@
 import type { PaymentScheduleType } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
-import { add, type CalendarUnit, earlier, type Instant, type Span, type TimeZone } from '../platform/time.ts'
+import {
+  add,
+  type CalendarUnit,
+  earlier,
+  type Instant,
+  later,
+  type Span,
+  type TimeZone,
+} from '../platform/time.ts'
 
 /** From one billing period to the next, by schedule type (brief 4.2); `total` has a single period. */
 const STEPS: Record<PaymentScheduleType, { count: number; unit: CalendarUnit } | undefined> = {
@@ -34,14 +42,35 @@ export function billingPeriods(coverage: Span, type: PaymentScheduleType, zone: 
   const startOf = (index: number): Instant => add(coverage.start, index * step.count, step.unit, zone)
   const periods: BillingPeriod[] = []
   for (let start = coverage.start; start < coverage.end; ) {
-    if (periods.length === LARGEST_PLAN_PERIODS)
-      throw new Refusal(
-        'policyLimit',
-        `The payment schedule '${type}' has more than ${LARGEST_PLAN_PERIODS} billing periods over the policy's span; choose longer periods.`,
-      )
+    if (periods.length === LARGEST_PLAN_PERIODS) throw tooManyPeriods(type)
     const next = startOf(periods.length + 1)
     periods.push({ start, end: earlier(next, coverage.end), wholeMs: next - start })
     start = next
   }
   return periods
 }
+
+/**
+ * The billing periods of terms that follow one another, from a time on: the one that the time lies in is cut there.
+ * Refuses plans of more than `LARGEST_PLAN_PERIODS`.
+ */
+export function periodsFrom(
+  terms: readonly Span[],
+  type: PaymentScheduleType,
+  zone: TimeZone,
+  from: Instant,
+): BillingPeriod[] {
+  const periods = terms
+    .filter(term => term.end > from)
+    .flatMap(term => billingPeriods(term, type, zone))
+    .filter(period => period.end > from)
+    .map(period => ({ ...period, start: later(period.start, from) }))
+  if (periods.length > LARGEST_PLAN_PERIODS) throw tooManyPeriods(type)
+  return periods
+}
+
+const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
+  new Refusal(
+    'policyLimit',
+    `The payment schedule '${type}' has more than ${LARGEST_PLAN_PERIODS} billing periods over the policy's span; choose longer periods.`,
+  )

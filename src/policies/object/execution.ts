@@ -53,12 +53,15 @@ import {
   decideUpdate,
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
 import { decideInvoicing } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
+import { feeSummary } from '../projection/fees.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
+import { decideScheduleChange } from '../schedule-change.ts'
 import { differenceQueries } from '../store/aggregates.ts'
 import { loadGround, loadPolicy } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
@@ -194,6 +197,18 @@ async function attempt(
       if (!planned) return VOID
       return await recorded(planned, reinstatementAnswer(reinstatement), `${locator}/${reinstatement}`)
     }
+    case 'fees': {
+      const { newFees, reverseFees } = operation.request
+      if (newFees.length + reverseFees.length === 0) return feesAnswer(loaded)
+      const supply = await digits(DIGITS_FOR_FEE_UPDATE)
+      const { aggregate, product } = loaded
+      const context = { product, now: plain.now, supply }
+      return await recorded(planFeeUpdate(aggregate, operation.request, context), feesAnswer)
+    }
+    case 'paymentSchedule': {
+      const planned = await decideScheduleChange(loaded, operation.name, plain)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
     case 'invoice': {
@@ -224,6 +239,8 @@ const policyAnswer =
   ({ summarizeQuotes }: { summarizeQuotes: boolean }): AnswerOf =>
   ({ aggregate, product }) =>
     json(policyResponse(aggregate, product, { summarizeQuotes }))
+
+const feesAnswer: AnswerOf = ({ aggregate }) => json(feeSummary(aggregate))
 
 const endorsementAnswer =
   (locator: EndorsementLocator): AnswerOf =>

@@ -7,16 +7,19 @@ import type {
   PerilModificationResponse,
   PolicyModificationResponse,
 } from '../contract/modification.ts'
-import type { Step } from '../fold/line.ts'
+import { isListed, type Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
 import { measureOf, shares } from '../fold/shares.ts'
 import { textIfAny, underwritingResponse } from './parts.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './view.ts'
 
+/** Numbered as they are listed, so that what is not listed leaves no gap. */
 export const modificationResponses = (view: PolicyView): PolicyModificationResponse[] =>
-  view.line.map(step => modificationResponse(view, step))
+  view.line
+    .filter(step => isListed(step.modification))
+    .map((step, number) => modificationResponse(view, step, number))
 
-function modificationResponse(view: PolicyView, step: Step): PolicyModificationResponse {
+function modificationResponse(view: PolicyView, step: Step, number: number): PolicyModificationResponse {
   const { premiumChange, underwriting, ...modification } = step.modification
   const { currency, configVersion } = view.aggregate.policy
   const segments = step.made.map(segment => segment.locator)
@@ -25,7 +28,7 @@ function modificationResponse(view: PolicyView, step: Step): PolicyModificationR
     locator: modification.locator,
     name: modification.name,
     displayId: String(modification.displayId),
-    number: modification.number,
+    number,
     createdTimestamp: String(modification.createdAt),
     updatedTimestamp: String(modification.updatedAt),
     issuedTimestamp: textIfAny(modification.issuedAt),
