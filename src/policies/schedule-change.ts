@@ -1,12 +1,12 @@
 // Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
-// invoiced yet is planned anew from now on. A modification of its own, since plans and invoices belong to one; it
+// invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
 // charges nothing, and answers do not list it.
 import { billAnew } from '../billing/balance.ts'
 import { type Replan, replan } from '../billing/replan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import { nextNumber } from '../cancellations/effect.ts'
 import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
-import { type Instant, later } from '../platform/time.ts'
+import { type Instant, later, startOfDay } from '../platform/time.ts'
 import { type Modification, type PolicyAggregate, withRecords } from './aggregate.ts'
 import type { Attempt } from './attempt.ts'
 import { withoutConflicts } from './conflicts.ts'
@@ -28,16 +28,17 @@ export async function decideScheduleChange(
   if (scheduleName === aggregate.policy.paymentScheduleName) return undefined
   // What is quoted or accepted was planned on the schedule that the policy had.
   withoutConflicts(aggregate, '', 'block', now)
-  const from = later(now, aggregate.policy.originalStart)
+  const { originalStart, timeZone } = aggregate.policy
+  const from = later(startOfDay(now, timeZone), originalStart)
   const anew = replan(aggregate, { charges: [], scheduleName, from }, product, now)
   const supply = await attempt.digits(1 + anew.plan.filter(one => one.issueAt <= now).length)
-  return planScheduleChange(aggregate, scheduleName, anew, { now, supply })
+  return planScheduleChange(aggregate, { scheduleName, from }, anew, { now, supply })
 }
 
 /** Takes a digit, and one for each invoice that is due at once. */
 function planScheduleChange(
   before: PolicyAggregate,
-  newPaymentScheduleName: string,
+  { scheduleName, from }: { scheduleName: string; from: Instant },
   anew: Replan,
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned {
@@ -47,16 +48,16 @@ function planScheduleChange(
     displayId: supply.digits() as DisplayId,
     number: nextNumber(before),
     name: 'modification.policy.paymentSchedule',
-    effectiveAt: later(now, before.policy.originalStart),
+    effectiveAt: from,
     policyEnd: before.policy.effectiveEnd,
     createdAt: now,
     updatedAt: now,
     issuedAt: now,
-    newPaymentScheduleName,
+    newPaymentScheduleName: scheduleName,
   }
   const changed: PolicyAggregate = {
     ...before,
-    policy: { ...before.policy, paymentScheduleName: newPaymentScheduleName, updatedAt: now },
+    policy: { ...before.policy, paymentScheduleName: scheduleName, updatedAt: now },
     modifications: withRecords(before.modifications, [modification]),
   }
   assertWithinLimits(changed)
@@ -67,7 +68,7 @@ function planScheduleChange(
       policyEvent(aggregate, 'policy.update', {
         ...versioned(aggregate),
         modificationLocator: modification.locator,
-        paymentScheduleName: newPaymentScheduleName,
+        paymentScheduleName: scheduleName,
       }),
       ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
     ],
