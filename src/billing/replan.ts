@@ -83,17 +83,20 @@ function planned(
   context: PlanContext,
 ): Installment[] {
   const { now, timeZone, currency } = context
-  const all = paidTogether(periods, endOfDay(now, timeZone)).map(group => installmentOf(group, context))
-  const items = installmentItems(numbered(all), charges)
-  let plan = numbered(all.filter((_, index) => items[index]!.length > 0))
+  const endOfToday = endOfDay(now, timeZone)
+  let plan = numbered(paidTogether(periods, endOfToday).map(group => installmentOf(group, context)))
+  // Where an installment goes, amounts of a few minor units may come to lie on others: so until nothing changes.
   for (;;) {
-    const last = totalsDue(plan, charges, currency).findLastIndex(total => total.minor < 0)
-    if (last < 0 || (last === 0 && plan[0]!.issueAt === now)) return plan
-    const together = installmentOf(
-      plan.slice(0, last + 1).flatMap(one => one.periods),
-      context,
-    )
-    const atOnce = { ...together, issueAt: now, dueAt: endOfDay(now, timeZone) }
-    plan = numbered([atOnce, ...plan.slice(last + 1)])
+    const items = installmentItems(plan, charges)
+    const billing = plan.filter((_, index) => items[index]!.length > 0)
+    const last = totalsDue(billing, charges, currency).findLastIndex(total => total.minor < 0)
+    const isSettled = last < 0 || (last === 0 && billing[0]!.issueAt === now)
+    if (billing.length === plan.length && isSettled) return plan
+    plan = numbered(isSettled ? billing : [atOnce(billing.slice(0, last + 1)), ...billing.slice(last + 1)])
+  }
+
+  function atOnce(together: readonly Installment[]): Omit<Installment, 'number'> {
+    const periods = together.flatMap(one => one.periods)
+    return { ...installmentOf(periods, context), issueAt: now, dueAt: endOfToday }
   }
 }

@@ -7,7 +7,7 @@ import { boundQuote, nextNumber } from '../cancellations/effect.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
-import { type CurrencyCode, decimal, type Money, minorDigits, money } from '../platform/money.ts'
+import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../platform/money.ts'
 import { earlier, type Instant } from '../platform/time.ts'
 import { type Fee, type Modification, type PolicyAggregate, withRecords } from './aggregate.ts'
 import type { FeeCreateRequest, FeeUpdateRequest } from './contract/fees.ts'
@@ -58,6 +58,7 @@ export function planFeeUpdate(
     createdAt: now,
     updatedAt: now,
     issuedAt: now,
+    premiumChange: zero(before.policy.currency),
   }
   const updated: PolicyAggregate = {
     ...before,

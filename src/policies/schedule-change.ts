@@ -6,6 +6,7 @@ import { type Replan, replan } from '../billing/replan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import { nextNumber } from '../cancellations/effect.ts'
 import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
+import { zero } from '../platform/money.ts'
 import { type Instant, later, startOfDay } from '../platform/time.ts'
 import { type Modification, type PolicyAggregate, withRecords } from './aggregate.ts'
 import type { Attempt } from './attempt.ts'
@@ -53,6 +54,7 @@ function planScheduleChange(
     createdAt: now,
     updatedAt: now,
     issuedAt: now,
+    premiumChange: zero(before.policy.currency),
     newPaymentScheduleName: scheduleName,
   }
   const changed: PolicyAggregate = {

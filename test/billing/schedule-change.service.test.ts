@@ -6,7 +6,8 @@ import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
 import { add, endOfDay, type Instant, type TimeZone } from '../../src/platform/time.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
-import { type Boats, boatTenant, month } from '../support/boat.ts'
+import { type Boats, boatTenant } from '../support/boat.ts'
+import { month } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
@@ -300,6 +301,33 @@ describe('an endorsement with another schedule that is taken back', () => {
     ])
     await of.until(month(12))
     expect(standing(await addsUp(of, policy)).map(one => one.totalDue)).toEqual(Array(12).fill(100))
+  })
+})
+
+describe('a cancellation', () => {
+  it('that takes such an endorsement back asks at once for what fell due meanwhile', async () => {
+    const of = await boats()
+    const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
+    await of.until(month(5, 10))
+    await endorse(of, policy, {
+      startTimestamp: month(6),
+      newPaymentScheduleName: 'upfront',
+      state: 'accepted',
+    })
+    await of.until(month(7, 10))
+    await of.ok('POST', `/policies/${policy.locator}/cancellations`, {
+      name: 'sold',
+      effectiveTimestamp: month(8),
+      conflictHandling: 'invalidate',
+      issue: true,
+    })
+    await of.until(month(7, 11))
+    expect(asked(standing(await of.read(policy))).slice(6)).toEqual([
+      ['2030-09-01', 0],
+      ['2030-07-01', 100],
+      ['2030-08-01', 100],
+    ])
+    expect(await totalOf(of, policy)).toBe(800)
   })
 })
 

@@ -7,7 +7,8 @@ import type { PolicyFeeSummaryResponse } from '../../src/policies/contract/fees.
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import type { Answer } from '../support/api.ts'
-import { type Boats, boatTenant, month } from '../support/boat.ts'
+import { type Boats, boatTenant } from '../support/boat.ts'
+import { month } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { roundTrips } from '../support/motor.ts'
 
