@@ -186,10 +186,10 @@ export function invoiceWhatIsDue(
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
     const totalDue = totals[installment.number - 1]!
-    // One whose first invoice became void is due by the end of today at the earliest.
-    const again = invoicesOf(aggregate, modification).some(
-      invoice => invoice.installmentNumber === installment.number,
-    )
+    // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
+    const again =
+      installment.absorbedBy.length > 0 ||
+      invoicesOf(aggregate, modification).some(invoice => invoice.installmentNumber === installment.number)
     const dueAt = again
       ? later(installment.dueAt, endOfDay(now, aggregate.policy.timeZone))
       : installment.dueAt

@@ -13,7 +13,7 @@ export type Installment = Span & {
   /** When the invoice is made; the plan's first is made at once. */
   readonly issueAt: Instant
   readonly dueAt: Instant
-  /** One, but for an installment that takes in periods already past. */
+  /** One, but for an installment that takes in periods already past, or of a schedule that began later than its term. */
   readonly periods: readonly BillingPeriod[]
 }
 
@@ -38,7 +38,7 @@ export type PlanInput = {
 export function planInstallments(input: PlanInput): Installment[] {
   const { now, timeZone } = input
   const schedule = hasPayable(input.charges) ? input.schedule : 'total'
-  const periods = billingPeriods(input.coverage, schedule, timeZone)
+  const periods = billingPeriods(input.coverage, schedule, timeZone).map(period => [period])
   const [first, ...others] = paidTogether(periods, endOfDay(now, timeZone)).map(group =>
     installmentOf(group, input),
   )
@@ -65,9 +65,12 @@ function hasPayable(charges: Iterable<Charge>): boolean {
   return false
 }
 
-/** Every period by itself, but those that start by the end of today together. */
-export function paidTogether(periods: readonly BillingPeriod[], endOfToday: Instant): BillingPeriod[][] {
-  const past = periods.filter(period => period.start <= endOfToday)
-  const single = periods.slice(past.length).map(period => [period])
-  return past.length === 0 ? single : [past, ...single]
+/** Every group of periods by itself, but those that start by the end of today together. */
+export function paidTogether(
+  groups: readonly (readonly BillingPeriod[])[],
+  endOfToday: Instant,
+): (readonly BillingPeriod[])[] {
+  const past = groups.filter(group => group[0]!.start <= endOfToday)
+  const others = groups.slice(past.length)
+  return past.length === 0 ? others : [past.flat(), ...others]
 }

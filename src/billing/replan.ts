@@ -78,7 +78,7 @@ type PlanContext = {
  * one, made at once.
  */
 function planned(
-  periods: readonly BillingPeriod[],
+  periods: readonly BillingPeriod[][],
   charges: readonly Charge[],
   context: PlanContext,
 ): Installment[] {

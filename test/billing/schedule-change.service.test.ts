@@ -299,6 +299,8 @@ describe('an endorsement with another schedule that is taken back', () => {
       ['2030-07-01', 100],
       ['2030-08-01', 100],
     ])
+    for (const late of standing(back).slice(6))
+      expect(late.dueTimestamp).toBe(String(endOfDay(month(7, 10), BERLIN)))
     await of.until(month(12))
     expect(standing(await addsUp(of, policy)).map(one => one.totalDue)).toEqual(Array(12).fill(100))
   })
@@ -356,7 +358,11 @@ describe('a cancellation after another schedule', () => {
       ['2030-09-01', 10],
     ])
     expect(await totalOf(of, policy)).toBe(930)
-    await addsUp(of, other)
+    // July was invoiced; the rest of its quarter was asked for at once, and the last quarter is not asked for.
+    expect(asked(standing(await of.read(other))).slice(7)).toEqual([
+      ['2030-07-01', 200],
+      ['2030-10-01', 0],
+    ])
     expect(await totalOf(of, other)).toBe(900)
   })
 })
@@ -376,8 +382,8 @@ describe('POST paymentSchedule', () => {
     const changed = await of.read(policy)
     expect(changed.paymentScheduleName).toBe('semiannually')
     expect(changed.modifications.map(one => one.number)).toEqual([0])
-    // 900 are left. The first half year has begun, 91 of its 181 days (less the hour of summer time) are open.
-    expect(asked(standing(changed)).slice(3)).toEqual([['2030-03-10', 301.15]])
+    // 900 are left; the first half year has begun, and three of its months are open.
+    expect(asked(standing(changed)).slice(3)).toEqual([['2030-03-10', 300]])
     expect(standing(changed).at(-1)!.invoiceType).toBe('installment')
     await of.until(month(5, 10))
     expect((await change(of, policy, 'weekly')).status).toBe(200)
