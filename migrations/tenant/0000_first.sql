@@ -50,7 +50,7 @@ CREATE TABLE `installment` (
 	`issue_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`periods` text NOT NULL,
-	`absorbed_by` text
+	`absorbed_by` text NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint
@@ -196,7 +196,6 @@ CREATE TABLE `fee` (
 	`name` text NOT NULL,
 	`description` text NOT NULL,
 	`amount` integer NOT NULL,
-	`reversed` integer NOT NULL,
 	`made_by` text NOT NULL,
 	`start` integer NOT NULL,
 	`end` integer NOT NULL,
@@ -223,7 +222,8 @@ CREATE TABLE `modification` (
 	`premium_change` integer,
 	`proration` text,
 	`transaction_locator` text,
-	`cancellation_name` text
+	`cancellation_name` text,
+	`new_payment_schedule_name` text
 );
 --> statement-breakpoint
 CREATE INDEX `modification_policy` ON `modification` (`policy_locator`);--> statement-breakpoint

@@ -1,5 +1,5 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
-import { billAtOnce, billTerm } from '../billing/balance.ts'
+import { billAnew, billAtOnce, billTerm } from '../billing/balance.ts'
 import { termPlan } from '../billing/bill.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
@@ -22,7 +22,7 @@ import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
 import { issuedCount, undecided } from './referral.ts'
-import { scheduleOf } from './schedule.ts'
+import { replanOf, scheduleOf } from './schedule.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 import { withEndorsement } from './with-endorsement.ts'
@@ -163,8 +163,8 @@ export function planEndorsementQuote(
 }
 
 /**
- * It is billed, and its segments show, though they are not issued yet: an endorsement at once, a renewal by the
- * policy's schedule over its term. Takes as many digits as invoices are due.
+ * It is billed, and its segments show, though they are not issued yet: an endorsement at once or by the schedule that
+ * it names, a renewal by the policy's schedule over its term. Takes as many digits as invoices are due.
  */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
@@ -183,10 +183,13 @@ export function planEndorsementAcceptance(
     { ...before, modifications: withRecords(before.modifications, [modification]) },
     accepted,
   )
+  const anew = replanOf(recorded, endorsement, modification, product, now)
   const { aggregate, made } =
     endorsement.kind === 'renewal'
       ? billTerm(recorded, modification, scheduleOf(recorded, endorsement), { product, now, supply })
-      : billAtOnce(recorded, modification, false, { now, supply })
+      : anew
+        ? billAnew(recorded, modification, anew, { now, supply })
+        : billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [
@@ -204,9 +207,10 @@ export function digitsForAcceptance(
   { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): number {
   assertEndorsementAllows(endorsement, 'accept')
-  if (endorsement.kind === 'endorsement') return 1
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const plan = termPlan(before, modification, scheduleOf(before, endorsement), product, now)
+  const anew = replanOf(before, endorsement, modification, product, now)
+  if (endorsement.kind === 'endorsement' && !anew) return 1
+  const plan = anew?.plan ?? termPlan(before, modification, scheduleOf(before, endorsement), product, now)
   return plan.filter(one => one.issueAt <= now).length
 }
 

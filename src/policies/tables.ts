@@ -89,6 +89,7 @@ export const modifications = sqliteTable(
     proration: text().$type<Proration>(),
     transactionLocator: text(),
     cancellationName: text(),
+    newPaymentScheduleName: text(),
   },
   table => [index('modification_policy').on(table.policyLocator)],
 )
@@ -180,7 +181,6 @@ export const perilRuns = sqliteTable(
 /** A change of a fee as it is stored: amounts in minor units. */
 export type StoredFeeChange = {
   by: string
-  reversed: boolean
   parts: StoredFeePart[]
   removed: StoredFeePart[]
 }
@@ -195,7 +195,6 @@ export const fees = sqliteTable(
     name: text().notNull(),
     description: text().notNull(),
     amount: integer().notNull(),
-    reversed: integer({ mode: 'boolean' }).notNull(),
     madeBy: text().notNull(),
     start: integer().notNull(),
     end: integer().notNull(),

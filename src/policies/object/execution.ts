@@ -54,14 +54,17 @@ import {
   decideUpdate,
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
 import { decideInvoicing } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
 import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
 import { decidePreview } from '../preview/decision.ts'
+import { feeSummary } from '../projection/fees.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
+import { decideScheduleChange } from '../schedule-change.ts'
 import { differenceQueries } from '../store/aggregates.ts'
 import { loadGround, loadPart, loadPolicy, loadVersion } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
@@ -228,6 +231,18 @@ async function attemptOn(
       if (!planned) return VOID
       return await recorded(planned, reinstatementAnswer(reinstatement), `${locator}/${reinstatement}`)
     }
+    case 'fees': {
+      const { newFees, reverseFees } = operation.request
+      if (newFees.length + reverseFees.length === 0) return feesAnswer(loaded)
+      const supply = await digits(DIGITS_FOR_FEE_UPDATE)
+      const { aggregate, product } = loaded
+      const context = { product, now: plain.now, supply }
+      return await recorded(planFeeUpdate(aggregate, operation.request, context), feesAnswer)
+    }
+    case 'paymentSchedule': {
+      const planned = await decideScheduleChange(loaded, operation.name, plain)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
     case 'preview':
@@ -272,6 +287,8 @@ const policyAnswer =
   ({ summarizeQuotes }: { summarizeQuotes: boolean }): AnswerOf =>
   ({ aggregate, product }) =>
     json(policyResponse(aggregate, product, { summarizeQuotes }))
+
+const feesAnswer: AnswerOf = ({ aggregate }) => json(feeSummary(aggregate))
 
 const endorsementAnswer =
   (locator: EndorsementLocator): AnswerOf =>

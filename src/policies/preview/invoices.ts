@@ -1,5 +1,5 @@
 // The invoices that a transaction would make: one for each installment that it puts on the policy's plan.
-import { amountsDue, chargesOf, invoicesOf, planOf } from '../../billing/bill.ts'
+import { amountsDue, billedCharges, invoicesOf, planOf } from '../../billing/bill.ts'
 import type { FinancialTransactionResponse } from '../../billing/contract.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../../billing/financial-transactions.ts'
 import { INVOICED_TRANSACTIONS } from '../../billing/invoice.ts'
@@ -41,18 +41,10 @@ export function previewedInvoices(
         invoiceType: number === 1 ? INVOICED_TRANSACTIONS[modification.kind] : 'installment',
         totalDue: toNumber(totalDue),
         totalDueCurrency: totalDue.currency,
-        financialTransactions: billedWith(after, installment).flatMap(one => itemised(one, issueAt)),
+        financialTransactions: itemised(installment, issueAt),
       }
     })
 }
-
-/** The installment, and those of other modifications that its invoice bills in their place. */
-const billedWith = (after: PolicyAggregate, installment: PlannedInstallment): PlannedInstallment[] => [
-  installment,
-  ...(installment.number === 1
-    ? those(after.installments, one => one.absorbedBy === installment.modificationLocator)
-    : []),
-]
 
 /** What an installment bills, posted at a time. The charges of each modification are laid on its plan once. */
 function itemising(
@@ -60,33 +52,29 @@ function itemising(
   product: ProductDefinition,
 ): (installment: PlannedInstallment, postedAt: Instant) => FinancialTransactionResponse[] {
   const pieces = allPieces(policyView(after, selectedQuote(after), product))
-  const known = new Map<Uuid, { items: (readonly InstallmentItem[])[]; segments: Map<Uuid, Uuid> }>()
+  const items = new Map<Uuid, (readonly InstallmentItem[])[]>()
+  const segments = new Map<Uuid, Map<Uuid, Uuid>>()
   return ({ modificationLocator, number }, postedAt) => {
-    const modification = after.modifications.get(modificationLocator)!
-    const of = known.get(modificationLocator) ?? {
-      items: itemsOf(after, modification),
-      segments: segmentsOf(pieces, modification),
-    }
-    known.set(modificationLocator, of)
-    return financialTransactions(
-      after,
-      modification,
-      of.items[number - 1]!,
-      postedAt,
-      run => of.segments.get(run)!,
-    )
+    const billed =
+      items.get(modificationLocator) ?? itemsOf(after, after.modifications.get(modificationLocator)!)
+    items.set(modificationLocator, billed)
+    return financialTransactions(after, billed[number - 1]!, postedAt, (run, madeBy) => {
+      const made = segments.get(madeBy) ?? segmentsOf(pieces, madeBy)
+      segments.set(madeBy, made)
+      return made.get(run)!
+    })
   }
 }
 
 function itemsOf(after: PolicyAggregate, modification: Modification): (readonly InstallmentItem[])[] {
-  const items = installmentItems(planOf(after, modification), chargesOf(after, modification))
+  const items = installmentItems(planOf(after, modification), billedCharges(after, modification))
   const count = items.reduce((sum, some) => sum + some.length, 0)
   return count > MOST_ITEMISED ? items.map(summedItems) : [...items]
 }
 
 /** Of each run, the segment that the modification made of it, else the one that it replaced. */
-function segmentsOf(pieces: readonly RunPiece[], { locator }: Modification): Map<Uuid, Uuid> {
-  const replaced = pieces.filter(({ piece }) => piece.replacedBy === locator)
-  const made = pieces.filter(({ piece }) => piece.madeBy === locator)
+function segmentsOf(pieces: readonly RunPiece[], by: Uuid): Map<Uuid, Uuid> {
+  const replaced = pieces.filter(({ piece }) => piece.replacedBy === by)
+  const made = pieces.filter(({ piece }) => piece.madeBy === by)
   return new Map([...replaced, ...made].map(one => [one.run.locator, one.locator]))
 }
