@@ -57,7 +57,6 @@ import { decideInvoicing } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
-import { decidePreview } from '../preview/decision.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
 import { differenceQueries } from '../store/aggregates.ts'
@@ -125,12 +124,7 @@ async function attemptTwice(
 }
 
 /** Operations that store nothing; a dry run of an upgrade does not either. */
-const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
-  'price',
-  'underwriting',
-  'change',
-  'preview',
-])
+const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
 
 async function attempt(
   context: RequestContext,
@@ -204,8 +198,6 @@ async function attempt(
     }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
-    case 'preview':
-      return json(await decidePreview(loaded, operation.preview, plain))
     case 'upgrade': {
       const target = await loadVersion(context, database, operation.request.configVersion)
       const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)

@@ -1,13 +1,11 @@
 // The invoices that a transaction would make: one for each installment that it puts on the policy's plan.
 import { amountsDue, chargesOf, invoicesOf, planOf } from '../../billing/bill.ts'
-import type { FinancialTransactionResponse } from '../../billing/contract.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../../billing/financial-transactions.ts'
 import { INVOICED_TRANSACTIONS } from '../../billing/invoice.ts'
 import { type InstallmentItem, installmentItems } from '../../billing/items.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import type { Uuid } from '../../platform/locators.ts'
-import { toNumber } from '../../platform/money.ts'
-import type { Instant } from '../../platform/time.ts'
+import { type Money, toNumber } from '../../platform/money.ts'
 import {
   type Modification,
   type PlannedInstallment,
@@ -24,14 +22,14 @@ export function previewedInvoices(
   after: PolicyAggregate,
   product: ProductDefinition,
 ): PreviewedInvoiceResponse[] {
-  const itemised = itemising(after, product)
+  const billingOf = billing(after, product)
   return those(after.installments, one => !before.installments.has(one.locator))
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
     .map(installment => {
-      const modification = after.modifications.get(installment.modificationLocator)!
+      const { modification, totals } = billingOf(installment)
       const { number, issueAt } = installment
       const invoice = invoicesOf(after, modification).find(one => one.installmentNumber === number)
-      const totalDue = amountsDue(after, modification)[number - 1]!
+      const totalDue = totals[number - 1]!
       return {
         issueTimestamp: String(issueAt),
         dueTimestamp: String((invoice ?? installment).dueAt),
@@ -41,7 +39,11 @@ export function previewedInvoices(
         invoiceType: number === 1 ? INVOICED_TRANSACTIONS[modification.kind] : 'installment',
         totalDue: toNumber(totalDue),
         totalDueCurrency: totalDue.currency,
-        financialTransactions: billedWith(after, installment).flatMap(one => itemised(one, issueAt)),
+        financialTransactions: billedWith(after, installment).flatMap(one => {
+          const { modification, items, segments } = billingOf(one)
+          const billed = items[one.number - 1]!
+          return financialTransactions(after, modification, billed, issueAt, run => segments.get(run)!)
+        }),
       }
     })
 }
@@ -54,27 +56,33 @@ const billedWith = (after: PolicyAggregate, installment: PlannedInstallment): Pl
     : []),
 ]
 
-/** What an installment bills, posted at a time. The charges of each modification are laid on its plan once. */
-function itemising(
+/** How a modification is billed, by its installments. */
+type Billing = {
+  readonly modification: Modification
+  readonly totals: readonly Money[]
+  readonly items: readonly (readonly InstallmentItem[])[]
+  readonly segments: ReadonlyMap<Uuid, Uuid>
+}
+
+/** The billing that an installment is part of; the charges of each modification are laid on its plan once. */
+function billing(
   after: PolicyAggregate,
   product: ProductDefinition,
-): (installment: PlannedInstallment, postedAt: Instant) => FinancialTransactionResponse[] {
+): (of: Pick<PlannedInstallment, 'modificationLocator'>) => Billing {
   const pieces = allPieces(policyView(after, selectedQuote(after), product))
-  const known = new Map<Uuid, { items: (readonly InstallmentItem[])[]; segments: Map<Uuid, Uuid> }>()
-  return ({ modificationLocator, number }, postedAt) => {
+  const known = new Map<Uuid, Billing>()
+  return ({ modificationLocator }) => {
+    const earlier = known.get(modificationLocator)
+    if (earlier) return earlier
     const modification = after.modifications.get(modificationLocator)!
-    const of = known.get(modificationLocator) ?? {
+    const made: Billing = {
+      modification,
+      totals: amountsDue(after, modification),
       items: itemsOf(after, modification),
       segments: segmentsOf(pieces, modification),
     }
-    known.set(modificationLocator, of)
-    return financialTransactions(
-      after,
-      modification,
-      of.items[number - 1]!,
-      postedAt,
-      run => of.segments.get(run)!,
-    )
+    known.set(modificationLocator, made)
+    return made
   }
 }
 
