@@ -50,7 +50,8 @@ CREATE TABLE `installment` (
 	`issue_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`periods` text NOT NULL,
-	`absorbed_by` text
+	`absorbed_by` text,
+	`released_by` text
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint

@@ -20,8 +20,8 @@ import {
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
 
 /**
- * One invoice for the modification, due at the end of today. With `absorbing`, installments that start at its time
- * or later and are not invoiced are billed by it too. Takes one digit.
+ * One invoice for the modification, due at the end of today. With `absorbing`, installments that start where it ends
+ * the policy or later and are not invoiced are billed by it too. Takes one digit.
  */
 export function billAtOnce(
   before: PolicyAggregate,
@@ -42,7 +42,7 @@ export function billAtOnce(
     periods: [{ ...span, wholeMs: span.end - span.start }],
   }
   const absorbed = absorbing
-    ? openAfter(before, start).map(one => ({ ...one, absorbedBy: modification.locator }))
+    ? openAfter(before, modification.policyEnd).map(one => ({ ...one, absorbedBy: modification.locator }))
     : []
   const planned = { ...before, installments: withRecords(before.installments, [...absorbed, plan]) }
   return invoiceWhatIsDue(planned, modification, { now, supply })
@@ -61,7 +61,7 @@ export function billTerm(
 }
 
 /** Installments that start then or later and have no invoice that stands. */
-function openAfter(aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] {
+export function openAfter(aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
   )

@@ -53,7 +53,10 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
 
 /** What installments of other modifications bill that this one's first invoice bills in their place. */
 function absorbedBy(aggregate: PolicyAggregate, modification: Modification): Money[] {
-  const absorbed = [...aggregate.installments.values()].filter(one => one.absorbedBy === modification.locator)
+  const { locator } = modification
+  const absorbed = [...aggregate.installments.values()].filter(
+    one => one.absorbedBy === locator || one.releasedBy?.includes(locator),
+  )
   const owners = new Set(absorbed.map(one => one.modificationLocator))
   return [...owners].flatMap(owner => {
     const due = amountsDue(aggregate, aggregate.modifications.get(owner)!)

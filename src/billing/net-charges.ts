@@ -1,6 +1,7 @@
 // What a later modification charges: what its pieces and fees cost, less what those cost that they replace. A
 // cancellation gives back, so its charges are negative.
 import { type Money, minus, sum } from '../platform/money.ts'
+import { later } from '../platform/time.ts'
 import type { Modification, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
 import { type Amounts, amountsOf, each, minusAmounts, plusAmounts } from '../policies/fold/amounts.ts'
 import { feeInForce } from '../policies/fold/fees.ts'
@@ -19,12 +20,11 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     one => one.locator === by || (isIssued(one) && one.number < modification.number),
   )
   const { timeZone, currency } = aggregate.policy
+  const { effectiveAt: start, policyEnd, kind } = modification
+  // A renewed term may start before the original end, where an endorsement made the policy shorter.
   const span = {
-    start: modification.effectiveAt,
-    end:
-      aggregate.policy.originalEnd > modification.effectiveAt
-        ? aggregate.policy.originalEnd
-        : modification.policyEnd,
+    start,
+    end: kind === 'renewal' ? policyEnd : later(policyEnd, aggregate.policy.originalEnd),
   }
   const makers = new Set(line.map(step => step.modification.locator))
   const charges: Charge[] = []

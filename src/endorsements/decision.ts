@@ -37,6 +37,7 @@ import {
   planRenewalCreation,
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
+import { policyOnIssue } from './terms.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
 export type EndorsementOperation =
@@ -68,8 +69,7 @@ export async function decideEndorsement(
   if (operation.action === 'create') {
     const { state = 'application', conflictHandling, ...request } = operation.request
     const supply = await attempt.digits(1)
-    const { endorsementName: name, startTimestamp: startAt } = request
-    const terms = { name, startAt, changes: changesOf(request) }
+    const terms = { name: request.endorsementName, ...termsOf(request, loaded) }
     const { endorsement, ...created } = planEndorsementCreation(aggregate, terms, { product, now, supply })
     return await walked(created, endorsement.locator, state, loaded, attempt, conflictHandling)
   }
@@ -83,9 +83,9 @@ export async function decideEndorsement(
   const answered = (planned: Planned): EndorsementDecision => ({ planned, endorsement: endorsement.locator })
   switch (operation.action) {
     case 'update': {
-      const { renewalEndTimestamp: endAt, ...update } = operation.update
-      const terms = { startAt: update.startTimestamp, endAt, changes: changesOf(update) }
-      const updated = planEndorsementUpdate(aggregate, endorsement, terms, now)
+      const { renewalEndTimestamp, ...update } = operation.update
+      const { endAt = renewalEndTimestamp, ...terms } = termsOf(update, loaded)
+      const updated = planEndorsementUpdate(aggregate, endorsement, { ...terms, endAt }, now)
       return answered(await checked(updated, endorsement.locator, loaded, attempt))
     }
     case 'discard':
@@ -188,7 +188,7 @@ export async function carriedOut(
 ) {
   const result = await applied(before, endorsement, loaded, attempt)
   assertContent(result, loaded, attempt, true)
-  const context = contextOf(result, { ...loaded, aggregate: result.aggregate }, attempt)
+  const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
   const priced = pricedEndorsement(result, context)
   const underwriting: UnderwritingResult = underwriteQuote(priced.aggregate, result.quote, context)
   return { ...priced, underwriting }
@@ -246,12 +246,17 @@ function assertContent(
 }
 
 /** Templates see the policy as it will be when the endorsement is issued. */
-const contextOf = ({ modification }: Endorsed, loaded: Loaded, attempt: Attempt): RatingContext => ({
+const contextOf = (
+  { modification }: Endorsed,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): RatingContext => ({
   ...ratingContext(loaded, attempt),
   operation: modification.kind === 'renewal' ? 'renewal' : 'endorsement',
   project: (current, quote) =>
     policyResponse(
-      current,
+      { ...current, policy: policyOnIssue(current, endorsement) },
       loaded.product,
       { summarizeQuotes: false },
       quote,
@@ -259,12 +264,16 @@ const contextOf = ({ modification }: Endorsed, loaded: Loaded, attempt: Attempt)
     ),
 })
 
-function changesOf(request: EndorsementUpdateRequest) {
-  const { startTimestamp: _start, newPolicyEndTimestamp, ...changes } = request
-  if (newPolicyEndTimestamp !== undefined)
+/** A configuration that turns this on lets endorsements change the policy's end (brief 2.5). */
+export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'
+
+/** What the request asks for. Refuses (400) a new end of the policy where the configuration does not allow it. */
+function termsOf(request: EndorsementUpdateRequest, { configuration }: Loaded) {
+  const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
+  if (endAt !== undefined && configuration.configuration.features[NEW_POLICY_END] !== true)
     throw new Refusal(
       'invalidRequest',
-      'newPolicyEndTimestamp is not enabled: renew the policy for a later end, or cancel it for an earlier one.',
+      `newPolicyEndTimestamp is turned off: the features in config.json lack '${NEW_POLICY_END}'. Turn it on, or renew the policy for a later end and cancel it for an earlier one.`,
     )
-  return changes
+  return { startAt, endAt, changes }
 }

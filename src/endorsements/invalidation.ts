@@ -1,3 +1,4 @@
+import { released } from '../billing/absorption.ts'
 import { invoicesOf } from '../billing/bill.ts'
 import { invalidated, isOutstanding } from '../billing/invoice.ts'
 import type { Instant } from '../platform/time.ts'
@@ -19,8 +20,10 @@ export function planEndorsementInvalidation(
   const voided = invoicesOf(before, modification)
     .filter(isOutstanding)
     .map(invoice => invalidated(invoice, now))
+  const { installments, timers } = released(before, modification, now)
   const aggregate: PolicyAggregate = {
     ...before,
+    installments,
     policy: { ...before.policy, updatedAt: now },
     endorsements: withRecords(before.endorsements, [gone]),
     modifications: withRecords(before.modifications, [
@@ -34,5 +37,6 @@ export function planEndorsementInvalidation(
       ...invalidationEvents(before, modification, voided),
       endorsementEvent(aggregate, 'invalidate', gone),
     ],
+    timers,
   }
 }

@@ -1,4 +1,5 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
+import { absorbable } from '../billing/absorption.ts'
 import { amountsDue, chargesOf, invoicesOf, termPlan } from '../billing/bill.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
 import { financialTransactions } from '../billing/financial-transactions.ts'
@@ -6,8 +7,8 @@ import { policyInvoiceResponse } from '../billing/invoice-response.ts'
 import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
-import { shardOfDigits } from '../platform/locators.ts'
-import { endOfDay } from '../platform/time.ts'
+import { shardOfDigits, type Uuid } from '../platform/locators.ts'
+import { endOfDay, type Instant } from '../platform/time.ts'
 import type { Endorsement, Modification, PolicyAggregate } from '../policies/aggregate.ts'
 import type { PerilCreate, PerilUpdate } from '../policies/draft/request.ts'
 import { textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
@@ -16,6 +17,7 @@ import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementResponse } from './contract.ts'
 import { scheduleOf } from './schedule.ts'
+import { isShortening } from './terms.ts'
 
 export function endorsementResponse(
   aggregate: PolicyAggregate,
@@ -26,6 +28,7 @@ export function endorsementResponse(
     ...inCommon(aggregate, endorsement, product),
     endorsementName: endorsement.name,
     startTimestamp: String(endorsement.startAt),
+    newPolicyEndTimestamp: textIfAny(endorsement.endAt),
     reprice: endorsement.changes.reprice ?? false,
   }
 }
@@ -109,10 +112,23 @@ function planned(
     startTimestamp: String(start),
     endTimestamp: String(end),
     writeOff: false,
-    financialTransactions: financialTransactions(aggregate, modification, items[at]!, issueAt, run =>
-      perilSegmentLocator(run, last, shard),
-    ),
+    financialTransactions: [
+      ...financialTransactions(aggregate, modification, items[at]!, issueAt, run =>
+        perilSegmentLocator(run, last, shard),
+      ),
+      ...(isShortening(aggregate, transaction) ? takenOver(aggregate, modification, issueAt) : []),
+    ],
   }))
+}
+
+/** What was planned for after the policy's earlier end, and is billed on the endorsement's invoice. */
+function takenOver(aggregate: PolicyAggregate, modification: Modification, postedAt: Instant) {
+  const shard = shardOfDigits(aggregate.policy.locator)
+  return absorbable(aggregate, modification).flatMap(({ owner, items }) => {
+    const last = [...aggregate.segments.values()].findLast(one => one.madeBy === owner.locator)!
+    const locatorOf = (run: Uuid): Uuid => perilSegmentLocator(run, last, shard)
+    return financialTransactions(aggregate, owner, items, postedAt, locatorOf)
+  })
 }
 
 const values = (wire: unknown) => readFieldValues(wire).values

@@ -210,6 +210,8 @@ export type PlannedInstallment = Installment & {
   readonly modificationLocator: Uuid
   /** The modification whose invoice bills it, in place of one of its own. */
   readonly absorbedBy?: Uuid
+  /** Those that did so and were taken back: their invoices are void, and still show that they billed it. */
+  readonly releasedBy?: readonly Uuid[]
 }
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'

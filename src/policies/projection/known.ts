@@ -62,9 +62,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
         : undefined,
     ),
     installments: mapped(aggregate.installments, (one): PlannedInstallment | undefined =>
-      isKnown(one.modificationLocator)
-        ? { ...one, absorbedBy: isKnown(one.absorbedBy) ? one.absorbedBy : undefined }
-        : undefined,
+      isKnown(one.modificationLocator) ? installmentThen(one, modifications) : undefined,
     ),
     invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, asOf)),
     endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
@@ -131,6 +129,15 @@ function modificationThen(modification: Modification, asOf: Instant): Modificati
         ? updatedAt
         : latest(createdAt, [isDecided ? underwriting.at : undefined, acceptedAt, issuedAt, invalidatedAt]),
   }
+}
+
+/** Who billed it then may have been taken back since. */
+function installmentThen(one: PlannedInstallment, modifications: Modifications): PlannedInstallment {
+  const known = [...(one.releasedBy ?? []), ...(one.absorbedBy ? [one.absorbedBy] : [])].filter(locator =>
+    modifications.has(locator),
+  )
+  const isBack = (locator: Uuid): boolean => modifications.get(locator)!.invalidatedAt !== undefined
+  return { ...one, absorbedBy: known.find(locator => !isBack(locator)), releasedBy: known.filter(isBack) }
 }
 
 function invoiceThen(invoice: Invoice, asOf: Instant): Invoice {
