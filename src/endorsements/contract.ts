@@ -87,6 +87,35 @@ export const EndorsementCreateRequest = z
   .openapi('EndorsementCreateRequest')
 export type EndorsementCreateRequest = z.infer<typeof EndorsementCreateRequest>
 
+/** The policy's changes in the legacy request. */
+export const EndorsementPolicyUpdateRequest = z
+  .object(policyChanges(EndorsementExposureUpdateRequest))
+  .openapi('EndorsementPolicyUpdateRequest')
+export type EndorsementPolicyUpdateRequest = z.infer<typeof EndorsementPolicyUpdateRequest>
+
+const NO_CHANGES = EndorsementPolicyUpdateRequest.parse({})
+
+/**
+ * POST /policy/{policyLocator}/endorse and /previewEndorsementPrice, both legacy (brief 0.10). Published clients
+ * send no `reprice`; endorsements that are configured to ask for it need it here too.
+ */
+export const EndorsementIssueRequest = z
+  .object({
+    endorsementName: Name,
+    startTimestamp: OptionalTimestamp,
+    newPolicyEndTimestamp: OptionalTimestamp,
+    reprice: changes.reprice,
+    updatePolicy: optionalRecord(EndorsementPolicyUpdateRequest),
+  })
+  .transform(
+    ({ updatePolicy, ...request }): EndorsementCreateRequest => ({
+      ...(updatePolicy ?? NO_CHANGES),
+      ...request,
+    }),
+  )
+  .openapi('EndorsementIssueRequest')
+export type EndorsementIssueRequest = z.infer<typeof EndorsementIssueRequest>
+
 export const EndorsementUpdateRequest = z.object(changes).openapi('EndorsementUpdateRequest')
 export type EndorsementUpdateRequest = z.infer<typeof EndorsementUpdateRequest>
 

@@ -67,9 +67,9 @@ export async function decideEndorsement(
   const { aggregate, product } = loaded
   const { now } = attempt
   if (operation.action === 'create') {
-    const { state = 'application', conflictHandling, ...request } = operation.request
+    const { state = 'application', conflictHandling } = operation.request
     const supply = await attempt.digits(1)
-    const terms = { name: request.endorsementName, ...termsOf(request, loaded) }
+    const terms = firstTermsOf(operation.request, loaded)
     const { endorsement, ...created } = planEndorsementCreation(aggregate, terms, { product, now, supply })
     return await walked(created, endorsement.locator, state, loaded, attempt, conflictHandling)
   }
@@ -123,6 +123,21 @@ export async function decideEndorsement(
       )
     }
   }
+}
+
+/** As `previewedRenewal`, of an endorsement. */
+export async function previewedEndorsement(
+  before: PolicyAggregate,
+  request: EndorsementCreateRequest,
+  loaded: Loaded,
+  attempt: Attempt,
+) {
+  const { product } = loaded
+  const supply = await attempt.digits(1)
+  const terms = firstTermsOf(request, loaded)
+  const context = { product, now: attempt.now, supply }
+  const { aggregate, endorsement } = planEndorsementCreation(before, terms, context)
+  return await carriedOut(aggregate, endorsement, loaded, attempt)
 }
 
 /** A renewal as it would be, carried out and priced; nothing of it is stored. Takes the policy as it is. */
@@ -267,13 +282,23 @@ const contextOf = (
 /** A configuration that turns this on lets endorsements change the policy's end (brief 2.5). */
 export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'
 
-/** What the request asks for. Refuses (400) a new end of the policy where the configuration does not allow it. */
-function termsOf(request: EndorsementUpdateRequest, { configuration }: Loaded) {
+/**
+ * What the request asks for. Refuses (400) a new end of the policy where the configuration does not allow it; the
+ * end that it has anyway is none.
+ */
+function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }: Loaded) {
   const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
-  if (endAt !== undefined && configuration.configuration.features[NEW_POLICY_END] !== true)
+  const isNew = endAt !== undefined && endAt !== aggregate.policy.effectiveEnd
+  if (isNew && configuration.configuration.features[NEW_POLICY_END] !== true)
     throw new Refusal(
       'invalidRequest',
       `newPolicyEndTimestamp is turned off: the features in config.json lack '${NEW_POLICY_END}'. Turn it on, or renew the policy for a later end and cancel it for an earlier one.`,
     )
   return { startAt, endAt, changes }
+}
+
+/** As `termsOf`, of a new endorsement. */
+function firstTermsOf(request: EndorsementCreateRequest, loaded: Loaded) {
+  const { endorsementName: name, state: _state, conflictHandling: _handling, ...asked } = request
+  return { name, ...termsOf(asked, loaded) }
 }
