@@ -200,7 +200,7 @@ export class Content {
     const { timeZone } = this.#before.policy
     if (rated) {
       this.#perilRuns.push(this.#cut(run))
-      for (const part of within(segments, this.#continuing(span)))
+      for (const { part } of within(segments, this.#continuing(span)))
         this.#perilRuns.push({ ...run, ...this.#made(part), ...own, price: undefined })
       return
     }
@@ -208,7 +208,7 @@ export class Content {
       const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
       const pieces = continued(run, this.#line, step, timeZone)
       this.#perilRuns.push(this.#cut(run))
-      for (const { segment, ...part } of within(segments, span)) {
+      for (const { segment, part } of within(segments, span)) {
         const price = prorated(run.price, pieces.get(segment.locator))
         this.#perilRuns.push({ ...run, ...this.#made(part), ...own, price })
       }
@@ -341,10 +341,10 @@ export class Content {
   }
 }
 
-/** The span's parts in each of the segments, in their order. */
-const within = (segments: readonly PolicySegment[], span: Span): (Span & { segment: PolicySegment })[] =>
+/** The span's parts in the segments, in their order. */
+const within = (segments: readonly PolicySegment[], span: Span): { segment: PolicySegment; part: Span }[] =>
   segments.flatMap(segment => {
     const start = later(segment.start, span.start)
     const end = earlier(segment.end, span.end)
-    return start < end ? [{ segment, start, end }] : []
+    return start < end ? [{ segment, part: { start, end } }] : []
   })

@@ -67,9 +67,14 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
   newPaymentScheduleName: OptionalName,
 })
 
+const newPolicyEndTimestamp = OptionalTimestamp.openapi({
+  description:
+    'An earlier end cuts everything there, later terms too; with a later one the last segment goes on. Needs the feature `property.endorsement.policy.end.enabled` in config.json, unless it is the end that the policy has anyway.',
+})
+
 const changes = {
   startTimestamp: OptionalTimestamp,
-  newPolicyEndTimestamp: OptionalTimestamp,
+  newPolicyEndTimestamp,
   ...policyChanges(EndorsementExposureUpdateRequest),
   reprice: OptionalBoolean.openapi({
     description: 'Only of endorsements that are configured to ask for it, and there it must be given.',
@@ -103,7 +108,7 @@ export const EndorsementIssueRequest = z
   .object({
     endorsementName: Name,
     startTimestamp: OptionalTimestamp,
-    newPolicyEndTimestamp: OptionalTimestamp,
+    newPolicyEndTimestamp,
     reprice: changes.reprice,
     updatePolicy: optionalRecord(EndorsementPolicyUpdateRequest),
   })

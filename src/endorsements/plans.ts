@@ -303,7 +303,10 @@ function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void 
 const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
   (now < policy.originalStart ? policy.originalStart : now) as Instant
 
-/** The endorsement's start within the contract, and the policy's new end, if it has one, after that. */
+/**
+ * The endorsement's start within the contract, and the policy's new end after that. The end that the policy has
+ * anyway is none: were it kept, a renewal that comes before the endorsement is quoted would be taken away by it.
+ */
 function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
   if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
     throw new Refusal(
@@ -315,5 +318,5 @@ function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instan
       'invalidRequest',
       `newPolicyEndTimestamp ${endAt} must lie after the endorsement's startTimestamp ${startAt}.`,
     )
-  return { startAt, endAt }
+  return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
 }

@@ -53,7 +53,7 @@ const FILES = {
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('policyend', FILES)
 })
 
@@ -478,6 +478,49 @@ describe('a new end, step by step', () => {
   })
 })
 
+it('installments whose time passed while it was accepted are invoiced once it is taken back', async () => {
+  const own = await motorTenant('policyendrelease', FILES)
+  const begins = startOfDay(Date.now() as Instant, BERLIN)
+  const month = (count: number): Instant => add(begins, count, 'month', BERLIN)
+  const { body: created } = await own.createPolicy({
+    policyStartTimestamp: month(0),
+    policyEndTimestamp: month(12),
+    paymentScheduleName: 'monthly',
+  })
+  await own.post(`/policy/${created.locator}/issue`)
+  const { body: accepted } = await own.post<EndorsementResponse>(
+    `/policies/${created.locator}/endorsements`,
+    {
+      endorsementName: 'never',
+      startTimestamp: month(1),
+      newPolicyEndTimestamp: month(3),
+      state: 'accepted',
+    },
+  )
+  const billedMonths = async (): Promise<number[]> => {
+    const { body } = await own.get(`/policy/${created.locator}`)
+    const planned = body.invoices.filter(one => one.settlementType !== 'invalidated')
+    return planned
+      .filter(one => one.invoiceType !== 'endorsement')
+      .map(
+        one =>
+          Array.from({ length: 12 }, (_, at) => at).find(at => Number(one.startTimestamp) === month(at))!,
+      )
+  }
+  const moveTo = async (timestamp: Instant): Promise<void> => {
+    const moved = await own.post<{ completed: boolean }>('/test/clock', { timestamp })
+    expect([moved.status, moved.body.completed]).toEqual([200, true])
+  }
+  await moveTo(add(month(5), 1, 'day', BERLIN))
+  expect(await billedMonths()).toEqual([0, 1, 2])
+  const path = `/endorsements/${accepted.locator}`
+  expect((await callApi('PATCH', path, { token: own.token, body: { action: 'invalidate' } })).status).toBe(
+    200,
+  )
+  await moveTo(add(month(5), 2, 'day', BERLIN))
+  expect(await billedMonths()).toEqual([0, 1, 2, 3, 4, 5])
+})
+
 describe('the end of the policy is told', () => {
   type Event = { type: string; data: Record<string, string> }
   const endsOf = async (of: Motor, { locator }: PolicyResponse): Promise<string[]> => {
@@ -523,6 +566,21 @@ describe('the end of the policy is told', () => {
     expect(await endsOf(own, shorter)).toEqual([String(month(8))])
     expect(await endsOf(own, past)).toEqual([String(month(2))])
   })
+})
+
+it('the end that the policy has anyway is no new end, and takes back one that was asked for', async () => {
+  const policy = await issued()
+  const { body } = await apply(policy, 'never', {
+    startTimestamp: day('2035-04-01'),
+    newPolicyEndTimestamp: day('2035-10-01'),
+  })
+  const endorsementUpdate = { newPolicyEndTimestamp: policy.effectiveContractEndTimestamp }
+  const updated = await patch(`/endorsements/${body.locator}`, { endorsementUpdate })
+  expect([updated.status, updated.body.newPolicyEndTimestamp]).toEqual([200, undefined])
+  await motor.post(`/policy/${policy.locator}/issueRenewal`, { renewalEndTimestamp: day('2037-01-01') })
+  for (const action of ['quote', 'issue'])
+    expect((await patch(`/endorsements/${body.locator}`, { action })).status).toBe(200)
+  expect((await read(policy)).effectiveContractEndTimestamp).toBe(String(day('2037-01-01')))
 })
 
 describe('a new end that cannot be', () => {
