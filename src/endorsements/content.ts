@@ -155,15 +155,19 @@ export class Content {
       if (entry && known.has(locator)) asked.set(locator, { ...entry, ended: true })
       else this.#strayPeril(exposure, locator, index)
     }
+    // The exposure may end before the policy does.
+    const spans = this.#runsOf(exposure).flatMap(run =>
+      within(segments, this.#continuing(this.#remaining(run)!)).map(({ part }) => part),
+    )
     for (const creation of update.addPerils ?? []) {
       const added = addedPeril(exposure, definition, creation, index, this.#changing())
-      if (added) this.#addPeril(added, segments)
+      if (added) this.#addPeril(added, spans)
     }
   }
 
   /**
-   * Exposures that the request leaves alone are cut at the policy's new end, where it is earlier: what is added to
-   * the policy later shall not find them there. Where it is later, they go on to it from the endorsement's time.
+   * Exposures that the request leaves alone are cut at the policy's new end, where it is earlier, so that whatever
+   * comes later finds the policy as it ends now. Where it is later, they go on to it from the endorsement's time.
    */
   #moveExposureEnds(): void {
     if (this.#ends.new === this.#ends.old) return
@@ -183,8 +187,9 @@ export class Content {
   }
 
   /**
-   * A run that goes on: untouched, with other data at its old price, or to be rated anew. Beyond the policy's old
-   * end it goes on as a run of its own, at its month rates or rated as any new run, unless all of it is rated anew.
+   * A run that goes on: untouched but for a cut at the policy's earlier end, with other data at its old price, or to
+   * be rated anew. Beyond the policy's old end it goes on as a run of its own, so that the way back drops it whole:
+   * at its month rates or, where what changes is rated, rated as any new run; unless all of it is rated anew.
    */
   #continue(
     run: PerilRun,
@@ -243,9 +248,9 @@ export class Content {
     for (const peril of perils) this.#addPeril(peril, segments)
   }
 
-  #addPeril({ peril, data, amounts }: AddedPeril, segments: readonly PolicySegment[]): void {
+  #addPeril({ peril, data, amounts }: AddedPeril, spans: readonly Span[]): void {
     this.#perils.push(peril)
-    for (const { start, end } of segments)
+    for (const { start, end } of spans)
       this.#perilRuns.push({ ...this.#made({ start, end }), perilLocator: peril.locator, data, amounts })
   }
 

@@ -105,8 +105,9 @@ function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { e
   const { locator, effectiveEnd } = before.policy
   const old = affected.at(-1)!.end
   if (endAt === undefined || endAt === effectiveEnd) return { old, new: old }
-  const cancellation = standingCancellations(before).find(one => one.effectiveAt < endAt)
-  if (endAt > effectiveEnd && cancellation)
+  const cancellation =
+    endAt > effectiveEnd && standingCancellations(before).find(one => one.effectiveAt < endAt)
+  if (cancellation)
     throw new Refusal(
       'wrongState',
       `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on and cannot end at ${endAt}; reinstate it first.`,
