@@ -97,26 +97,25 @@ export function endorsed(
 }
 
 /**
- * Where coverage ends before and after. Refuses (409) a new end up to which there is no coverage, in a gap, or after
- * a cancellation, which only its reinstatement undoes. An earlier end takes away whatever lies beyond it, terms that
- * were renewed since too, as a cancellation at that time would.
+ * Where coverage ends before and after. An earlier end takes away whatever lies beyond it, terms that were renewed
+ * since too, as a cancellation at that time would. Refuses (409) a new end in a gap of the coverage, and of a policy
+ * that is cancelled: its end moves with its cancellations, and what these took away must not come back beyond an end
+ * that was agreed on meanwhile.
  */
 function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { endAt }: Endorsement): Ends {
   const { locator, effectiveEnd } = before.policy
   const old = affected.at(-1)!.end
   if (endAt === undefined || endAt === effectiveEnd) return { old, new: old }
-  const cancellation =
-    endAt > effectiveEnd && standingCancellations(before).find(one => one.effectiveAt < endAt)
+  const cancellation = standingCancellations(before).at(-1)
   if (cancellation)
     throw new Refusal(
       'wrongState',
-      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on and cannot end at ${endAt}; reinstate it first.`,
+      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on, so that an endorsement cannot move its end; reinstate it first, or cancel it from an earlier time.`,
     )
-  const upTo = earlier(endAt, effectiveEnd)
-  if (!affected.some(segment => segment.start < upTo && upTo <= segment.end))
+  if (endAt < effectiveEnd && !affected.some(segment => segment.start < endAt && endAt <= segment.end))
     throw new Refusal(
       'wrongState',
-      `Policy ${locator} has no coverage up to ${upTo}; choose a newPolicyEndTimestamp within its coverage, which ends at ${old}.`,
+      `newPolicyEndTimestamp ${endAt} lies in a gap of the coverage of policy ${locator}; choose a time up to which there is coverage.`,
     )
   return { old, new: endAt }
 }

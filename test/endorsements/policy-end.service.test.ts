@@ -380,27 +380,6 @@ describe('a later end', () => {
     for (const [at, one] of spans.entries()) if (at > 0) expect(one[0]).toBe(spans[at - 1]![1])
     await addsUp(policy)
   })
-
-  it('of a cancelled policy is refused until it is reinstated; an earlier one is not', async () => {
-    const policy = await issued()
-    const { body: cancellation } = await motor.post<CancellationResponse>(
-      `/policies/${policy.locator}/cancellations`,
-      {
-        name: 'customer_request',
-        cancellationCategory: 'other',
-        effectiveTimestamp: day('2035-10-01'),
-        issue: true,
-      },
-    )
-    const extension = { startTimestamp: day('2035-04-01'), newPolicyEndTimestamp: day('2036-04-01') }
-    const refused = await apply<{ message: string }>(policy, 'never', extension)
-    expect([refused.status, refused.body.message]).toEqual([409, expect.stringMatching(/reinstate it first/)])
-    const back = await patch(`/cancellations/${cancellation.locator}/reinstate`, { issue: true })
-    expect(back.status, JSON.stringify(back.body)).toBe(200)
-    expect((await apply(policy, 'never', { ...extension, state: 'issued' })).status).toBe(200)
-    expect((await priceOf(policy)).grossPremium).toBe(1500)
-    await addsUp(policy)
-  })
 })
 
 describe('a new end, step by step', () => {
@@ -605,5 +584,57 @@ describe('a new end that cannot be', () => {
     const quoted = await patch(`/renewals/${renewal.locator}`, { action: 'issue' })
     expect(quoted.status).toBe(409)
     expect((await patch(`/renewals/${renewal.locator}`, { action: 'quote' })).status).toBe(200)
+  })
+
+  it('409 while the policy is cancelled, and no longer once it is reinstated', async () => {
+    const policy = await issued()
+    const { body: cancellation } = await motor.post<CancellationResponse>(
+      `/policies/${policy.locator}/cancellations`,
+      {
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        effectiveTimestamp: day('2035-10-01'),
+        issue: true,
+      },
+    )
+    const longer = { startTimestamp: day('2035-04-01'), newPolicyEndTimestamp: day('2036-04-01') }
+    const shorter = { ...longer, newPolicyEndTimestamp: day('2035-08-01') }
+    for (const body of [longer, shorter]) {
+      const refused = await apply<{ message: string }>(policy, 'never', body)
+      expect([refused.status, refused.body.message]).toEqual([
+        409,
+        expect.stringMatching(/reinstate it first/),
+      ])
+    }
+    const back = await patch(`/cancellations/${cancellation.locator}/reinstate`, { issue: true })
+    expect(back.status, JSON.stringify(back.body)).toBe(200)
+    expect((await apply(policy, 'never', { ...longer, state: 'issued' })).status).toBe(200)
+    expect((await priceOf(policy)).grossPremium).toBe(1500)
+    await addsUp(policy)
+  })
+
+  it('409 in a gap that a late reinstatement left', async () => {
+    const policy = await issued()
+    const { body: cancellation } = await motor.post<CancellationResponse>(
+      `/policies/${policy.locator}/cancellations`,
+      {
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        effectiveTimestamp: day('2035-07-01'),
+        issue: true,
+      },
+    )
+    const back = await patch(`/cancellations/${cancellation.locator}/reinstate`, {
+      effectiveTimestamp: day('2035-09-01'),
+      issue: true,
+    })
+    expect(back.status, JSON.stringify(back.body)).toBe(200)
+    const gap = { startTimestamp: day('2035-04-01'), newPolicyEndTimestamp: day('2035-08-01') }
+    const refused = await apply<{ message: string }>(policy, 'never', gap)
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringMatching(/in a gap/)])
+    await endAt(policy, '2035-04-01', '2035-11-01')
+    // Six months up to the cancellation, and two after the reinstatement.
+    expect((await priceOf(policy)).grossPremium).toBe(800)
+    await addsUp(policy)
   })
 })
