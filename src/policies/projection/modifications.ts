@@ -110,7 +110,7 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   const measure = measureOf(modification.proration ?? 'monthly', view.aggregate.policy.timeZone)
   for (const replaced of pieces.filter(one => one.piece.replacedBy === by)) {
     const before = replaced.piece.amounts?.premium
-    const successors = made.filter(one => isWithin(one.piece, replaced.piece))
+    const successors = made.filter(one => continues(one.piece, replaced.piece))
     const parts =
       before &&
       shares(
@@ -139,4 +139,6 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   return [...entries.values(), ...gone]
 }
 
-const isWithin = (piece: Piece, of: Piece): boolean => of.start <= piece.start && piece.end <= of.end
+/** It may go on beyond the other's end, where the policy does. */
+const continues = (piece: Piece, other: Piece): boolean =>
+  other.start <= piece.start && piece.start < other.end
