@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { INVOICE_TRANSITIONS } from '../src/billing/invoice.ts'
 import { CANCELLATION_TRANSITIONS } from '../src/cancellations/transitions.ts'
 import { ENDORSEMENT_TRANSITIONS } from '../src/endorsements/transitions.ts'
+import { GRACE_PERIOD_TRANSITIONS, LAPSE_REINSTATEMENT_TRANSITIONS } from '../src/lapses/transitions.ts'
 import type { TransitionTable } from '../src/platform/transitions.ts'
 import { POLICY_TRANSITIONS } from '../src/policies/transitions.ts'
 import { QUOTE_TRANSITIONS } from '../src/quotes/transitions.ts'
@@ -25,6 +26,8 @@ const DIAGRAMS: readonly Diagram[] = [
   { title: 'Endorsement and renewal', first: 'application', table: ENDORSEMENT_TRANSITIONS },
   { title: 'Cancellation', first: 'draft', table: CANCELLATION_TRANSITIONS },
   { title: 'Reinstatement', first: 'draft', table: REINSTATEMENT_TRANSITIONS },
+  { title: 'Grace period', first: 'open', table: GRACE_PERIOD_TRANSITIONS },
+  { title: 'Reinstatement of a legacy lapse', first: 'open', table: LAPSE_REINSTATEMENT_TRANSITIONS },
   { title: 'Invoice', first: 'unfulfilled', table: INVOICE_TRANSITIONS },
 ]
 

@@ -4,6 +4,7 @@ import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { lapseRoutes } from './lapses/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { mount } from './platform/http/mount.ts'
@@ -40,6 +41,7 @@ export const ROUTES: readonly Route[] = [
   ...renewalRoutes,
   ...cancellationRoutes,
   ...reinstatementRoutes,
+  ...lapseRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

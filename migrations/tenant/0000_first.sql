@@ -50,7 +50,9 @@ CREATE TABLE `installment` (
 	`issue_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`periods` text NOT NULL,
-	`absorbed_by` text
+	`absorbed_by` text,
+	`takes_over` text,
+	`leaves_out` text
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint
@@ -129,6 +131,44 @@ CREATE TABLE `webhook` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint
+CREATE TABLE `grace_period` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`invoice_locator` text NOT NULL,
+	`state` text NOT NULL,
+	`start_at` integer NOT NULL,
+	`end_at` integer NOT NULL,
+	`cancel_effective_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`settled_at` integer,
+	`cancellation_locator` integer
+);
+--> statement-breakpoint
+CREATE INDEX `grace_period_policy` ON `grace_period` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `lapse_reinstatement` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`lapse_locator` text NOT NULL,
+	`statuses` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`effective_at` integer,
+	`modification_locator` text
+);
+--> statement-breakpoint
+CREATE INDEX `lapse_reinstatement_policy` ON `lapse_reinstatement` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `lapse` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`grace_period_locator` text NOT NULL,
+	`modification_locator` text NOT NULL,
+	`lapsed_at` integer NOT NULL,
+	`reinstatement_period_end_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `lapse_policy` ON `lapse` (`policy_locator`);--> statement-breakpoint
 CREATE TABLE `cancellation` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,

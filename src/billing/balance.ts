@@ -29,23 +29,30 @@ export function billAtOnce(
   absorbing: boolean,
   { now, supply }: BalanceContext,
 ): Invoicing {
-  const start = modification.effectiveAt
-  const end = later(modification.policyEnd, later(before.policy.originalEnd, start))
-  const span = { start, end: end > start ? end : ((start + 1) as Instant) }
-  const plan: PlannedInstallment = {
-    ...span,
-    locator: supply.uuid(),
-    modificationLocator: modification.locator,
-    number: 1,
-    issueAt: now,
-    dueAt: endOfDay(now, before.policy.timeZone),
-    periods: [{ ...span, wholeMs: span.end - span.start }],
-  }
-  const absorbed = absorbing
-    ? openAfter(before, start).map(one => ({ ...one, absorbedBy: modification.locator }))
-    : []
+  const plan = onlyInstallment(before, modification, { now, supply })
+  const open = absorbing ? openInstallments(before).filter(one => one.start >= plan.start) : []
+  const absorbed = open.map(one => ({ ...one, absorbedBy: modification.locator }))
   const planned = { ...before, installments: withRecords(before.installments, [...absorbed, plan]) }
   return invoiceWhatIsDue(planned, modification, { now, supply })
+}
+
+/** The whole of the modification as one installment, due at the end of today. */
+export function onlyInstallment(
+  { policy }: PolicyAggregate,
+  { locator, effectiveAt: start, policyEnd }: Modification,
+  { now, supply }: BalanceContext,
+): PlannedInstallment {
+  const end = later(policyEnd, later(policy.originalEnd, start))
+  const span = { start, end: end > start ? end : ((start + 1) as Instant) }
+  return {
+    ...span,
+    locator: supply.uuid(),
+    modificationLocator: locator,
+    number: 1,
+    issueAt: now,
+    dueAt: endOfDay(now, policy.timeZone),
+    periods: [{ ...span, wholeMs: span.end - span.start }],
+  }
 }
 
 /** The plan of another term by a schedule of the product, and the invoices of it that are due now. */
@@ -60,14 +67,13 @@ export function billTerm(
   return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
-/** Installments that start then or later and have no invoice that stands. */
-function openAfter(aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] {
+/** Installments of what is issued that have no invoice that stands. */
+export function openInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
   )
   return [...aggregate.installments.values()].filter(
     one =>
-      one.start >= at &&
       one.absorbedBy === undefined &&
       counts(aggregate, one.modificationLocator) &&
       !invoiced.has(keyOf(one.modificationLocator, one.number)),

@@ -1,8 +1,8 @@
 // Bills new business: the plan of its modification and the invoices that are made at once (brief 4.2). An
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
-import { type Money, sum } from '../platform/money.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
+import { type Money, minus, sum } from '../platform/money.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -46,20 +46,39 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
   const { currency } = aggregate.policy
-  const [first, ...rest] = totalsDue(plan, chargesOf(aggregate, modification), currency)
-  const absorbed = absorbedBy(aggregate, modification)
-  return absorbed.length === 0 ? [first!, ...rest] : [sum([first!, ...absorbed], currency), ...rest]
-}
-
-/** What installments of other modifications bill that this one's first invoice bills in their place. */
-function absorbedBy(aggregate: PolicyAggregate, modification: Modification): Money[] {
-  const absorbed = [...aggregate.installments.values()].filter(one => one.absorbedBy === modification.locator)
-  const owners = new Set(absorbed.map(one => one.modificationLocator))
-  return [...owners].flatMap(owner => {
-    const due = amountsDue(aggregate, aggregate.modifications.get(owner)!)
-    return absorbed.filter(one => one.modificationLocator === owner).map(one => due[one.number - 1]!)
+  const dueOf = new Map<Uuid, Money[]>()
+  const dueFor = ({ modificationLocator: owner, number }: PlannedInstallment): Money => {
+    const due = dueOf.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    dueOf.set(owner, due)
+    return due[number - 1]!
+  }
+  const own = totalsDue(plan, chargesOf(aggregate, modification), currency)
+  return plan.map((installment, at) => {
+    const { added, leftOut } = alsoBilled(aggregate, installment)
+    if (added.length + leftOut.length === 0) return own[at]!
+    return minus(sum([own[at]!, ...added.map(dueFor)], currency), sum(leftOut.map(dueFor), currency))
   })
 }
+
+/**
+ * Installments of other modifications whose amounts this one bills beside its own charges, in their place or once more,
+ * and those whose amounts it leaves out. What the first of a plan has absorbed is among them.
+ */
+export function alsoBilled(
+  { installments }: PolicyAggregate,
+  { number, modificationLocator, takesOver = [], leavesOut = [] }: PlannedInstallment,
+): { added: PlannedInstallment[]; leftOut: PlannedInstallment[] } {
+  const named = (locators: readonly Uuid[]) => locators.map(locator => installments.get(locator)!)
+  const absorbed =
+    number === 1 ? [...installments.values()].filter(one => one.absorbedBy === modificationLocator) : []
+  return { added: [...absorbed, ...named(takesOver)], leftOut: named(leavesOut) }
+}
+
+/** What the invoice bills: the sum of its items. */
+export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
+  amountsDue(aggregate, aggregate.modifications.get(invoice.policyModificationLocator)!)[
+    invoice.installmentNumber - 1
+  ]!
 
 export type BillingContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -168,7 +187,10 @@ export function invoiceWhatIsDue(
 export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   [...invoices.values()].filter(invoice => invoiceStatus(invoice) !== 'invalidated')
 
-/** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. */
+/**
+ * Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. Of a
+ * reinstatement that is not issued only the first: the others go on when it is.
+ */
 export function installmentsToInvoice(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -178,7 +200,12 @@ export function installmentsToInvoice(
     invoice => invoice.policyModificationLocator === modification.locator,
   )
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
+  const waits = modification.kind === 'reinstatement' && modification.issuedAt === undefined
   return planOf(aggregate, modification).filter(
-    one => one.issueAt <= now && one.absorbedBy === undefined && !invoiced.has(one.number),
+    one =>
+      one.issueAt <= now &&
+      one.absorbedBy === undefined &&
+      !invoiced.has(one.number) &&
+      !(waits && one.number > 1),
   )
 }

@@ -23,6 +23,7 @@ export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTr
   renewal: 'renewal',
   cancellation: 'cancellation',
   withdrawal: 'cancellation',
+  lapse: 'cancellation',
   reinstatement: 'reinstatement',
 }
 
@@ -90,17 +91,31 @@ export const invoiceStatus = (invoice: Invoice): InvoiceStatus => invoice.status
 
 export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoice) === 'unfulfilled'
 
-export type InvoiceAction = 'invalidate'
+export type InvoiceAction = 'invalidate' | 'writeOff' | 'carryForward'
 
 /** What may be done to an invoice: in which status, and what it becomes. */
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   invalidate: { from: ['unfulfilled'], to: 'invalidated', event: 'invoice.invalidate', past: 'invalidated' },
+  writeOff: { from: ['unfulfilled'], to: 'writtenOff', event: 'invoice.writtenOff', past: 'written off' },
+  carryForward: { from: ['unfulfilled'], to: 'carriedForward', past: 'carried forward' },
 }
 
 /** The invoice made void. Refuses with `wrongState` one that is settled. */
 export function invalidated(invoice: Invoice, at: Instant): Invoice {
   assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), 'invalidate')
   return { ...invoice, updatedAt: at, statuses: [...invoice.statuses, { at, status: 'invalidated' }] }
+}
+
+/** The invoice given up. Refuses with `wrongState` one that is settled. */
+export function writtenOff(invoice: Invoice, at: Instant): Invoice {
+  assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), 'writeOff')
+  return { ...invoice, updatedAt: at, statuses: [...invoice.statuses, { at, status: 'writtenOff' }] }
+}
+
+/** The invoice settled by another that asks for its amount. Refuses with `wrongState` one that is settled. */
+export function carriedForward(invoice: Invoice, at: Instant): Invoice {
+  assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), 'carryForward')
+  return { ...invoice, updatedAt: at, statuses: [...invoice.statuses, { at, status: 'carriedForward' }] }
 }
 
 /** File name of an invoice's document (brief 4.1). */

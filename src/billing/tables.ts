@@ -1,4 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Uuid } from '../platform/locators.ts'
 import type { InvoiceStatusEntry, InvoiceType } from './invoice.ts'
 import type { BillingPeriod } from './schedule.ts'
 
@@ -16,6 +17,8 @@ export const installments = sqliteTable(
     dueAt: integer().notNull(),
     periods: text({ mode: 'json' }).$type<BillingPeriod[]>().notNull(),
     absorbedBy: text(),
+    takesOver: text({ mode: 'json' }).$type<Uuid[]>(),
+    leavesOut: text({ mode: 'json' }).$type<Uuid[]>(),
   },
   table => [index('installment_policy').on(table.policyLocator)],
 )

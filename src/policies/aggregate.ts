@@ -5,6 +5,7 @@
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
+import type { GracePeriod, Lapse, LapseReinstatement } from '../lapses/records.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationLocator,
@@ -74,6 +75,7 @@ export type ModificationKind =
   | 'renewal'
   | 'cancellation'
   | 'withdrawal'
+  | 'lapse'
   | 'reinstatement'
 
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
@@ -210,6 +212,9 @@ export type PlannedInstallment = Installment & {
   readonly modificationLocator: Uuid
   /** The modification whose invoice bills it, in place of one of its own. */
   readonly absorbedBy?: Uuid
+  /** Installments of other modifications whose amounts this one asks for too, and those whose amounts it leaves out. */
+  readonly takesOver?: readonly Uuid[]
+  readonly leavesOut?: readonly Uuid[]
 }
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
@@ -285,6 +290,9 @@ export type PolicyAggregate = {
   readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
+  readonly gracePeriods: ReadonlyMap<Uuid, GracePeriod>
+  readonly lapses: ReadonlyMap<Uuid, Lapse>
+  readonly lapseReinstatements: ReadonlyMap<Uuid, LapseReinstatement>
 }
 
 /** The quote that the policy shows. Exactly one is selected at all times. */

@@ -94,6 +94,9 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
     endorsements: new Map(),
     cancellations: new Map(),
     reinstatements: new Map(),
+    gracePeriods: new Map(),
+    lapses: new Map(),
+    lapseReinstatements: new Map(),
   }
   return changeDraft(
     empty,

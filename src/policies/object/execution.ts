@@ -8,6 +8,9 @@ import { configurationVersions } from '../../configuration/tables.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
+import { decideAmountDue, decideLapse, gracePeriodOf, lapseReinstatementOf } from '../../lapses/decision.ts'
+import { gracePeriodResponse, lapseReinstatementResponse } from '../../lapses/projection.ts'
+import { pastDueTimers } from '../../lapses/timers.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -123,7 +126,12 @@ async function attemptTwice(
 }
 
 /** Operations that store nothing. */
-const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
+const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
+  'price',
+  'underwriting',
+  'change',
+  'amountDue',
+])
 
 async function attempt(
   context: RequestContext,
@@ -194,6 +202,24 @@ async function attempt(
       if (!planned) return VOID
       return await recorded(planned, reinstatementAnswer(reinstatement), `${locator}/${reinstatement}`)
     }
+    case 'lapse': {
+      const { planned, shown } = await decideLapse(loaded, operation.operation, plain)
+      if (!planned) return VOID
+      if (!shown) return await recorded(planned, () => VOID)
+      if ('gracePeriod' in shown)
+        return await recorded(
+          planned,
+          gracePeriodAnswer(shown.gracePeriod),
+          `${locator}/gracePeriod/${shown.gracePeriod}`,
+        )
+      return await recorded(
+        planned,
+        lapseReinstatementAnswer(shown.reinstatement),
+        `${locator}/reinstatement/${shown.reinstatement}`,
+      )
+    }
+    case 'amountDue':
+      return json(await decideAmountDue(loaded, operation.reinstatement, operation.effectiveAt, plain))
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
     case 'invoice': {
@@ -240,6 +266,16 @@ const reinstatementAnswer =
   ({ aggregate, product }) =>
     json(reinstatementResponse(aggregate, reinstatementOf(aggregate, locator), product))
 
+const gracePeriodAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate, product }) =>
+    json(gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product))
+
+const lapseReinstatementAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(lapseReinstatementResponse(aggregate, lapseReinstatementOf(aggregate, locator)))
+
 const quoteAnswer =
   (locator: QuoteLocator, { action }: QuoteOperation): AnswerOf =>
   ({ aggregate, product }) => {
@@ -284,7 +320,7 @@ async function record(
       ...termQueries(database, loaded.product, before, after),
     ],
     events: planned.events,
-    timers: planned.timers,
+    timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
     answer,
     subject,
   })

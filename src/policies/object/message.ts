@@ -2,12 +2,14 @@
 
 import type { CancellationOperation } from '../../cancellations/decision.ts'
 import type { EndorsementOperation } from '../../endorsements/decision.ts'
+import type { LapseOperation } from '../../lapses/decision.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey } from '../../platform/context.ts'
 import type { RefusalData } from '../../platform/errors.ts'
 import type { PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
 import type { QuoteOperation } from '../../quotes/decision.ts'
 import type { ReinstatementOperation } from '../../reinstatements/decision.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/requests.ts'
@@ -28,6 +30,10 @@ export type PolicyOperation =
   /** An action on the policy's cancellations, or a cancellation without a record. */
   | { kind: 'cancellation'; operation: CancellationOperation }
   | { kind: 'reinstatement'; operation: ReinstatementOperation }
+  /** Grace periods, legacy lapses and their reinstatements. */
+  | { kind: 'lapse'; operation: LapseOperation }
+  /** What a lapsed policy's reinstatement would ask for; nothing is stored. */
+  | { kind: 'amountDue'; reinstatement: Uuid; effectiveAt: Instant }
   /** What a cancellation or reinstatement would change of the price; nothing is stored. */
   | { kind: 'change'; of: PlannedChange }
   /** Prices without storing anything; `due` in the form of GET. */

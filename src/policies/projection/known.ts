@@ -7,6 +7,12 @@
 //   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
 // - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
 import type { Invoice } from '../../billing/invoice.ts'
+import {
+  type GracePeriod,
+  type Lapse,
+  type LapseReinstatement,
+  reinstatementStatus,
+} from '../../lapses/records.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Instant, later } from '../../platform/time.ts'
 import type {
@@ -70,6 +76,9 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
     cancellations: kept(aggregate.cancellations, asOf, one => cancellationThen(one, asOf)),
     reinstatements: kept(aggregate.reinstatements, asOf, one => reinstatementThen(one, modifications, asOf)),
+    gracePeriods: kept(aggregate.gracePeriods, asOf, one => gracePeriodThen(one, asOf)),
+    lapses: mapped(aggregate.lapses, (one): Lapse | undefined => (one.createdAt <= asOf ? one : undefined)),
+    lapseReinstatements: kept(aggregate.lapseReinstatements, asOf, one => lapseReinstatementThen(one, asOf)),
   }
   return policy.updatedAt <= asOf ? known : { ...known, policy: policyThen(known) }
 }
@@ -143,6 +152,22 @@ function cancellationThen(cancellation: Cancellation, asOf: Instant): Cancellati
   const { issuedAt } = trimmed(cancellation, asOf, ['issuedAt'])
   if (issuedAt !== undefined || cancellation.updatedAt <= asOf) return cancellation
   return { ...cancellation, state: 'draft', issuedAt, modificationLocator: undefined }
+}
+
+/** Its end and what else was changed since are those of now. */
+function gracePeriodThen(grace: GracePeriod, asOf: Instant): GracePeriod {
+  const { settledAt } = trimmed(grace, asOf, ['settledAt'])
+  if (settledAt !== undefined || grace.updatedAt <= asOf) return grace
+  return { ...grace, state: 'open', settledAt, cancellationLocator: undefined }
+}
+
+function lapseReinstatementThen(reinstatement: LapseReinstatement, asOf: Instant): LapseReinstatement {
+  if (reinstatement.updatedAt <= asOf) return reinstatement
+  const statuses = reinstatement.statuses.filter(one => one.at <= asOf)
+  const then = { ...reinstatement, statuses, updatedAt: statuses.at(-1)!.at }
+  return reinstatementStatus(then) === 'open'
+    ? { ...then, effectiveAt: undefined, modificationLocator: undefined }
+    : then
 }
 
 type Modifications = ReadonlyMap<Uuid, Modification>

@@ -1,5 +1,6 @@
 // The rows of policies: read whole in one batch, written by what differs.
 import { type SQL, sql } from 'drizzle-orm'
+import { gracePeriods, lapseReinstatements, lapses } from '../../lapses/tables.ts'
 import {
   type Database,
   deleteRows,
@@ -28,6 +29,9 @@ export type PolicySelection =
   | { renewalLocator: EndorsementLocator }
   | { cancellationLocator: CancellationLocator }
   | { reinstatementLocator: Uuid }
+  | { gracePeriodLocator: Uuid }
+  | { lapseLocator: Uuid }
+  | { lapseReinstatementLocator: Uuid }
   | { policyholderLocator: Uuid }
 
 /**
@@ -47,6 +51,9 @@ type Choice =
   | 'renewalLocator'
   | 'cancellationLocator'
   | 'reinstatementLocator'
+  | 'gracePeriodLocator'
+  | 'lapseLocator'
+  | 'lapseReinstatementLocator'
   | 'policyholderLocator'
 
 const chosen = sql.placeholder('chosen')
@@ -59,6 +66,9 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   renewalLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'renewal')`,
   cancellationLocator: sql`= (select policy_locator from ${cancellations} where locator = ${chosen})`,
   reinstatementLocator: sql`= (select policy_locator from ${reinstatements} where locator = ${chosen})`,
+  gracePeriodLocator: sql`= (select policy_locator from ${gracePeriods} where locator = ${chosen})`,
+  lapseLocator: sql`= (select policy_locator from ${lapses} where locator = ${chosen})`,
+  lapseReinstatementLocator: sql`= (select policy_locator from ${lapseReinstatements} where locator = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
 }
 

@@ -1,12 +1,15 @@
 // Policies, quotes and invoices.
 import {
+  carriedForward,
   INVOICE_TRANSITIONS,
   type InvoiceAction,
   type InvoiceStatus,
   invalidated,
   invoiceStatus,
+  writtenOff,
 } from '../../../src/billing/invoice.ts'
 import { decideEndorsement } from '../../../src/endorsements/decision.ts'
+import { planGivingUp } from '../../../src/lapses/billing.ts'
 import type { QuoteLocator, Uuid } from '../../../src/platform/locators.ts'
 import { type QuoteState, selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'
 import { PolicyUpdateRequest } from '../../../src/policies/contract/requests.ts'
@@ -144,6 +147,17 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
     carriedForward: () => invoiceIn('carriedForward'),
   },
   act: {
+    writeOff: async ({ aggregate }, locator) => {
+      writtenOff(aggregate.invoices.get(locator)!, STORY_BEGINS)
+      return planGivingUp(aggregate, [aggregate.invoices.get(locator)!], STORY_BEGINS)
+    },
+    carryForward: async ({ aggregate }, locator) => {
+      const settled = carriedForward(aggregate.invoices.get(locator)!, STORY_BEGINS)
+      return {
+        aggregate: { ...aggregate, invoices: withRecords(aggregate.invoices, [settled]) },
+        events: [],
+      }
+    },
     /** The invoice's own guard; then the decision that makes it void with the rest of its quote's. */
     invalidate: async (loaded, locator) => {
       invalidated(loaded.aggregate.invoices.get(locator)!, STORY_BEGINS)
