@@ -1,7 +1,7 @@
 // Bills new business: the plan of its modification and the invoices that are made at once (brief 4.2). An
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
 import { type Money, sum } from '../platform/money.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
@@ -12,6 +12,7 @@ import {
   withoutRecords,
   withRecords,
 } from '../policies/aggregate.ts'
+import { isStanding } from '../policies/fold/line.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { type Charge, feeCharges, perilCharges } from './charge.ts'
 import { type Installment, planInstallments } from './installments.ts'
@@ -50,6 +51,20 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   const absorbed = absorbedBy(aggregate, modification)
   return absorbed.length === 0 ? [first!, ...rest] : [sum([first!, ...absorbed], currency), ...rest]
 }
+
+/** What invoices of the policy bill, each the sum of its items. Worked out once for all of a modification. */
+export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
+  const known = new Map<Uuid, Money[]>()
+  return ({ policyModificationLocator: locator, installmentNumber }) => {
+    const totals = known.get(locator) ?? amountsDue(aggregate, aggregate.modifications.get(locator)!)
+    known.set(locator, totals)
+    return totals[installmentNumber - 1]!
+  }
+}
+
+/** What the invoice bills: the sum of its items. */
+export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
+  totalsDueOf(aggregate)(invoice)
 
 /** What installments of other modifications bill that this one's first invoice bills in their place. */
 function absorbedBy(aggregate: PolicyAggregate, modification: Modification): Money[] {
@@ -131,7 +146,19 @@ export function invoiceWhatIsDue(
   modification: Modification,
   { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
 ): Invoicing {
-  const due = installmentsToInvoice(aggregate, modification, now)
+  return invoiceInstallments(aggregate, modification, installmentsToInvoice(aggregate, modification, now), {
+    now,
+    supply,
+  })
+}
+
+/** The aggregate with an invoice for each of these installments of the modification's plan. Takes a digit for each. */
+export function invoiceInstallments(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  due: readonly PlannedInstallment[],
+  { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
+): Invoicing {
   if (due.length === 0) return { aggregate, made: [] }
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
@@ -169,16 +196,36 @@ export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   [...invoices.values()].filter(invoice => invoiceStatus(invoice) !== 'invalidated')
 
 /** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. */
-export function installmentsToInvoice(
+export const installmentsToInvoice = (
   aggregate: PolicyAggregate,
   modification: Modification,
   now: Instant,
-): PlannedInstallment[] {
+): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
+
+/** Installments of the plan that no invoice bills. */
+function notInvoiced(aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] {
   const standing = standingInvoices(aggregate).filter(
     invoice => invoice.policyModificationLocator === modification.locator,
   )
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
   return planOf(aggregate, modification).filter(
-    one => one.issueAt <= now && one.absorbedBy === undefined && !invoiced.has(one.number),
+    one => one.absorbedBy === undefined && !invoiced.has(one.number),
   )
 }
+
+/**
+ * Whether the modification is billed: its transaction stands, and billing has begun with its first invoice. The plan
+ * of a quote that is not accepted, or not any more, is only for show.
+ */
+export const isBilled = (aggregate: PolicyAggregate, modification: Modification): boolean =>
+  (modification.quoteLocator === undefined
+    ? isStanding(modification)
+    : aggregate.quotes.get(modification.quoteLocator)?.state === 'accepted') &&
+  standingInvoices(aggregate).some(invoice => invoice.policyModificationLocator === modification.locator)
+
+/** What is planned to be invoiced, in the order of time. */
+export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] =>
+  [...aggregate.modifications.values()]
+    .filter(modification => isBilled(aggregate, modification))
+    .flatMap(modification => notInvoiced(aggregate, modification))
+    .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)

@@ -1,5 +1,6 @@
 // The rows of policies: read whole in one batch, written by what differs.
 import { type SQL, sql } from 'drizzle-orm'
+import { invoices, payments } from '../../billing/tables.ts'
 import {
   type Database,
   deleteRows,
@@ -28,6 +29,8 @@ export type PolicySelection =
   | { renewalLocator: EndorsementLocator }
   | { cancellationLocator: CancellationLocator }
   | { reinstatementLocator: Uuid }
+  | { invoiceLocator: Uuid }
+  | { paymentLocator: Uuid }
   | { policyholderLocator: Uuid }
 
 /**
@@ -47,6 +50,8 @@ type Choice =
   | 'renewalLocator'
   | 'cancellationLocator'
   | 'reinstatementLocator'
+  | 'invoiceLocator'
+  | 'paymentLocator'
   | 'policyholderLocator'
 
 const chosen = sql.placeholder('chosen')
@@ -59,6 +64,8 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   renewalLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'renewal')`,
   cancellationLocator: sql`= (select policy_locator from ${cancellations} where locator = ${chosen})`,
   reinstatementLocator: sql`= (select policy_locator from ${reinstatements} where locator = ${chosen})`,
+  invoiceLocator: sql`= (select policy_locator from ${invoices} where locator = ${chosen})`,
+  paymentLocator: sql`= (select policy_locator from ${payments} where locator = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
 }
 
