@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { INVOICE_TRANSITIONS } from '../src/billing/invoice.ts'
+import { PAYMENT_TRANSITIONS } from '../src/billing/payments/payment.ts'
 import { CANCELLATION_TRANSITIONS } from '../src/cancellations/transitions.ts'
 import { ENDORSEMENT_TRANSITIONS } from '../src/endorsements/transitions.ts'
 import { GRACE_PERIOD_TRANSITIONS, LAPSE_REINSTATEMENT_TRANSITIONS } from '../src/lapses/transitions.ts'
@@ -29,6 +30,7 @@ const DIAGRAMS: readonly Diagram[] = [
   { title: 'Grace period', first: 'open', table: GRACE_PERIOD_TRANSITIONS },
   { title: 'Reinstatement of a legacy lapse', first: 'open', table: LAPSE_REINSTATEMENT_TRANSITIONS },
   { title: 'Invoice', first: 'unfulfilled', table: INVOICE_TRANSITIONS },
+  { title: 'Payment', first: 'posted', table: PAYMENT_TRANSITIONS },
 ]
 
 /** A Mermaid state diagram; actions that lead from one state to the same other one share an arrow. */

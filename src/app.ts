@@ -1,5 +1,6 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
+import { billingRoutes } from './billing/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   ...cancellationRoutes,
   ...reinstatementRoutes,
   ...lapseRoutes,
+  ...billingRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

@@ -72,6 +72,20 @@ CREATE TABLE `invoice` (
 );
 --> statement-breakpoint
 CREATE INDEX `invoice_policy` ON `invoice` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `payment` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`display_id` integer NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`invoice_locator` text NOT NULL,
+	`source` text NOT NULL,
+	`amount` integer NOT NULL,
+	`credited` integer NOT NULL,
+	`field_values` text NOT NULL,
+	`posted_at` integer NOT NULL,
+	`reversed_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `payment_policy` ON `payment` (`policy_locator`);--> statement-breakpoint
 CREATE TABLE `configuration_version` (
 	`version` integer PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,

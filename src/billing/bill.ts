@@ -12,6 +12,7 @@ import {
   withoutRecords,
   withRecords,
 } from '../policies/aggregate.ts'
+import { isStanding } from '../policies/fold/line.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { type Charge, feeCharges, perilCharges } from './charge.ts'
 import { type Installment, planInstallments } from './installments.ts'
@@ -40,6 +41,13 @@ export const planOf = (aggregate: PolicyAggregate, modification: Modification): 
   [...aggregate.installments.values()]
     .filter(installment => installment.modificationLocator === modification.locator)
     .sort((a, b) => a.number - b.number)
+
+/** The installment that the invoice bills. */
+export const installmentOf = (
+  aggregate: PolicyAggregate,
+  { policyModificationLocator, installmentNumber }: Invoice,
+): PlannedInstallment =>
+  planOf(aggregate, aggregate.modifications.get(policyModificationLocator)!)[installmentNumber - 1]!
 
 /** What each installment of the modification's plan bills; nothing while there is no plan. */
 export function amountsDue(aggregate: PolicyAggregate, modification: Modification): Money[] {
@@ -74,11 +82,19 @@ export function alsoBilled(
   return { added: [...absorbed, ...named(takesOver)], leftOut: named(leavesOut) }
 }
 
+/** What invoices of the policy bill, each the sum of its items. Worked out once for all of a modification. */
+export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
+  const known = new Map<Uuid, Money[]>()
+  return ({ policyModificationLocator: locator, installmentNumber }) => {
+    const totals = known.get(locator) ?? amountsDue(aggregate, aggregate.modifications.get(locator)!)
+    known.set(locator, totals)
+    return totals[installmentNumber - 1]!
+  }
+}
+
 /** What the invoice bills: the sum of its items. */
 export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
-  amountsDue(aggregate, aggregate.modifications.get(invoice.policyModificationLocator)!)[
-    invoice.installmentNumber - 1
-  ]!
+  totalsDueOf(aggregate)(invoice)
 
 export type BillingContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -150,7 +166,19 @@ export function invoiceWhatIsDue(
   modification: Modification,
   { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
 ): Invoicing {
-  const due = installmentsToInvoice(aggregate, modification, now)
+  return invoiceInstallments(aggregate, modification, installmentsToInvoice(aggregate, modification, now), {
+    now,
+    supply,
+  })
+}
+
+/** The aggregate with an invoice for each of these installments of the modification's plan. Takes a digit for each. */
+export function invoiceInstallments(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  due: readonly PlannedInstallment[],
+  { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
+): Invoicing {
   if (due.length === 0) return { aggregate, made: [] }
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
@@ -187,25 +215,38 @@ export function invoiceWhatIsDue(
 export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   [...invoices.values()].filter(invoice => invoiceStatus(invoice) !== 'invalidated')
 
-/**
- * Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. Of a
- * reinstatement that is not issued only the first: the others go on when it is.
- */
-export function installmentsToInvoice(
+/** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. */
+export const installmentsToInvoice = (
   aggregate: PolicyAggregate,
   modification: Modification,
   now: Instant,
-): PlannedInstallment[] {
+): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
+
+/** Installments of the plan that no invoice bills. */
+function notInvoiced(aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] {
   const standing = standingInvoices(aggregate).filter(
     invoice => invoice.policyModificationLocator === modification.locator,
   )
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
   const waits = modification.kind === 'reinstatement' && modification.issuedAt === undefined
   return planOf(aggregate, modification).filter(
-    one =>
-      one.issueAt <= now &&
-      one.absorbedBy === undefined &&
-      !invoiced.has(one.number) &&
-      !(waits && one.number > 1),
+    one => one.absorbedBy === undefined && !invoiced.has(one.number) && !(waits && one.number > 1),
   )
 }
+
+/**
+ * Whether the modification is billed: its transaction stands, and billing has begun with its first invoice. The plan
+ * of a quote that is not accepted, or not any more, is only for show.
+ */
+export const isBilled = (aggregate: PolicyAggregate, modification: Modification): boolean =>
+  (modification.quoteLocator === undefined
+    ? isStanding(modification)
+    : aggregate.quotes.get(modification.quoteLocator)?.state === 'accepted') &&
+  standingInvoices(aggregate).some(invoice => invoice.policyModificationLocator === modification.locator)
+
+/** What is planned to be invoiced, in the order of time. */
+export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] =>
+  [...aggregate.modifications.values()]
+    .filter(modification => isBilled(aggregate, modification))
+    .flatMap(modification => notInvoiced(aggregate, modification))
+    .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)

@@ -6,7 +6,10 @@ import {
   Currency,
   FieldValueLists,
   Flag,
+  OptionalAmount,
+  OptionalDecimal,
   OptionalText,
+  RequestFieldValues,
   Text,
   Timestamp,
   TimestampIfAny,
@@ -37,14 +40,38 @@ export const InvoiceStatusResponse = z
   .openapi('InvoiceStatusResponse')
 export type InvoiceStatusResponse = z.infer<typeof InvoiceStatusResponse>
 
+export const PaymentSource = z.enum(['received', 'credit']).openapi('PaymentSource')
+
+/** `amount` is Bindery's own: without it the invoice is paid in full. */
+export const PaymentCreateRequest = z
+  .object({
+    fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
+    amount: OptionalDecimal.openapi({
+      description:
+        'All that the invoice asks for unless told. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, and at most the refund.',
+    }),
+  })
+  .openapi('PaymentCreateRequest')
+export type PaymentCreateRequest = z.infer<typeof PaymentCreateRequest>
+
 export const PaymentResponse = z
   .object({
     locator: Text,
     displayId: Text,
     invoiceLocator: Text,
     postedTimestamp: Timestamp,
-    amount: Amount.openapi({ description: "The invoice's totalDue; negative for a refund." }),
+    amount: Amount.openapi({
+      description: 'All that was paid: the totalDue of the invoice unless told. Negative for a refund.',
+    }),
     amountCurrency: Currency,
+    source: PaymentSource.openapi({
+      description: 'received from outside, or made from the credit that the policyholder had left.',
+    }),
+    creditedAmount: OptionalAmount.openapi({
+      description:
+        "What the invoice did not ask for: it is the policyholder's credit, for the next invoices.",
+    }),
+    creditedAmountCurrency: Currency.optional(),
     fieldValues: FieldValueLists,
     mediaByLocator: z.record(Text, Media),
     reversedTimestamp: TimestampIfAny,
@@ -69,6 +96,10 @@ export const PolicyInvoiceResponse = z
     totalDueCurrency: Currency,
     settlementStatus: z.enum(['outstanding', 'settled']),
     settlementType: SettlementType.optional(),
+    outstandingAmount: OptionalAmount.openapi({
+      description: 'What is left to pay while the invoice is outstanding.',
+    }),
+    outstandingAmountCurrency: Currency.optional(),
     statuses: z.array(InvoiceStatusResponse).openapi({
       description: 'Every status the invoice has had, in order; a new one is unfulfilled.',
     }),
@@ -113,3 +144,22 @@ export const FutureInvoiceResponse = z
   })
   .openapi('FutureInvoiceResponse')
 export type FutureInvoiceResponse = z.infer<typeof FutureInvoiceResponse>
+
+export const GetInvoiceFinancialTransactionsResponse = z
+  .object({ financialTransactions: z.array(FinancialTransactionResponse) })
+  .openapi('GetInvoiceFinancialTransactionsResponse')
+export type GetInvoiceFinancialTransactionsResponse = z.infer<typeof GetInvoiceFinancialTransactionsResponse>
+
+export const CheckedInvoiceResponse = z
+  .object({ ...PolicyInvoiceResponse.shape, ...GetInvoiceFinancialTransactionsResponse.shape })
+  .openapi('CheckedInvoiceResponse')
+
+/** All that is billed of a policy, and all that is planned (brief 3.5). */
+export const CheckInvoicesResponse = z
+  .object({
+    policyLocator: Text,
+    invoices: z.array(CheckedInvoiceResponse),
+    futureInvoices: z.array(FutureInvoiceResponse),
+  })
+  .openapi('CheckInvoicesResponse')
+export type CheckInvoicesResponse = z.infer<typeof CheckInvoicesResponse>

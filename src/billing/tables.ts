@@ -1,6 +1,8 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { FieldValues } from '../platform/fields/values.ts'
 import type { Uuid } from '../platform/locators.ts'
 import type { InvoiceStatusEntry, InvoiceType } from './invoice.ts'
+import type { PaymentSource } from './payments/payment.ts'
 import type { BillingPeriod } from './schedule.ts'
 
 /** The plan of a transaction. What an installment bills follows from the charges (items.ts) and has no row. */
@@ -40,4 +42,22 @@ export const invoices = sqliteTable(
     statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
   },
   table => [index('invoice_policy').on(table.policyLocator)],
+)
+
+/** Amounts in minor units, signed as the invoice's; `credited` is the part that became the policyholder's credit. */
+export const payments = sqliteTable(
+  'payment',
+  {
+    locator: text().primaryKey(),
+    displayId: integer().notNull(),
+    policyLocator: integer().notNull(),
+    invoiceLocator: text().notNull(),
+    source: text().$type<PaymentSource>().notNull(),
+    amount: integer().notNull(),
+    credited: integer().notNull(),
+    fieldValues: text({ mode: 'json' }).$type<FieldValues>().notNull(),
+    postedAt: integer().notNull(),
+    reversedAt: integer(),
+  },
+  table => [index('payment_policy').on(table.policyLocator)],
 )

@@ -1,11 +1,13 @@
 // The money of a legacy lapse and of the way back (brief 1.7). What a policy costs until its lapse is N, what was paid
-// of it is P, what its outstanding invoices ask for is O.
+// for it is P.
 //
 // At the lapse the outstanding invoices are written off, and no installment that is not invoiced yet ever will be. One
 // invoice of the lapse takes over what all of them asked for and gives back the cover that ends, so that it comes to
 // N − P exactly. Above zero that is cover which was had and never paid for: it is given up with the others. Below
 // zero the policyholder has paid for cover that ended: it is a refund, like that of a cancellation. Written off and not
-// taken over, an invoice that was never paid would be given back a second time.
+// taken over, an invoice that was never paid would be given back a second time. What was paid of a part of an invoice
+// that is written off becomes the policyholder's credit and is not in P. Refunds that were owed before stay owed, and
+// are in P as if paid out.
 //
 // A reinstatement from R on brings back what the lapse removed, less the gap until R: B. Its first invoice asks for
 // what would have been paid up to R, less the gap: B and, where the lapse's invoice was not paid, N − P, without what the
@@ -13,9 +15,9 @@
 // they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
 import { type BalanceContext, onlyInstallment, openInstallments } from '../billing/balance.ts'
-import { invoicesOf, invoiceWhatIsDue, planOf, totalDueOf } from '../billing/bill.ts'
-import { carriedForward, type Invoice, invoiceStatus, isOutstanding, writtenOff } from '../billing/invoice.ts'
-import type { Uuid } from '../platform/locators.ts'
+import { installmentOf, invoicesOf, invoiceWhatIsDue, planOf, totalsDueOf } from '../billing/bill.ts'
+import { type Invoice, isOutstanding, writtenOff } from '../billing/invoice.ts'
+import { type Payment, standingPayments } from '../billing/payments/payment.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -24,7 +26,7 @@ import {
   withRecords,
 } from '../policies/aggregate.ts'
 import { invoiceEvent, invoiceEvents } from '../policies/events.ts'
-import type { Planned } from '../policies/planned.ts'
+import { chain, type Planned } from '../policies/planned.ts'
 import { isOwed } from './past-due.ts'
 
 /** Writes off what is outstanding and bills the lapse. Takes one digit. */
@@ -33,11 +35,11 @@ export function billLapse(
   modification: Modification,
   { now, supply }: BalanceContext,
 ): Planned {
-  const outstanding = [...before.invoices.values()].filter(isOutstanding)
-  const given = planGivingUp(before, outstanding, now)
+  const owed = [...before.invoices.values()].filter(one => isOutstanding(one) && isOwed(before, one))
+  const given = planWriteOff(before, owed, now)
   const plan: PlannedInstallment = {
     ...onlyInstallment(before, modification, { now, supply }),
-    takesOver: outstanding.map(invoice => installmentOf(before, invoice)),
+    takesOver: owed.map(invoice => installmentOf(before, invoice).locator),
   }
   const dropped = openInstallments(given.aggregate).map(one => ({
     ...one,
@@ -49,31 +51,25 @@ export function billLapse(
   }
   const { aggregate, made } = invoiceWhatIsDue(planned, modification, { now, supply })
   const { invoice, totalDue } = made[0]!
-  const billed: Planned = {
-    aggregate,
-    events: [...given.events, ...invoiceEvents(aggregate, invoice, totalDue)],
-  }
-  if (totalDue.minor <= 0) return billed
-  const lost = planGivingUp(aggregate, [invoice], now)
-  return { aggregate: lost.aggregate, events: [...billed.events, ...lost.events] }
+  const billed = { aggregate, events: invoiceEvents(aggregate, invoice, totalDue) }
+  return chain(given, billed, totalDue.minor > 0 ? planWriteOff(aggregate, [invoice], now) : undefined)
 }
 
-/** Invoices that are owed are written off; refunds that were not paid yet are carried forward. */
-export function planGivingUp(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
-  const [owed, refunds] = [
-    invoices.filter(invoice => isOwed(before, invoice)),
-    invoices.filter(invoice => !isOwed(before, invoice)),
-  ]
-  const lost = owed.map(invoice => writtenOff(invoice, now))
+/** The invoices given up; what was paid of a part of them is the policyholder's credit. */
+export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
+  const totalDueOf = totalsDueOf(before)
+  const lost = invoices.map(invoice => writtenOff(invoice, now))
+  const freed = lost.flatMap(invoice =>
+    standingPayments(before, invoice).map((one): Payment => ({ ...one, credited: one.amount })),
+  )
   const aggregate: PolicyAggregate = {
     ...before,
-    invoices: withRecords(before.invoices, [...lost, ...refunds.map(one => carriedForward(one, now))]),
+    invoices: withRecords(before.invoices, lost),
+    payments: withRecords(before.payments, freed),
   }
   return {
     aggregate,
-    events: lost.map(invoice =>
-      invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDueOf(aggregate, invoice)),
-    ),
+    events: lost.map(invoice => invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDueOf(invoice))),
   }
 }
 
@@ -88,7 +84,7 @@ export function reinstatementPlan(
   const [ofLapse] = planOf(before, lapse)
   const endOfThatDay = endOfDay(modification.effectiveAt, before.policy.timeZone)
   const coming = stoppedBy(before, ofLapse!).filter(one => one.dueAt > endOfThatDay)
-  const isUnpaid = invoiceStatus(invoicesOf(before, lapse)[0]!) !== 'paid'
+  const isUnpaid = standingPayments(before, invoicesOf(before, lapse)[0]!).length === 0
   return [
     {
       ...onlyInstallment(before, modification, { now, supply }),
@@ -120,12 +116,6 @@ const stoppedBy = ({ installments }: PolicyAggregate, ofLapse: PlannedInstallmen
         one.absorbedBy === ofLapse.modificationLocator || ofLapse.takesOver?.includes(one.locator) === true,
     )
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
-
-/** The installment that the invoice bills. */
-export const installmentOf = (aggregate: PolicyAggregate, invoice: Invoice): Uuid =>
-  planOf(aggregate, aggregate.modifications.get(invoice.policyModificationLocator)!).find(
-    one => one.number === invoice.installmentNumber,
-  )!.locator
 
 /** The policy whose reinstatement is issued now: installments after the first are invoiced from now on. */
 export function goingOn(before: PolicyAggregate, modification: Modification, now: Instant): PolicyAggregate {

@@ -1,14 +1,14 @@
 import { invoicesOf } from '../billing/bill.ts'
-import { invalidated, isOutstanding } from '../billing/invoice.ts'
+import { planVoidInvoices } from '../billing/payments/voiding.ts'
 import type { Instant } from '../platform/time.ts'
 import { type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
-import { invalidationEvents } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { lapseReinstatementEvent } from './events.ts'
 import type { LapseReinstatement } from './records.ts'
 import { assertLapseReinstatementAllows } from './transitions.ts'
 
-/** Closes a reinstatement that was not paid: its invoice is void, what it made counts for nothing. */
+/** Closes a reinstatement that was not paid: its invoice is void, what was paid of it is reversed, and what it made counts for
+ * nothing. */
 export function planClosing(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -29,23 +29,17 @@ export function planClosing(
       events: [lapseReinstatementEvent(aggregate, 'policy.reinstatement.close', closed)],
     }
   }
-  const voided = invoicesOf(before, modification)
-    .filter(isOutstanding)
-    .map(invoice => invalidated(invoice, now))
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
   const aggregate: PolicyAggregate = {
-    ...before,
+    ...voided.aggregate,
     policy: { ...before.policy, updatedAt: now },
     lapseReinstatements,
     modifications: withRecords(before.modifications, [
       { ...modification, invalidatedAt: now, updatedAt: now },
     ]),
-    invoices: withRecords(before.invoices, voided),
   }
   return {
     aggregate,
-    events: [
-      ...invalidationEvents(aggregate, modification, voided),
-      lapseReinstatementEvent(aggregate, 'policy.reinstatement.close', closed),
-    ],
+    events: [...voided.events, lapseReinstatementEvent(aggregate, 'policy.reinstatement.close', closed)],
   }
 }

@@ -1,7 +1,7 @@
 // What each operation on grace periods and legacy lapses decides: pure plans over what was loaded.
 
 import { planOf } from '../billing/bill.ts'
-import { billedItems } from '../billing/billed-items.ts'
+import { billedItemsOf } from '../billing/billed-items.ts'
 import { isPayable } from '../billing/charge.ts'
 import { isOutstanding } from '../billing/invoice.ts'
 import { notFound } from '../platform/errors.ts'
@@ -115,7 +115,9 @@ export async function decideAmountDue(
   const context = { now: attempt.now, supply: await attempt.digits(1) }
   const made = madeFrom(aggregate, reinstatement, effectiveAt, context)
   const first = planOf(made.aggregate, made.modification)[0]!
-  const items = billedItems(made.aggregate, first).filter(item => isPayable(item.charge))
+  const items = billedItemsOf(made.aggregate)(first)
+    .flatMap(one => one.items)
+    .filter(item => isPayable(item.charge))
   const { currency } = aggregate.policy
   const due = (type?: string): Money =>
     sum(

@@ -2,7 +2,7 @@
 //
 // The contract names no end of an offer. It is the end of the reinstatement period: until then the invoice is
 // payable, and what is still pending then is closed.
-import { installmentsToInvoice, invoicesOf, invoiceWhatIsDue } from '../billing/bill.ts'
+import { installmentOf, installmentsToInvoice, invoiceWhatIsDue, planOf } from '../billing/bill.ts'
 import { carriedForward, isOutstanding } from '../billing/invoice.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
@@ -146,9 +146,11 @@ export function planIssue(
     statuses: [...reinstatement.statuses, { at: now, status: 'issued' }],
     updatedAt: now,
   }
-  const { modificationLocator } = before.lapses.get(reinstatement.lapseLocator)!
-  const refund = invoicesOf(before, before.modifications.get(modificationLocator)!)[0]!
-  const settled = isOutstanding(refund) ? [carriedForward(refund, now)] : []
+  const [first] = planOf(before, modification)
+  const taken = new Set(first?.takesOver)
+  const settled = [...before.invoices.values()]
+    .filter(invoice => isOutstanding(invoice) && taken.has(installmentOf(before, invoice).locator))
+    .map(invoice => carriedForward(invoice, now))
   const effectiveEnd = later(modification.policyEnd, before.policy.effectiveEnd)
   const back = withLapseReinstatement(
     {

@@ -1,19 +1,18 @@
 // What a payment brings about beside the invoice that it pays. Pure.
 
-import { planOf } from '../billing/bill.ts'
+import { installmentOf, planOf } from '../billing/bill.ts'
 import { type Invoice, isOutstanding } from '../billing/invoice.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { chain, type Planned } from '../policies/planned.ts'
-import { installmentOf } from './billing.ts'
 import { planClosing } from './closing.ts'
 import { planSettlement } from './grace-periods.ts'
 import { type LapseReinstatement, reinstatementStatus } from './records.ts'
 import { digitsForIssue, planIssue } from './reinstatements.ts'
 
 /**
- * What follows from a payment of the invoice, as it stands after it: the reinstatement that waits for it is issued, one
+ * What follows from a payment of the invoice, as it stands after it, paid in full or in part: the reinstatement that waits for it is issued, one
  * whose amount rests on it being unpaid is closed, and the grace period is settled when no invoice is past due any
  * more. Undefined when nothing does. Takes the digits that `digitsForSettlement` tells.
  *
@@ -25,8 +24,7 @@ export function planWhatPaymentSettles(
   invoice: Invoice,
   context: EffectContext,
 ): Planned | undefined {
-  if (isOutstanding(invoice)) return undefined
-  const waiting = reinstatementOfInvoice(before, invoice)
+  const waiting = reinstatementPaidBy(before, invoice)
   const resting = waiting ? undefined : reinstatementRestingOn(before, invoice)
   const step = waiting
     ? planIssue(before, waiting, context)
@@ -36,19 +34,21 @@ export function planWhatPaymentSettles(
 }
 
 export function digitsForSettlement(before: PolicyAggregate, invoice: Invoice, now: Instant): number {
-  const waiting = reinstatementOfInvoice(before, invoice)
+  const waiting = reinstatementPaidBy(before, invoice)
   return waiting ? digitsForIssue(before, waiting, now) : 0
 }
 
 const invoiced = ({ lapseReinstatements }: PolicyAggregate): LapseReinstatement[] =>
   [...lapseReinstatements.values()].filter(one => reinstatementStatus(one) === 'invoiced')
 
-const reinstatementOfInvoice = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
-  invoiced(before).find(one => one.modificationLocator === invoice.policyModificationLocator)
+const reinstatementPaidBy = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
+  isOutstanding(invoice)
+    ? undefined
+    : invoiced(before).find(one => one.modificationLocator === invoice.policyModificationLocator)
 
 const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
   invoiced(before).find(one =>
     planOf(before, before.modifications.get(one.modificationLocator!)!)[0]?.takesOver?.includes(
-      installmentOf(before, invoice),
+      installmentOf(before, invoice).locator,
     ),
   )

@@ -4,6 +4,7 @@
 
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
+import type { Payment } from '../billing/payments/payment.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { GracePeriod, Lapse, LapseReinstatement } from '../lapses/records.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
@@ -20,7 +21,13 @@ import type { Instant, Span, TimeZone } from '../platform/time.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
 /** Most that one policy may hold (docs/design.md, section 5). */
-export const POLICY_LIMITS = { exposures: 2_000, perils: 10_000, quotes: 50, modifications: 200 } as const
+export const POLICY_LIMITS = {
+  exposures: 2_000,
+  perils: 10_000,
+  quotes: 50,
+  modifications: 200,
+  payments: 5_000,
+} as const
 
 export type Policy = {
   readonly locator: PolicyLocator
@@ -287,6 +294,7 @@ export type PolicyAggregate = {
   readonly fees: ReadonlyMap<Uuid, Fee>
   readonly installments: ReadonlyMap<Uuid, PlannedInstallment>
   readonly invoices: ReadonlyMap<Uuid, Invoice>
+  readonly payments: ReadonlyMap<Uuid, Payment>
   readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>

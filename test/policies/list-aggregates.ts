@@ -38,6 +38,7 @@ export const aggregateOf = (
   fees: byLocator(records.fees ?? []),
   installments: byLocator(records.installments ?? []),
   invoices: byLocator(records.invoices ?? []),
+  payments: byLocator(records.payments ?? []),
   endorsements: byLocator(records.endorsements ?? []),
   cancellations: byLocator(records.cancellations ?? []),
   reinstatements: byLocator(records.reinstatements ?? []),

@@ -2,11 +2,11 @@
 // decisions, without a service.
 import { INVOICE_TIMER, totalDueOf } from '../../src/billing/bill.ts'
 import { type Invoice, invoiceStatus } from '../../src/billing/invoice.ts'
+import { decidePayment } from '../../src/billing/payments/decision.ts'
 import type { ProductDefinition } from '../../src/configuration/configuration.ts'
 import type { NewEvent } from '../../src/events/outbox.ts'
 import { decideLapse, type LapseOperation } from '../../src/lapses/decision.ts'
 import type { GracePeriod } from '../../src/lapses/records.ts'
-import { planWhatPaymentSettles } from '../../src/lapses/settlement.ts'
 import {
   GRACE_END_TIMER,
   PAST_DUE_TIMER,
@@ -16,13 +16,12 @@ import {
 import type { NewTimer } from '../../src/platform/commit.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 import { dayStart, type Instant } from '../../src/platform/time.ts'
-import { withRecords } from '../../src/policies/aggregate.ts'
 import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
 import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
 import { decideInvoicing } from '../../src/policies/invoicing.ts'
-import { chain, type Planned } from '../../src/policies/planned.ts'
+import type { Planned } from '../../src/policies/planned.ts'
 import type { Loaded } from '../../src/policies/surroundings.ts'
-import { type Example, groundOf, plentyOfLocators, workedPolicies } from './configurations.ts'
+import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import { attemptAt } from './policy-story.ts'
 
 const HOUR_MS = 3_600_000
@@ -109,17 +108,17 @@ export class ClockedPolicy {
     return 'reinstatement' in shown! ? shown.reinstatement : (shown as { gracePeriod: Uuid }).gracePeriod
   }
 
-  /** Pays the invoice in full, with what follows from it. */
-  pay(invoice: Invoice): void {
-    const paid: Invoice = {
-      ...invoice,
-      updatedAt: this.now,
-      statuses: [...invoice.statuses, { at: this.now, status: 'paid' }],
-    }
-    const { aggregate } = this.loaded
-    const after = { ...aggregate, invoices: withRecords(aggregate.invoices, [paid]) }
-    const context = { product: this.loaded.product, now: this.now, supply: plentyOfLocators() }
-    this.record(chain({ aggregate: after, events: [] }, planWhatPaymentSettles(after, paid, context)))
+  /** Pays the invoice, in full unless told. */
+  async pay({ locator: invoice }: Invoice, amount?: string): Promise<Uuid> {
+    const request = { fieldValues: { method: ['card'] }, amount }
+    const paid = await decidePayment(this.loaded, { action: 'pay', invoice, request }, attemptAt(this.now))
+    this.record(paid.planned)
+    return paid.payment
+  }
+
+  async reverse(payment: Uuid): Promise<void> {
+    const attempt = attemptAt(this.now)
+    this.record((await decidePayment(this.loaded, { action: 'reverse', payment }, attempt)).planned)
   }
 
   day(date: string): Instant {

@@ -91,6 +91,7 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
     fees: new Map(),
     installments: new Map(),
     invoices: new Map(),
+    payments: new Map(),
     endorsements: new Map(),
     cancellations: new Map(),
     reinstatements: new Map(),

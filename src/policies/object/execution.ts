@@ -1,6 +1,10 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import { sql } from 'drizzle-orm'
+import { decidePayment } from '../../billing/payments/decision.ts'
+import { paymentNamed } from '../../billing/payments/payment.ts'
+import { paymentResponse } from '../../billing/payments/payment-response.ts'
+import { invoiceResponse } from '../../billing/projection.ts'
 import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { cancellationResponse } from '../../cancellations/projection.ts'
@@ -56,7 +60,7 @@ import {
   decideUpdate,
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
-import { decideInvoicing } from '../invoicing.ts'
+import { decideInvoicing, decideNextInvoice } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
@@ -220,6 +224,14 @@ async function attempt(
     }
     case 'amountDue':
       return json(await decideAmountDue(loaded, operation.reinstatement, operation.effectiveAt, plain))
+    case 'payment': {
+      const { planned, payment } = await decidePayment(loaded, operation.operation, plain)
+      return await recorded(planned, paymentAnswer(payment), `${locator}/${payment}`)
+    }
+    case 'nextInvoice': {
+      const { planned, invoice } = await decideNextInvoice(loaded, plain)
+      return await recorded(planned, invoiceAnswer(invoice), `${locator}/${invoice}`)
+    }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
     case 'invoice': {
@@ -275,6 +287,16 @@ const lapseReinstatementAnswer =
   (locator: Uuid): AnswerOf =>
   ({ aggregate }) =>
     json(lapseReinstatementResponse(aggregate, lapseReinstatementOf(aggregate, locator)))
+
+const paymentAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(paymentResponse(paymentNamed(aggregate, locator)))
+
+const invoiceAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(invoiceResponse(aggregate, locator))
 
 const quoteAnswer =
   (locator: QuoteLocator, { action }: QuoteOperation): AnswerOf =>

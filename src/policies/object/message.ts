@@ -1,5 +1,6 @@
 // What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
 
+import type { PaymentOperation } from '../../billing/payments/decision.ts'
 import type { CancellationOperation } from '../../cancellations/decision.ts'
 import type { EndorsementOperation } from '../../endorsements/decision.ts'
 import type { LapseOperation } from '../../lapses/decision.ts'
@@ -34,6 +35,9 @@ export type PolicyOperation =
   | { kind: 'lapse'; operation: LapseOperation }
   /** What a lapsed policy's reinstatement would ask for; nothing is stored. */
   | { kind: 'amountDue'; reinstatement: Uuid; effectiveAt: Instant }
+  | { kind: 'payment'; operation: PaymentOperation }
+  /** The earliest planned invoice, before its time. */
+  | { kind: 'nextInvoice' }
   /** What a cancellation or reinstatement would change of the price; nothing is stored. */
   | { kind: 'change'; of: PlannedChange }
   /** Prices without storing anything; `due` in the form of GET. */

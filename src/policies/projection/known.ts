@@ -7,6 +7,7 @@
 //   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
 // - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
 import type { Invoice } from '../../billing/invoice.ts'
+import { type Payment, paymentsOf } from '../../billing/payments/payment.ts'
 import {
   type GracePeriod,
   type Lapse,
@@ -14,6 +15,7 @@ import {
   reinstatementStatus,
 } from '../../lapses/records.ts'
 import type { Uuid } from '../../platform/locators.ts'
+import { zero } from '../../platform/money.ts'
 import { type Instant, later } from '../../platform/time.ts'
 import type {
   Cancellation,
@@ -72,7 +74,10 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
         ? { ...one, absorbedBy: isKnown(one.absorbedBy) ? one.absorbedBy : undefined }
         : undefined,
     ),
-    invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, asOf)),
+    invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, paymentsOf(aggregate, one), asOf)),
+    payments: mapped(aggregate.payments, one =>
+      paymentThen(one, aggregate.invoices.get(one.invoiceLocator)!, asOf),
+    ),
     endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
     cancellations: kept(aggregate.cancellations, asOf, one => cancellationThen(one, asOf)),
     reinstatements: kept(aggregate.reinstatements, asOf, one => reinstatementThen(one, modifications, asOf)),
@@ -142,10 +147,23 @@ function modificationThen(modification: Modification, asOf: Instant): Modificati
   }
 }
 
-function invoiceThen(invoice: Invoice, asOf: Instant): Invoice {
+/** A change of its status may have moved its due time; a payment of a part changes no status. */
+function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
   const statuses = invoice.statuses.filter(one => one.at <= asOf)
-  const updatedAt = invoice.updatedAt <= asOf ? invoice.updatedAt : statuses.at(-1)!.at
-  return { ...invoice, statuses, updatedAt }
+  const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
+  const updatedAt = latest(statuses.at(-1)!.at, [
+    by(invoice.updatedAt, asOf),
+    ...payments.flatMap(one => [by(one.postedAt, asOf), by(one.reversedAt, asOf)]),
+  ])
+  return { ...invoice, statuses, dueAt: moved?.dueBefore ?? invoice.dueAt, updatedAt }
+}
+
+/** Of an invoice that was written off only later a part was paid, and nothing credited yet. */
+function paymentThen(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
+  if (payment.postedAt > asOf) return undefined
+  const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
+  const then = isFreed ? { ...payment, credited: zero(payment.amount.currency) } : payment
+  return by(then.reversedAt, asOf) === then.reversedAt ? then : { ...then, reversedAt: undefined }
 }
 
 function cancellationThen(cancellation: Cancellation, asOf: Instant): Cancellation {

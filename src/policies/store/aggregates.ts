@@ -1,5 +1,6 @@
 // The rows of policies: read whole in one batch, written by what differs.
 import { type SQL, sql } from 'drizzle-orm'
+import { invoices, payments } from '../../billing/tables.ts'
 import { gracePeriods, lapseReinstatements, lapses } from '../../lapses/tables.ts'
 import {
   type Database,
@@ -32,6 +33,8 @@ export type PolicySelection =
   | { gracePeriodLocator: Uuid }
   | { lapseLocator: Uuid }
   | { lapseReinstatementLocator: Uuid }
+  | { invoiceLocator: Uuid }
+  | { paymentLocator: Uuid }
   | { policyholderLocator: Uuid }
 
 /**
@@ -54,6 +57,8 @@ type Choice =
   | 'gracePeriodLocator'
   | 'lapseLocator'
   | 'lapseReinstatementLocator'
+  | 'invoiceLocator'
+  | 'paymentLocator'
   | 'policyholderLocator'
 
 const chosen = sql.placeholder('chosen')
@@ -69,6 +74,8 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   gracePeriodLocator: sql`= (select policy_locator from ${gracePeriods} where locator = ${chosen})`,
   lapseLocator: sql`= (select policy_locator from ${lapses} where locator = ${chosen})`,
   lapseReinstatementLocator: sql`= (select policy_locator from ${lapseReinstatements} where locator = ${chosen})`,
+  invoiceLocator: sql`= (select policy_locator from ${invoices} where locator = ${chosen})`,
+  paymentLocator: sql`= (select policy_locator from ${payments} where locator = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
 }
 

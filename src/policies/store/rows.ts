@@ -1,7 +1,8 @@
 // How each kind of record of a policy lies in its table. Amounts become whole minor units, nulls become absence.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Invoice } from '../../billing/invoice.ts'
-import { installments, invoices } from '../../billing/tables.ts'
+import type { Payment } from '../../billing/payments/payment.ts'
+import { installments, invoices, payments } from '../../billing/tables.ts'
 import { gracePeriods, lapseReinstatements, lapses } from '../../lapses/tables.ts'
 import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
@@ -132,6 +133,18 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     fromRow: (row): Invoice => ({
       ...(present(row) as unknown as Invoice),
       policyLocator: row.policyLocator as PolicyLocator,
+    }),
+  }),
+  payments: collection<'payments', typeof payments>(payments, 'display_id', {
+    toRow: (payment: Payment) => ({
+      ...payment,
+      amount: payment.amount.minor,
+      credited: payment.credited.minor,
+    }),
+    fromRow: (row, currency): Payment => ({
+      ...(present(row) as unknown as Payment),
+      amount: fromMinor(row.amount, currency),
+      credited: fromMinor(row.credited, currency),
     }),
   }),
 }

@@ -1,17 +1,7 @@
-// Policies, quotes and invoices.
-import {
-  carriedForward,
-  INVOICE_TRANSITIONS,
-  type InvoiceAction,
-  type InvoiceStatus,
-  invalidated,
-  invoiceStatus,
-  writtenOff,
-} from '../../../src/billing/invoice.ts'
+// Policies and quotes.
 import { decideEndorsement } from '../../../src/endorsements/decision.ts'
-import { planGivingUp } from '../../../src/lapses/billing.ts'
-import type { QuoteLocator, Uuid } from '../../../src/platform/locators.ts'
-import { type QuoteState, selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'
+import type { QuoteLocator } from '../../../src/platform/locators.ts'
+import { type QuoteState, selectedQuote } from '../../../src/policies/aggregate.ts'
 import { PolicyUpdateRequest } from '../../../src/policies/contract/requests.ts'
 import {
   decideDiscard,
@@ -30,7 +20,6 @@ import {
 import { PolicyQuoteUpdateRequest } from '../../../src/quotes/contract-quote.ts'
 import { decideQuote, type QuoteOperation } from '../../../src/quotes/decision.ts'
 import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/quotes/transitions.ts'
-import { STORY_BEGINS } from '../policy-story.ts'
 import {
   after,
   attempt,
@@ -96,7 +85,7 @@ async function quoteAfter(name: string, ...actions: QuoteOperation[]): Promise<S
   return { loaded, record: quote }
 }
 
-const quoteAction =
+export const quoteAction =
   (operation: QuoteOperation) =>
   async (loaded: Loaded, quote: QuoteLocator): Promise<Planned> =>
     (await decideQuote(loaded, quote, operation, attempt())).planned
@@ -121,47 +110,6 @@ export const quoteKind = kind<QuoteAction, QuoteState, QuoteLocator>('quote', QU
     refer: async (loaded, quote) => {
       const decision = loaded.aggregate.quotes.get(quote)!.state === 'quoted' ? 'reject' : 'accept'
       return await quoteAction({ action: 'refer', decision, notes: ['seen'] })(loaded, quote)
-    },
-  },
-})
-
-/** The invoice of an accepted policy, whose last status is the one. */
-async function invoiceIn(status: InvoiceStatus): Promise<Situation[]> {
-  const loaded = await finalized(INSURABLE)
-  const { aggregate } = loaded
-  const [invoice] = aggregate.invoices.values()
-  if (status === 'unfulfilled') return [{ loaded, record: invoice!.locator }]
-  const settled = { ...invoice!, statuses: [...invoice!.statuses, { at: STORY_BEGINS, status }] }
-  const invoices = withRecords(aggregate.invoices, [settled])
-  return [{ loaded: { ...loaded, aggregate: { ...aggregate, invoices } }, record: settled.locator }]
-}
-
-export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', INVOICE_TRANSITIONS, {
-  stateOf: ({ invoices }, locator) => invoiceStatus(invoices.get(locator)!),
-  situations: {
-    unfulfilled: () => invoiceIn('unfulfilled'),
-    paid: () => invoiceIn('paid'),
-    writtenOff: () => invoiceIn('writtenOff'),
-    zeroDue: () => invoiceIn('zeroDue'),
-    invalidated: () => invoiceIn('invalidated'),
-    carriedForward: () => invoiceIn('carriedForward'),
-  },
-  act: {
-    writeOff: async ({ aggregate }, locator) => {
-      writtenOff(aggregate.invoices.get(locator)!, STORY_BEGINS)
-      return planGivingUp(aggregate, [aggregate.invoices.get(locator)!], STORY_BEGINS)
-    },
-    carryForward: async ({ aggregate }, locator) => {
-      const settled = carriedForward(aggregate.invoices.get(locator)!, STORY_BEGINS)
-      return {
-        aggregate: { ...aggregate, invoices: withRecords(aggregate.invoices, [settled]) },
-        events: [],
-      }
-    },
-    /** The invoice's own guard; then the decision that makes it void with the rest of its quote's. */
-    invalidate: async (loaded, locator) => {
-      invalidated(loaded.aggregate.invoices.get(locator)!, STORY_BEGINS)
-      return await quoteAction({ action: 'invalidate' })(loaded, selectedQuote(loaded.aggregate).locator)
     },
   },
 })
