@@ -37,8 +37,19 @@ export class ClockedPolicy {
     this.now = now
   }
 
-  /** The example's plain year, issued a few hours after it began; `product` changes its configuration. */
+  /** The example's plain year, issued a few hours after it began. */
   static async issued(
+    example: Example,
+    paymentScheduleName: string,
+    product: Partial<ProductDefinition> = {},
+  ): Promise<ClockedPolicy> {
+    const policy = await ClockedPolicy.finalized(example, paymentScheduleName, product)
+    await policy.issue()
+    return policy
+  }
+
+  /** Accepted, and invoiced where its product does so on acceptance; `product` changes its configuration. */
+  static async finalized(
     example: Example,
     paymentScheduleName: string,
     product: Partial<ProductDefinition> = {},
@@ -51,8 +62,11 @@ export class ClockedPolicy {
     const created = await decideCreation(PolicyCreateRequest.parse(request), ground, attemptAt(now))
     const clocked = new ClockedPolicy({ ...ground, aggregate: created.aggregate }, now)
     clocked.#record(created, true)
-    clocked.record(await decideIssue(clocked.loaded, attemptAt(now)))
     return clocked
+  }
+
+  async issue(): Promise<void> {
+    this.record(await decideIssue(this.loaded, attemptAt(this.now)))
   }
 
   /** As the policy's object records it: with the timers of invoices that count from another time on. */
