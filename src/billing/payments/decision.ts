@@ -1,7 +1,7 @@
 // What paying an invoice and reversing a payment decide: pure plans over what was loaded.
 import { Refusal } from '../../platform/errors.ts'
 import type { Uuid } from '../../platform/locators.ts'
-import { type CurrencyCode, exactMoney, type Money } from '../../platform/money.ts'
+import { type CurrencyCode, exactMoney, type Money, toText } from '../../platform/money.ts'
 import { POLICY_LIMITS, type PolicyAggregate } from '../../policies/aggregate.ts'
 import type { Attempt } from '../../policies/attempt.ts'
 import type { Planned } from '../../policies/planned.ts'
@@ -9,7 +9,7 @@ import type { Loaded } from '../../policies/surroundings.ts'
 import type { PaymentCreateRequest } from '../contract.ts'
 import { invoiceNamed } from '../projection.ts'
 import { paymentFieldValues } from './field-values.ts'
-import { paymentNamed } from './payment.ts'
+import { paymentNamed, restDue } from './payment.ts'
 import { type PaymentTerms, planPayment, planReversal } from './plans.ts'
 
 export type PaymentOperation =
@@ -30,15 +30,37 @@ export async function decidePayment(
     return { planned: reversed(loaded, operation.payment, attempt), payment: operation.payment }
   const { invoice, request } = operation
   assertRoom(aggregate)
-  return await pay(loaded, invoice, attempt, {
-    source: 'received',
-    amount: amountOf(request, currency),
-    fieldValues: paymentFieldValues(configuration.configuration, request.fieldValues, timeZone, attempt.now),
-  })
+  const amount = amountOf(request, currency)
+  if (request.source === 'credit') return await payFromCredit(loaded, invoice, attempt, amount)
+  const fieldValues = paymentFieldValues(
+    configuration.configuration,
+    request.fieldValues,
+    timeZone,
+    attempt.now,
+  )
+  return await pay(loaded, invoice, attempt, { source: 'received', amount, fieldValues })
 }
 
-/** Pays the invoice, and does what follows from its being paid. */
-async function pay(
+/** As much as the invoice asks for and the policyholder has left, unless told. 409 where there is not so much. */
+async function payFromCredit(
+  loaded: Loaded,
+  invoice: Uuid,
+  attempt: Attempt,
+  asked: Money | undefined,
+): Promise<PaymentDecision> {
+  const { aggregate, credit } = loaded
+  const rest = restDue(aggregate, invoiceNamed(aggregate, invoice))
+  const most = rest.minor < credit.minor ? rest : credit
+  if (credit.minor === 0 || (asked ?? most).minor > credit.minor)
+    throw new Refusal(
+      'wrongState',
+      `Policyholder ${aggregate.policy.policyholderLocator} has a credit of ${toText(credit)} ${credit.currency}, which does not pay for this.`,
+    )
+  return await pay(loaded, invoice, attempt, { source: 'credit', amount: asked ?? most, fieldValues: {} })
+}
+
+/** Pays the invoice, from outside or from credit, and does what follows from its being paid. */
+export async function pay(
   { aggregate }: Loaded,
   invoice: Uuid,
   { now, digits }: Attempt,

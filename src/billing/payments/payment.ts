@@ -15,6 +15,7 @@ export type PaymentSource = 'received' | 'credit'
 export type Payment = {
   readonly locator: Uuid
   readonly displayId: DisplayId
+  readonly policyholderLocator: Uuid
   readonly invoiceLocator: Uuid
   readonly source: PaymentSource
   /** All that was paid; negative for a refund. */
