@@ -19,7 +19,8 @@ export type Credited = {
 
 /**
  * The plan, with the invoices that it makes paid from the credit as far as it goes, those due first before the others.
- * Refuses (409) a plan that takes back credit which has been used. `loaded` is the policy as it was before the plan.
+ * Refuses (409) a plan that takes back credit which has been used; one of the clock's is tried again until it is not.
+ * `loaded` is what the plan was made with.
  */
 export async function withCredit(
   before: PolicyAggregate | undefined,
@@ -32,23 +33,22 @@ export async function withCredit(
   assertCredit(loaded.credit, creditChange(before, plan.aggregate), policyholderLocator)
   const made = madeBy(before, plan.aggregate)
   let planned = plan
-  for (const { locator } of made) {
+  for (const invoice of made) {
     const { aggregate } = planned
-    const invoice = aggregate.invoices.get(locator)!
     const credit = left(planned)
     if (credit.minor === 0) break
     const rest = restDue(aggregate, invoice)
+    if (rest.minor < 0) continue
     const amount = rest.minor < credit.minor ? rest : credit
     const terms = { source: 'credit' as const, amount, fieldValues: {} }
-    planned = chain(planned, (await pay({ ...loaded, aggregate }, locator, attempt, terms)).planned)
+    planned = chain(planned, (await pay({ ...loaded, aggregate }, invoice.locator, attempt, terms)).planned)
   }
   const credit = left(planned)
   return { planned, credit, restsOnCredit: made.length > 0 || credit.minor < loaded.credit.minor }
 }
 
-/** New invoices that ask for money, by their due time. */
+/** New invoices that are outstanding, by their due time. */
 const madeBy = (before: PolicyAggregate | undefined, after: PolicyAggregate): Invoice[] =>
   [...after.invoices.values()]
     .filter(invoice => !before?.invoices.has(invoice.locator) && isOutstanding(invoice))
-    .filter(invoice => restDue(after, invoice).minor > 0)
     .sort((a, b) => a.dueAt - b.dueAt)

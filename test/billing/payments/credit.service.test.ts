@@ -91,6 +91,15 @@ describe('a part of what is due', () => {
     expect(await invoice(due!)).toMatchObject({ settlementStatus: 'outstanding', outstandingAmount: 500 })
   })
 
+  it('counts in what a cancellation would leave to pay', async () => {
+    const { locator, invoices, originalContractStartTimestamp } = await accepted()
+    await motor.post(`/policy/${locator}/issue`)
+    await paid(invoices[0]!, 300)
+    const path = `/policy/${locator}/cancellationValue?coverageEndTimestamp=${originalContractStartTimestamp}`
+    const { body } = await motor.get<{ value: number; balanceAfterCancellation: number }>(path)
+    expect(body).toMatchObject({ value: 811.19, balanceAfterCancellation: -300 })
+  })
+
   it.each([
     [0, 'amount 0.00 must be above zero: the invoice asks for 811.19 EUR.'],
     [-5, 'amount -5.00 must be above zero: the invoice asks for 811.19 EUR.'],
