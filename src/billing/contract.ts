@@ -51,7 +51,7 @@ export const PaymentCreateRequest = z
     fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
     source: optional(PaymentSource).openapi({
       description:
-        'received unless told; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values.',
+        'received unless told; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
     }),
     amount: OptionalDecimal.openapi({
       description:
@@ -174,13 +174,13 @@ export type CheckInvoicesResponse = z.infer<typeof CheckInvoicesResponse>
 export const PolicyholderCreditsQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
 export type PolicyholderCreditsQuery = z.infer<typeof PolicyholderCreditsQuery>
 
-/** A payment that left a credit, or was made from it. */
+/** A payment that left a credit, a refund that was added to it, or a payment from it. */
 export const CreditMovementResponse = z
   .object({
     paymentLocator: Text,
     policyLocator: Text,
     invoiceLocator: Text,
-    type: z.enum(['overpayment', 'use']),
+    type: z.enum(['overpayment', 'refund', 'use']),
     amount: Amount.openapi({ description: 'What it adds to the credit; negative where it used it.' }),
     amountCurrency: Currency,
     postedTimestamp: Timestamp,

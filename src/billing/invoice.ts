@@ -113,7 +113,8 @@ export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> 
   writeOff: { from: ['unfulfilled'], to: 'writtenOff', past: 'written off' },
 }
 
-function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): void {
+/** Refuses with `wrongState` (409) what the invoice's status does not allow. */
+export function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): void {
   assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), action)
 }
 

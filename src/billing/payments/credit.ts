@@ -6,7 +6,7 @@ import { fromMinor, type Money, minus, sum, toText, zero } from '../../platform/
 import type { PolicyAggregate } from '../../policies/aggregate.ts'
 import { type Payment, paymentState } from './payment.ts'
 
-/** What the payment adds to the credit of its policyholder; negative where it was made from it. */
+/** What the payment adds to the credit of its policyholder: less than nothing where it was made from it. */
 export function creditOf(payment: Payment): Money {
   const { amount, credited, source } = payment
   if (paymentState(payment) === 'reversed') return zero(amount.currency)

@@ -41,7 +41,7 @@ export function policyholderCredits(
       paymentLocator: one.locator,
       policyLocator: String(one.policyLocator),
       invoiceLocator: one.invoiceLocator,
-      type: one.source === 'credit' ? 'use' : 'overpayment',
+      type: typeOf(one),
       ...amounts(one.source === 'credit' ? -one.amount : one.credited, one.currency),
       postedTimestamp: String(one.postedAt),
       reversedTimestamp: textIfAny(one.reversedAt ?? undefined),
@@ -54,4 +54,9 @@ export function policyholderCredits(
         ),
       }),
   }
+}
+
+function typeOf({ source, amount }: Movement): 'overpayment' | 'refund' | 'use' {
+  if (source === 'received') return 'overpayment'
+  return amount < 0 ? 'refund' : 'use'
 }

@@ -7,6 +7,7 @@ import type { Attempt } from '../../policies/attempt.ts'
 import type { Planned } from '../../policies/planned.ts'
 import type { Loaded } from '../../policies/surroundings.ts'
 import type { PaymentCreateRequest } from '../contract.ts'
+import { assertInvoiceAllows, type Invoice } from '../invoice.ts'
 import { invoiceNamed } from '../projection.ts'
 import { paymentFieldValues } from './field-values.ts'
 import { paymentNamed, restDue } from './payment.ts'
@@ -28,35 +29,36 @@ export async function decidePayment(
   const { timeZone, currency } = aggregate.policy
   if (operation.action === 'reverse')
     return { planned: reversed(loaded, operation.payment, attempt), payment: operation.payment }
-  const { invoice, request } = operation
+  const { request } = operation
+  const invoice = invoiceNamed(aggregate, operation.invoice)
+  assertInvoiceAllows(invoice, 'pay')
   assertRoom(aggregate)
   const amount = amountOf(request, currency)
-  if (request.source === 'credit') return await payFromCredit(loaded, invoice, attempt, amount)
+  if (request.source === 'credit') {
+    const terms = { source: request.source, amount: creditFor(loaded, invoice, amount), fieldValues: {} }
+    return await pay(loaded, invoice.locator, attempt, terms)
+  }
   const fieldValues = paymentFieldValues(
     configuration.configuration,
     request.fieldValues,
     timeZone,
     attempt.now,
   )
-  return await pay(loaded, invoice, attempt, { source: 'received', amount, fieldValues })
+  return await pay(loaded, invoice.locator, attempt, { source: 'received', amount, fieldValues })
 }
 
-/** As much as the invoice asks for and the policyholder has left, unless told. 409 where there is not so much. */
-async function payFromCredit(
-  loaded: Loaded,
-  invoice: Uuid,
-  attempt: Attempt,
-  asked: Money | undefined,
-): Promise<PaymentDecision> {
-  const { aggregate, credit } = loaded
-  const rest = restDue(aggregate, invoiceNamed(aggregate, invoice))
-  const most = rest.minor < credit.minor ? rest : credit
-  if (credit.minor === 0 || (asked ?? most).minor > credit.minor)
-    throw new Refusal(
-      'wrongState',
-      `Policyholder ${aggregate.policy.policyholderLocator} has a credit of ${toText(credit)} ${credit.currency}, which does not pay for this.`,
-    )
-  return await pay(loaded, invoice, attempt, { source: 'credit', amount: asked ?? most, fieldValues: {} })
+/**
+ * What the credit pays of the invoice: what was asked, else as much as the invoice asks for and there is. 409 where
+ * there is not so much. Of a refund it pays nothing: the refund is added to it.
+ */
+function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money | undefined): Money {
+  const rest = restDue(aggregate, invoice)
+  const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
+  if (rest.minor < 0 || (amount.minor <= credit.minor && credit.minor > 0)) return amount
+  throw new Refusal(
+    'wrongState',
+    `Policyholder ${aggregate.policy.policyholderLocator} has a credit of ${toText(credit)} ${credit.currency}, which does not pay for this.`,
+  )
 }
 
 /** Pays the invoice, from outside or from credit, and does what follows from its being paid. */

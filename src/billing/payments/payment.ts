@@ -9,7 +9,7 @@ import type { PolicyAggregate } from '../../policies/aggregate.ts'
 import { totalDueOf } from '../bill.ts'
 import type { Invoice } from '../invoice.ts'
 
-/** `received` from outside; `credit`: what the policyholder had left from earlier payments. */
+/** `received` from outside; `credit`: what the policyholder had left from earlier payments. A refund goes to either. */
 export type PaymentSource = 'received' | 'credit'
 
 export type Payment = {

@@ -60,5 +60,3 @@ export const movementsQuery = (
     )
     .orderBy(payments.postedAt, payments.locator)
     .limit(pageSize + 1)
-
-export type MovementRow = typeof payments.$inferSelect

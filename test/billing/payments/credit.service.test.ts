@@ -204,6 +204,24 @@ describe('more than is due', () => {
     expect((await pay(open, undefined, { source: 'credit' })).status).toBe(409)
   })
 
+  it('grows by a refund that is not paid out', async () => {
+    const policy = await accepted()
+    await motor.post(`/policy/${policy.locator}/issue`)
+    await motor.post(`/policy/${policy.locator}/withdraw`)
+    const refund = (await motor.get(`/policy/${policy.locator}`)).body.invoices.at(-1)!
+    expect((await pay(refund, -900, { source: 'credit' })).status).toBe(400)
+    const { status, body } = await pay(refund, -800, { source: 'credit' })
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(await invoice(refund)).toMatchObject({ outstandingAmount: -11.19 })
+    expect(await credits()).toMatchObject({
+      balances: [{ amount: 800, amountCurrency: 'EUR' }],
+      movements: [{ type: 'refund', amount: 800, paymentLocator: body.locator }],
+    })
+    expect((await accepted()).invoices[0]).toMatchObject({ outstandingAmount: 11.19 })
+    const refused = await reverse(body)
+    expect(refused.status).toBe(409)
+  })
+
   it('is not taken back while it is used elsewhere, and is there again when that is taken back', async () => {
     const over = await paid((await accepted()).invoices[0]!, 1_000)
     const second = await accepted()
