@@ -3,6 +3,7 @@ CREATE TABLE `guard` (
 	CONSTRAINT "guard_policy_version" CHECK("guard"."name" <> 'guard_policy_version'),
 	CONSTRAINT "guard_policyholder_version" CHECK("guard"."name" <> 'guard_policyholder_version'),
 	CONSTRAINT "guard_policyholder_completed" CHECK("guard"."name" <> 'guard_policyholder_completed'),
+	CONSTRAINT "guard_policyholder_credit" CHECK("guard"."name" <> 'guard_policyholder_credit'),
 	CONSTRAINT "guard_configuration_hash" CHECK("guard"."name" <> 'guard_configuration_hash'),
 	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version')
 );
@@ -76,16 +77,19 @@ CREATE TABLE `payment` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`display_id` integer NOT NULL,
 	`policy_locator` integer NOT NULL,
+	`policyholder_locator` text NOT NULL,
 	`invoice_locator` text NOT NULL,
 	`source` text NOT NULL,
 	`amount` integer NOT NULL,
 	`credited` integer NOT NULL,
+	`currency` text NOT NULL,
 	`field_values` text NOT NULL,
 	`posted_at` integer NOT NULL,
 	`reversed_at` integer
 );
 --> statement-breakpoint
 CREATE INDEX `payment_policy` ON `payment` (`policy_locator`);--> statement-breakpoint
+CREATE INDEX `payment_credit` ON `payment` (`policyholder_locator`,`posted_at`,`locator`) WHERE credited > 0 or source = 'credit';--> statement-breakpoint
 CREATE TABLE `configuration_version` (
 	`version` integer PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,

@@ -9,6 +9,9 @@ import {
   OptionalAmount,
   OptionalDecimal,
   OptionalText,
+  optional,
+  PageSize,
+  PagingToken,
   RequestFieldValues,
   Text,
   Timestamp,
@@ -42,10 +45,14 @@ export type InvoiceStatusResponse = z.infer<typeof InvoiceStatusResponse>
 
 export const PaymentSource = z.enum(['received', 'credit']).openapi('PaymentSource')
 
-/** `amount` is Bindery's own: without it the invoice is paid in full. */
+/** `amount` and `source` are Bindery's own: without them the invoice is paid in full from outside. */
 export const PaymentCreateRequest = z
   .object({
     fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
+    source: optional(PaymentSource).openapi({
+      description:
+        'received unless told; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
+    }),
     amount: OptionalDecimal.openapi({
       description:
         'All that the invoice asks for unless told. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, and at most the refund.',
@@ -163,3 +170,32 @@ export const CheckInvoicesResponse = z
   })
   .openapi('CheckInvoicesResponse')
 export type CheckInvoicesResponse = z.infer<typeof CheckInvoicesResponse>
+
+export const PolicyholderCreditsQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
+export type PolicyholderCreditsQuery = z.infer<typeof PolicyholderCreditsQuery>
+
+/** A payment that left a credit, a refund that was added to it, or a payment from it. */
+export const CreditMovementResponse = z
+  .object({
+    paymentLocator: Text,
+    policyLocator: Text,
+    invoiceLocator: Text,
+    type: z.enum(['overpayment', 'refund', 'use']),
+    amount: Amount.openapi({ description: 'What it adds to the credit; negative where it used it.' }),
+    amountCurrency: Currency,
+    postedTimestamp: Timestamp,
+    reversedTimestamp: TimestampIfAny.openapi({ description: 'A reversed payment counts for nothing.' }),
+  })
+  .openapi('CreditMovementResponse')
+
+export const PolicyholderCreditsResponse = z
+  .object({
+    policyholderLocator: Text,
+    balances: z
+      .array(z.object({ amount: Amount, amountCurrency: Currency }).openapi('CreditBalanceResponse'))
+      .openapi({ description: 'What is left to use, in each currency in which there is some.' }),
+    movements: z.array(CreditMovementResponse),
+    pagingToken: OptionalText.openapi({ description: 'Absent on the last page of movements.' }),
+  })
+  .openapi('PolicyholderCreditsResponse')
+export type PolicyholderCreditsResponse = z.infer<typeof PolicyholderCreditsResponse>

@@ -115,7 +115,8 @@ export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> 
   carryForward: { from: ['unfulfilled'], to: 'carriedForward', past: 'carried forward' },
 }
 
-function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): void {
+/** Refuses with `wrongState` (409) what the invoice's status does not allow. */
+export function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): void {
   assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), action)
 }
 

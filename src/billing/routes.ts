@@ -5,10 +5,13 @@ import {
   GetInvoiceFinancialTransactionsResponse,
   PaymentCreateRequest,
   PaymentResponse,
+  PolicyholderCreditsQuery,
+  PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
 } from './contract.ts'
 import {
   checkInvoices,
+  creditsOf,
   invoicesOfHolder,
   issueNextInvoice,
   payInvoice,
@@ -84,6 +87,18 @@ export const billingRoutes: readonly Route[] = [
     permission: 'invoices.list',
     answer: { schema: z.array(PolicyInvoiceResponse), description: 'All of them, void ones too.' },
     handle: ({ params }, context) => invoicesOfHolder(context, params.policyholderLocator),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policyholder/{policyholderLocator}/credits',
+    summary: 'What a policyholder has left of payments, and what made and used it',
+    description:
+      'A payment beyond what its invoice asked for leaves a credit. The next invoices of any of its policies are paid from it as they are made; `pay` with `source=credit` uses it for one that is there.',
+    tags,
+    permission: ['payments.list', 'payments.read'],
+    query: PolicyholderCreditsQuery,
+    answer: { schema: PolicyholderCreditsResponse, description: 'The credit, and a page of its movements.' },
+    handle: ({ params, query }, context) => creditsOf(context, params.policyholderLocator, query),
   }),
   tenantRoute({
     method: 'get',

@@ -3,6 +3,7 @@ import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { notFound } from '../platform/errors.ts'
 import { readUuid, type Uuid } from '../platform/locators.ts'
+import { readPagingToken, UUID_FORM } from '../platform/paging.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../platform/tenancy.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { operate, policyLocator } from '../policies/service.ts'
@@ -14,11 +15,15 @@ import type {
   GetInvoiceFinancialTransactionsResponse,
   PaymentCreateRequest,
   PaymentResponse,
+  PolicyholderCreditsQuery,
+  PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
 } from './contract.ts'
 import { invoiceResponses } from './invoice-response.ts'
+import { policyholderCredits } from './payments/credits-response.ts'
 import { paymentNamed } from './payments/payment.ts'
 import { paymentResponse } from './payments/payment-response.ts'
+import { creditQuery, movementsQuery } from './payments/store.ts'
 import { checkedInvoices, invoiceItems, invoiceResponse } from './projection.ts'
 
 /** The locator in a path; 404 for text that no record's of the kind can be. */
@@ -86,6 +91,24 @@ export async function invoicesOfHolder(
   return readAggregates(results.slice(0, AGGREGATE_QUERIES))
     .flatMap(aggregate => invoiceResponses(aggregate))
     .sort((a, b) => Number(a.createdTimestamp) - Number(b.createdTimestamp))
+}
+
+/** What the policyholder has left of payments, and a page of those that made or used it: one round trip. */
+export async function creditsOf(
+  context: RequestContext,
+  text: string,
+  { pagingToken, pageSize }: PolicyholderCreditsQuery,
+): Promise<PolicyholderCreditsResponse> {
+  const holder = locatorOf(text, 'policyholder')
+  const positions = readPagingToken(pagingToken, UUID_FORM)
+  const database = databaseOf(context, holder, 'policyholder')
+  const [holders, balances, movements] = await database.batch([
+    policyholderQuery(database, holder),
+    creditQuery(database, holder),
+    movementsQuery(database, holder, positions[0], pageSize),
+  ])
+  if (holders.length === 0) throw notFound('policyholder', text)
+  return policyholderCredits(holder, balances, movements, pageSize)
 }
 
 /** Has the policy's object pay the invoice: a look-up more, to find the policy. */

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { FieldValues } from '../platform/fields/values.ts'
 import type { Uuid } from '../platform/locators.ts'
@@ -44,6 +45,9 @@ export const invoices = sqliteTable(
   table => [index('invoice_policy').on(table.policyLocator)],
 )
 
+/** Of which payments made credit of their policyholder, or used it: the condition of an index, for queries to repeat. */
+export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)
+
 /** Amounts in minor units, signed as the invoice's; `credited` is the part that became the policyholder's credit. */
 export const payments = sqliteTable(
   'payment',
@@ -51,13 +55,18 @@ export const payments = sqliteTable(
     locator: text().primaryKey(),
     displayId: integer().notNull(),
     policyLocator: integer().notNull(),
+    policyholderLocator: text().notNull(),
     invoiceLocator: text().notNull(),
     source: text().$type<PaymentSource>().notNull(),
     amount: integer().notNull(),
     credited: integer().notNull(),
+    currency: text().notNull(),
     fieldValues: text({ mode: 'json' }).$type<FieldValues>().notNull(),
     postedAt: integer().notNull(),
     reversedAt: integer(),
   },
-  table => [index('payment_policy').on(table.policyLocator)],
+  table => [
+    index('payment_policy').on(table.policyLocator),
+    index('payment_credit').on(table.policyholderLocator, table.postedAt, table.locator).where(MOVES_CREDIT),
+  ],
 )

@@ -16,7 +16,7 @@ export const EVENT_TYPES = {
   'invoice.issue': 'An invoice was generated.',
   'invoice.invalidate': 'An invoice was invalidated.',
   'invoice.writtenOff': 'An unpaid invoice was given up.',
-  'payment.pay': 'An invoice was paid.',
+  'payment.pay': 'An invoice was paid, in full or in part.',
   'policy.cancel': 'A policy was cancelled or withdrawn.',
   'policy.create': 'A draft of a policy was made.',
   'policy.discard': 'A policy that was not issued was discarded.',

@@ -18,6 +18,7 @@ import { type BalanceContext, onlyInstallment, openInstallments } from '../billi
 import { installmentOf, invoicesOf, invoiceWhatIsDue, planOf, totalsDueOf } from '../billing/bill.ts'
 import { type Invoice, isOutstanding, writtenOff } from '../billing/invoice.ts'
 import { type Payment, standingPayments } from '../billing/payments/payment.ts'
+import { planReversal } from '../billing/payments/plans.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -55,22 +56,29 @@ export function billLapse(
   return chain(given, billed, totalDue.minor > 0 ? planWriteOff(aggregate, [invoice], now) : undefined)
 }
 
-/** The invoices given up; what was paid of a part of them is the policyholder's credit. */
+/** The invoices given up; what was paid of a part of them, or used of the policyholder's credit, is its credit. */
 export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
   const totalDueOf = totalsDueOf(before)
-  const lost = invoices.map(invoice => writtenOff(invoice, now))
-  const freed = lost.flatMap(invoice =>
-    standingPayments(before, invoice).map((one): Payment => ({ ...one, credited: one.amount })),
-  )
+  const parts = invoices.flatMap(invoice => standingPayments(before, invoice))
+  const unused = parts
+    .filter(one => one.source === 'credit')
+    .reduce<Planned>((planned, one) => chain(planned, planReversal(planned.aggregate, one, now)), {
+      aggregate: before,
+      events: [],
+    })
+  const lost = invoices.map(({ locator }) => writtenOff(unused.aggregate.invoices.get(locator)!, now))
+  const freed = parts
+    .filter(one => one.source === 'received')
+    .map((one): Payment => ({ ...one, credited: one.amount }))
   const aggregate: PolicyAggregate = {
-    ...before,
-    invoices: withRecords(before.invoices, lost),
-    payments: withRecords(before.payments, freed),
+    ...unused.aggregate,
+    invoices: withRecords(unused.aggregate.invoices, lost),
+    payments: withRecords(unused.aggregate.payments, freed),
   }
-  return {
+  return chain(unused, {
     aggregate,
     events: lost.map(invoice => invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDueOf(invoice))),
-  }
+  })
 }
 
 /** The plan of a reinstatement: what is to be paid up to its time, payable until `dueAt`, and what goes on after it. */

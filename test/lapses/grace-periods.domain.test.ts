@@ -140,9 +140,13 @@ describe('a grace period', () => {
     const plain = await ClockedPolicy.issued('motor', 'upfront', { lapse: {} })
     const gone = await ClockedPolicy.issued('motor', 'upfront')
     const cancelled = await ClockedPolicy.issued('motor', 'upfront')
-    gone.record((await decideCancellation(gone.loaded, { action: 'withdraw' }, attemptAt(gone.now))).planned)
+    await gone.record(
+      (await decideCancellation(gone.loaded, { action: 'withdraw' }, attemptAt(gone.now))).planned,
+    )
     const legacy = { action: 'legacy' as const, coverageEndAt: cancelled.now }
-    cancelled.record((await decideCancellation(cancelled.loaded, legacy, attemptAt(cancelled.now))).planned)
+    await cancelled.record(
+      (await decideCancellation(cancelled.loaded, legacy, attemptAt(cancelled.now))).planned,
+    )
     for (const policy of [plain, gone, cancelled]) {
       await policy.advance('2028-06-01')
       expect(policy.graces).toEqual([])
@@ -227,7 +231,7 @@ describe('the end of a grace period', () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     const legacy = { action: 'legacy' as const, coverageEndAt: policy.day('2027-01-25') }
-    policy.record((await decideCancellation(policy.loaded, legacy, attemptAt(policy.now))).planned)
+    await policy.record((await decideCancellation(policy.loaded, legacy, attemptAt(policy.now))).planned)
     policy.tell()
     await policy.advance('2027-02-02')
     expect([onlyGrace(policy).state, onlyGrace(policy).cancellationLocator]).toEqual(['settled', undefined])
@@ -243,7 +247,7 @@ describe('the end of a grace period', () => {
     const cancellation = cancellationsOf(policy)[0]!.locator
     const request = { effectiveTimestamp: undefined, reinstatementDeadlineTimestamp: undefined, issue: true }
     const attempt = attemptAt(policy.now)
-    policy.record(
+    await policy.record(
       (await decideReinstatement(policy.loaded, { action: 'create', cancellation, request }, attempt))
         .planned!,
     )

@@ -1,7 +1,11 @@
 // From an unpaid invoice to grace, lapse and back, through HTTP and the tenant's clock (brief 1.5, 1.7).
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PaymentResponse, PolicyInvoiceResponse } from '../../src/billing/contract.ts'
+import type {
+  CheckInvoicesResponse,
+  PaymentResponse,
+  PolicyInvoiceResponse,
+} from '../../src/billing/contract.ts'
 import type { CancellationResponse } from '../../src/cancellations/contract.ts'
 import type {
   GraceLapseReinstatementResponse,
@@ -111,6 +115,10 @@ async function told(tenant: Tenant, ...types: string[]): Promise<Told[]> {
   )
   return body.events.filter(event => types.some(type => event.type.startsWith(type)))
 }
+
+/** How many invoices are planned. */
+const plannedFor = async (tenant: Tenant, { locator }: { locator: string }): Promise<number> =>
+  (await tenant.get<CheckInvoicesResponse>(`/policy/${locator}/checkInvoices`)).body.futureInvoices.length
 
 const billed = (policy: PolicyResponse) =>
   policy.invoices.map(one => [one.invoiceType, one.totalDue, one.settlementType ?? one.settlementStatus])
@@ -265,6 +273,7 @@ describe('a legacy lapse', () => {
       'modification.policy.create',
       'modification.policy.lapse',
     ])
+    expect(await plannedFor(tenant, policy)).toBe(0)
     expect(await stateOf(tenant, policy)).toBe('lapsed')
     expect(await listed(tenant, 'lapsed')).toEqual([policy.locator])
     await remember()
@@ -315,6 +324,12 @@ describe('a legacy lapse', () => {
         .slice(1)
         .reduce((a, b) => a + b),
     ).toBe(0)
+    // Ten of twelve months are to come; the third was invoiced ahead before the lapse, and is at once again.
+    expect(await plannedFor(tenant, policy)).toBe(9)
+    expect(back.invoices.at(-1)).toMatchObject({
+      invoiceType: 'installment',
+      settlementStatus: 'outstanding',
+    })
     expect(await stateOf(tenant, policy)).toBe('issued')
     await remember()
     await moveTo(tenant, Number(known.at(-1)![0]) + 86_400_000)
@@ -384,6 +399,16 @@ describe('a legacy lapse', () => {
       409,
       `Reinstatement ${opened.body.locator} is closed and cannot be closed; it allows no action.`,
     ])
+    const token = await tenant.tokenOf('rita.reader')
+    expect((await callApi('GET', path, { token })).status).toBe(200)
+    for (const forbidden of [
+      `${path}/close`,
+      `${path}/invoice`,
+      `/policy/${policy.locator}/createReinstatement`,
+    ])
+      expect((await callApi('POST', forbidden, { token, body: { reinstatementTimestamp: 0 } })).status).toBe(
+        403,
+      )
     const other = await motor()
     expect((await other.get(`/policy/${policy.locator}/gracePeriods`)).status).toBe(404)
     expect((await other.get(path)).status).toBe(404)

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { invoiceStatus, isOutstanding } from '../../src/billing/invoice.ts'
-import { applied, paymentState } from '../../src/billing/payments/payment.ts'
+import { applied, paymentState, restDue } from '../../src/billing/payments/payment.ts'
 import { decideCancellation } from '../../src/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/endorsements/decision.ts'
@@ -120,7 +120,7 @@ describe('a legacy lapse', () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await payAll(policy)
     const before = policy.invoices.length
-    policy.record(await dearer(policy))
+    await policy.record(await dearer(policy))
     const [endorsement] = policy.invoices.slice(before)
     expect(policy.due(endorsement!)).toBeGreaterThan(0)
     await policy.advance('2027-03-01')
@@ -134,19 +134,41 @@ describe('a legacy lapse', () => {
     expect(moneyIn(policy)).toBe(priceOf(policy))
   })
 
-  it('makes what was paid of a part of a lost invoice the policyholder’s credit', async () => {
+  it('makes what was paid of a part of a lost invoice the policyholder’s credit, which pays for the way back', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await policy.pay(policy.invoices[0]!, '100')
-    await policy.advance('2027-02-01')
+    await policy.advance('2027-01-20')
     const [payment] = policy.loaded.aggregate.payments.values()
     expect([payment!.amount.minor, payment!.credited.minor]).toEqual([10_000, 10_000])
-    expect(invoiceStatus(policy.invoices[0]!)).toBe('writtenOff')
-    expect(policy.told[1]).toEqual(['cancellation', Math.round(priceOf(policy) * 100), 'writtenOff'])
+    expect(policy.loaded.credit.minor).toBe(10_000)
+    expect(policy.told).toEqual([
+      ['newBusiness', 127_790, 'writtenOff'],
+      ['cancellation', Math.round(priceOf(policy) * 100), 'writtenOff'],
+    ])
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
+    expect(policy.told.at(-1)).toEqual(['reinstatement', 127_790, 'unfulfilled'])
+    expect(restDue(policy.loaded.aggregate, policy.invoices.at(-1)!).minor).toBe(117_790)
+    await policy.pay(policy.invoices.at(-1)!)
+    expect([policy.loaded.credit.minor, moneyIn(policy), priceOf(policy)]).toEqual([0, 1277.9, 1277.9])
+  })
+
+  it('gives back credit that was used for a part of a lost invoice', async () => {
+    const policy = await ClockedPolicy.issued('home', 'monthly')
+    await policy.pay(policy.invoices[0]!, '120')
+    await policy.advance('2027-02-20')
+    expect(policy.told.map(one => one[2])).toEqual(['paid', 'writtenOff', 'writtenOff', 'writtenOff'])
+    const states = [...policy.loaded.aggregate.payments.values()].map(one => [one.source, paymentState(one)])
+    expect(states).toEqual([
+      ['received', 'posted'],
+      ['credit', 'reversed'],
+    ])
+    expect(policy.loaded.credit.minor).toBe(12_000 - 10_849)
   })
 
   it('takes back what is accepted and not issued', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
-    policy.record(await dearer(policy, 'accepted'))
+    await policy.record(await dearer(policy, 'accepted'))
     await policy.advance('2027-02-01')
     const [endorsement] = policy.loaded.aggregate.endorsements.values()
     expect(endorsement!.state).toBe('invalidated')
@@ -289,7 +311,7 @@ describe('the way back', () => {
     const reinstatement = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: policy.now })
     const attempt = attemptAt(policy.now)
-    policy.record((await decideCancellation(policy.loaded, { action: 'withdraw' }, attempt)).planned)
+    await policy.record((await decideCancellation(policy.loaded, { action: 'withdraw' }, attempt)).planned)
     expect(statusOf(policy, reinstatement)).toBe('closed')
     expect((await refusalOf(policy.decide({ action: 'open' }))).code).toBe('wrongState')
   })
@@ -310,7 +332,7 @@ describe('the way back', () => {
   it('sets a refund that was not paid out off against what is to be paid again', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await payAll(policy)
-    policy.record(await dearer(policy))
+    await policy.record(await dearer(policy))
     const extra = policy.due(policy.invoices[1]!)
     await policy.advance('2027-01-20')
     const reinstatement = await policy.decide({ action: 'open' })
@@ -327,7 +349,7 @@ describe('the way back', () => {
   it('is closed when the refund that it counts on is paid out, and then asks for all of it', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await payAll(policy)
-    policy.record(await dearer(policy))
+    await policy.record(await dearer(policy))
     await policy.advance('2027-01-20')
     const first = await policy.decide({ action: 'open' })
     const effectiveAt = onlyLapse(policy).lapsedAt
@@ -385,7 +407,8 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
           await policy.advance(add(policy.now, 7, 'day', zone))
           if (policy.loaded.aggregate.lapses.size > 0) break
         }
-        if (one.dearerFirst && policy.loaded.aggregate.lapses.size === 0) policy.record(await dearer(policy))
+        if (one.dearerFirst && policy.loaded.aggregate.lapses.size === 0)
+          await policy.record(await dearer(policy))
         const [open] = policy.invoices.filter(isOutstanding)
         if (open && one.part !== undefined) await policy.pay(open, String(one.part / 100))
         for (let days = 0; days < 365 && policy.loaded.aggregate.lapses.size === 0; days += 5)

@@ -2,6 +2,7 @@
 // decisions, without a service.
 import { INVOICE_TIMER, totalDueOf } from '../../src/billing/bill.ts'
 import { type Invoice, invoiceStatus } from '../../src/billing/invoice.ts'
+import { withCredit } from '../../src/billing/payments/credit-use.ts'
 import { decidePayment } from '../../src/billing/payments/decision.ts'
 import type { ProductDefinition } from '../../src/configuration/configuration.ts'
 import type { NewEvent } from '../../src/events/outbox.ts'
@@ -16,6 +17,7 @@ import {
 import type { NewTimer } from '../../src/platform/commit.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 import { dayStart, type Instant } from '../../src/platform/time.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
 import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
 import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
 import { decideInvoicing } from '../../src/policies/invoicing.ts'
@@ -61,26 +63,26 @@ export class ClockedPolicy {
     const request = { ...policy, paymentScheduleName, policyholderLocator: ground.policyholder.locator }
     const created = await decideCreation(PolicyCreateRequest.parse(request), ground, attemptAt(now))
     const clocked = new ClockedPolicy({ ...ground, aggregate: created.aggregate }, now)
-    clocked.#record(created, true)
+    await clocked.#record(created, undefined)
     return clocked
   }
 
   async issue(): Promise<void> {
-    this.record(await decideIssue(this.loaded, attemptAt(this.now)))
+    await this.record(await decideIssue(this.loaded, attemptAt(this.now)))
   }
 
-  /** As the policy's object records it: with the timers of invoices that count from another time on. */
-  record(planned: Planned): void {
-    this.#record(planned, false)
+  /** As the policy's object records it: paid from credit, with the timers of invoices that count from another time on. */
+  async record(planned: Planned): Promise<void> {
+    await this.#record(planned, this.loaded.aggregate)
   }
 
-  #record(planned: Planned, isNew: boolean): void {
-    const before = isNew ? undefined : this.loaded.aggregate
+  async #record(plan: Planned, before: PolicyAggregate | undefined): Promise<void> {
+    const { planned, credit } = await withCredit(before, this.loaded, plan, attemptAt(this.now))
     const set = [...(planned.timers ?? []), ...pastDueTimers(before, planned.aggregate, this.loaded.product)]
     for (const timer of set)
       if (!this.#timers.some(one => one.locator !== undefined && one.locator === timer.locator))
         this.#timers.push(timer)
-    this.loaded = { ...this.loaded, aggregate: planned.aggregate }
+    this.loaded = { ...this.loaded, aggregate: planned.aggregate, credit }
     this.events.push(...planned.events)
   }
 
@@ -93,7 +95,7 @@ export class ClockedPolicy {
       this.#timers = this.#timers.filter(one => one !== next)
       this.now = Math.max(this.now, next.dueAt) as Instant
       const planned = await this.#fire(next)
-      if (planned) this.record(planned)
+      if (planned) await this.record(planned)
     }
     this.now = target
   }
@@ -118,7 +120,7 @@ export class ClockedPolicy {
 
   async decide(operation: LapseOperation): Promise<Uuid> {
     const { planned, shown } = await decideLapse(this.loaded, operation, attemptAt(this.now))
-    this.record(planned!)
+    await this.record(planned!)
     return 'reinstatement' in shown! ? shown.reinstatement : (shown as { gracePeriod: Uuid }).gracePeriod
   }
 
@@ -126,13 +128,13 @@ export class ClockedPolicy {
   async pay({ locator: invoice }: Invoice, amount?: string): Promise<Uuid> {
     const request = { fieldValues: { method: ['card'] }, amount }
     const paid = await decidePayment(this.loaded, { action: 'pay', invoice, request }, attemptAt(this.now))
-    this.record(paid.planned)
+    await this.record(paid.planned)
     return paid.payment
   }
 
   async reverse(payment: Uuid): Promise<void> {
     const attempt = attemptAt(this.now)
-    this.record((await decidePayment(this.loaded, { action: 'reverse', payment }, attempt)).planned)
+    await this.record((await decidePayment(this.loaded, { action: 'reverse', payment }, attempt)).planned)
   }
 
   day(date: string): Instant {

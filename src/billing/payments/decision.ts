@@ -3,15 +3,16 @@
 import { digitsForSettlement, planWhatPaymentSettles } from '../../lapses/settlement.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Uuid } from '../../platform/locators.ts'
-import { type CurrencyCode, exactMoney, type Money } from '../../platform/money.ts'
+import { type CurrencyCode, exactMoney, type Money, toText } from '../../platform/money.ts'
 import { POLICY_LIMITS, type PolicyAggregate } from '../../policies/aggregate.ts'
 import type { Attempt } from '../../policies/attempt.ts'
 import { chain, type Planned } from '../../policies/planned.ts'
 import type { Loaded } from '../../policies/surroundings.ts'
 import type { PaymentCreateRequest } from '../contract.ts'
+import { assertInvoiceAllows, type Invoice } from '../invoice.ts'
 import { invoiceNamed } from '../projection.ts'
 import { paymentFieldValues } from './field-values.ts'
-import { paymentNamed } from './payment.ts'
+import { paymentNamed, restDue } from './payment.ts'
 import { type PaymentTerms, planPayment, planReversal } from './plans.ts'
 
 export type PaymentOperation =
@@ -30,17 +31,40 @@ export async function decidePayment(
   const { timeZone, currency } = aggregate.policy
   if (operation.action === 'reverse')
     return { planned: reversed(loaded, operation.payment, attempt), payment: operation.payment }
-  const { invoice, request } = operation
+  const { request } = operation
+  const invoice = invoiceNamed(aggregate, operation.invoice)
+  assertInvoiceAllows(invoice, 'pay')
   assertRoom(aggregate)
-  return await pay(loaded, invoice, attempt, {
-    source: 'received',
-    amount: amountOf(request, currency),
-    fieldValues: paymentFieldValues(configuration.configuration, request.fieldValues, timeZone, attempt.now),
-  })
+  const amount = amountOf(request, currency)
+  if (request.source === 'credit') {
+    const terms = { source: request.source, amount: creditFor(loaded, invoice, amount), fieldValues: {} }
+    return await pay(loaded, invoice.locator, attempt, terms)
+  }
+  const fieldValues = paymentFieldValues(
+    configuration.configuration,
+    request.fieldValues,
+    timeZone,
+    attempt.now,
+  )
+  return await pay(loaded, invoice.locator, attempt, { source: 'received', amount, fieldValues })
 }
 
-/** Pays the invoice, and does what follows from its being paid. */
-async function pay(
+/**
+ * What the credit pays of the invoice: what was asked, else as much as the invoice asks for and there is. 409 where
+ * there is not so much. Of a refund it pays nothing: the refund is added to it.
+ */
+function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money | undefined): Money {
+  const rest = restDue(aggregate, invoice)
+  const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
+  if (rest.minor < 0 || (amount.minor <= credit.minor && credit.minor > 0)) return amount
+  throw new Refusal(
+    'wrongState',
+    `Policyholder ${aggregate.policy.policyholderLocator} has a credit of ${toText(credit)} ${credit.currency}, which does not pay for this.`,
+  )
+}
+
+/** Pays the invoice, from outside or from credit, and does what follows from its being paid. */
+export async function pay(
   { aggregate, product }: Loaded,
   invoice: Uuid,
   { now, digits }: Attempt,

@@ -9,12 +9,13 @@ import type { PolicyAggregate } from '../../policies/aggregate.ts'
 import { totalDueOf } from '../bill.ts'
 import type { Invoice } from '../invoice.ts'
 
-/** `received` from outside; `credit`: what the policyholder had left from earlier payments. */
+/** `received` from outside; `credit`: what the policyholder had left from earlier payments. A refund goes to either. */
 export type PaymentSource = 'received' | 'credit'
 
 export type Payment = {
   readonly locator: Uuid
   readonly displayId: DisplayId
+  readonly policyholderLocator: Uuid
   readonly invoiceLocator: Uuid
   readonly source: PaymentSource
   /** All that was paid; negative for a refund. */

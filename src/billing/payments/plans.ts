@@ -20,7 +20,8 @@ export type PaymentTerms = {
 
 /**
  * Pays an invoice. Less than it asks for leaves it outstanding with the payment; what is beyond it is the
- * policyholder's credit. A refund is paid by negative amounts, and never beyond what is owed. Takes one digit.
+ * policyholder's credit; from credit no more is taken than is asked for. A refund is paid by negative amounts, and never
+ * beyond what is owed. Takes one digit.
  */
 export function planPayment(
   before: PolicyAggregate,
@@ -31,11 +32,12 @@ export function planPayment(
   const rest = restDue(before, invoice)
   const amount = asked ?? rest
   const after = paid(invoice, Math.abs(amount.minor) >= Math.abs(rest.minor), now)
-  assertSign(amount, rest)
+  assertFits(amount, rest, source)
   const beyond = minus(amount, rest)
   const payment: Payment = {
     locator: supply.uuid(),
     displayId: supply.digits() as DisplayId,
+    policyholderLocator: before.policy.policyholderLocator,
     invoiceLocator: invoice.locator,
     source,
     amount,
@@ -80,16 +82,17 @@ const paymentEvent = (
     source,
   })
 
-/** An amount pays towards what is asked for; a refund pays out no more than is owed. */
-function assertSign(amount: Money, rest: Money): void {
+/** An amount pays towards what is asked for; neither a refund nor a payment from credit goes beyond it. */
+function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
   if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
     throw new Refusal(
       'invalidRequest',
       `amount ${toText(amount)} must be ${rest.minor > 0 ? 'above' : 'below'} zero: the invoice asks for ${toText(rest)} ${rest.currency}.`,
     )
-  if (amount.minor < rest.minor && rest.minor < 0)
+  if (rest.minor > 0 && source === 'received') return
+  if (Math.abs(amount.minor) > Math.abs(rest.minor))
     throw new Refusal(
       'invalidRequest',
-      `amount ${toText(amount)} pays out more than the refund of ${toText(rest)} ${rest.currency} that the invoice owes.`,
+      `amount ${toText(amount)} is more than the ${toText(rest)} ${rest.currency} that the invoice ${rest.minor > 0 ? 'asks for, and credit pays no more' : 'gives back'}.`,
     )
 }

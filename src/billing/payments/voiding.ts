@@ -9,7 +9,8 @@ import { planReversal } from './plans.ts'
 
 /**
  * The invoices of a transaction that comes to nothing are void; what was paid of them is reversed first (brief 1.3,
- * 1.4). Those that were settled without money, or are void already, stay as they are.
+ * 1.4). Those that were settled without money, or are void already, stay as they are. These reversals reopen nothing
+ * beside the invoice, which is not outstanding in between.
  */
 export function planVoidInvoices(
   before: PolicyAggregate,

@@ -1,9 +1,11 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import { sql } from 'drizzle-orm'
+import { withCredit } from '../../billing/payments/credit-use.ts'
 import { decidePayment } from '../../billing/payments/decision.ts'
 import { paymentNamed } from '../../billing/payments/payment.ts'
 import { paymentResponse } from '../../billing/payments/payment-response.ts'
+import { creditGuard } from '../../billing/payments/store.ts'
 import { invoiceResponse } from '../../billing/projection.ts'
 import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
@@ -156,6 +158,7 @@ async function attempt(
       before: undefined,
       loaded: { ...ground, aggregate: planned.aggregate },
       planned,
+      attempt: creation,
       answer: policyAnswer(operation),
       subject: String(locator),
     })
@@ -173,6 +176,7 @@ async function attempt(
       before: loaded.aggregate,
       loaded: { ...loaded, aggregate: planned.aggregate },
       planned,
+      attempt: plain,
       answer,
       subject,
     })
@@ -314,21 +318,23 @@ type Recording = {
   before: PolicyAggregate | undefined
   loaded: Loaded
   planned: Planned
+  attempt: Attempt
   answer: AnswerOf
   /** The policy's locator, or `policy/quote`: what the answer shows. */
   subject: string
 }
 
-/** Commits what was planned and remembers it. */
+/** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
 async function record(
   context: RequestContext,
   database: Database,
   memory: PolicyMemory,
-  { before, loaded, planned, answer: answerOf, subject }: Recording,
+  { before, loaded, planned: plan, attempt, answer: answerOf, subject }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
   const version = (before?.policy.version ?? 0) + 1
   const after: PolicyAggregate = { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } }
-  const recorded = { ...loaded, aggregate: after }
+  const recorded = { ...loaded, aggregate: after, credit }
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
     shard: shardOfDigits(after.policy.locator),
@@ -336,6 +342,7 @@ async function record(
       policyGuard(before, after),
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
       ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
+      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
     ],
     facts: [
       ...differenceQueries(database, before, after),

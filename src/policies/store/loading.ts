@@ -1,6 +1,7 @@
 // What an operation on a policy needs to know, read in one batch: the policy, its policyholder, and which
 // configuration its version stands for today.
 import { sql } from 'drizzle-orm'
+import { CREDITS, type CreditRow, creditQuery, readCredit } from '../../billing/payments/store.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../../configuration/cache.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { versionQuery } from '../../configuration/store.ts'
@@ -32,9 +33,10 @@ export async function loadGround(
 ): Promise<Ground> {
   const locator = readUuid(request.policyholderLocator)
   if (!locator) throw notFound('policyholder', request.policyholderLocator)
-  const [holders, versions] = await database.batch([
+  const [holders, versions, credits] = await database.batch([
     policyholderQuery(database, locator),
     versionQuery(database, request.configVersion),
+    creditQuery(database, locator),
   ])
   if (!holders[0]) throw notFound('policyholder', request.policyholderLocator)
   const version = versions[0]
@@ -52,6 +54,7 @@ export async function loadGround(
     timeZone: configuration.configuration.timeZone,
     currency: configuration.configuration.currency,
     product: productOf(configuration, request.productName),
+    credit: readCredit(credits, configuration.configuration.currency),
   }
 }
 
@@ -74,13 +77,14 @@ export async function loadPolicy(
 ): Promise<Loaded> {
   const results = (await database.batch([
     ...aggregateQueries(database, selection),
-    ...chosenQueries(database, selection, HOLDERS, VERSIONS),
+    ...chosenQueries(database, selection, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]
   const [aggregate] = readAggregates(results.slice(0, AGGREGATE_QUERIES))
   if (!aggregate) throw notFoundAs(selection)
-  const [holders, versions] = results.slice(AGGREGATE_QUERIES) as [
+  const [holders, versions, credits] = results.slice(AGGREGATE_QUERIES) as [
     (typeof policyholders.$inferSelect)[],
     { hash: string }[],
+    CreditRow[],
   ]
   const configuration = await loadConfiguration(context.env, context.tenant, versions[0]!.hash, context.calls)
   return {
@@ -88,6 +92,7 @@ export async function loadPolicy(
     policyholder: readPolicyholder(holders[0]!),
     configuration,
     product: productOf(configuration, aggregate.policy.productName),
+    credit: readCredit(credits, aggregate.policy.currency),
   }
 }
 

@@ -140,8 +140,9 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
       ...payment,
       amount: payment.amount.minor,
       credited: payment.credited.minor,
+      currency: payment.amount.currency,
     }),
-    fromRow: (row, currency): Payment => ({
+    fromRow: ({ currency: _, ...row }, currency): Payment => ({
       ...(present(row) as unknown as Payment),
       amount: fromMinor(row.amount, currency),
       credited: fromMinor(row.credited, currency),

@@ -95,6 +95,7 @@ describe('paying an invoice', () => {
     expect(second.body.message).toBe(
       `Invoice ${due!.displayId} is paid and cannot be paid; it allows reverse.`,
     )
+    expect((await pay(due!, {})).status).toBe(409)
     expect((await pay(due!, byCard, headers)).body).toEqual(first.body)
     expect((await invoice(due!)).payments).toHaveLength(1)
   })

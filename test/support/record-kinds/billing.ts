@@ -32,7 +32,11 @@ import { kind, type Situation } from './record-kind.ts'
 const fieldValues = { method: ['card'] }
 
 const pay = (loaded: Loaded, invoice: Uuid, amount: string | undefined) =>
-  decidePayment(loaded, { action: 'pay', invoice, request: { fieldValues, amount } }, attempt())
+  decidePayment(
+    loaded,
+    { action: 'pay', invoice, request: { fieldValues, amount, source: undefined } },
+    attempt(),
+  )
 
 const reverse = async (loaded: Loaded, payment: Uuid) =>
   (await decidePayment(loaded, { action: 'reverse', payment }, attempt())).planned
