@@ -12,7 +12,9 @@ import { mount } from './platform/http/mount.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
+import { previewRoutes } from './policies/preview/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
+import { upgradeRoutes } from './policies/upgrade/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
@@ -36,6 +38,8 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...configurationRoutes,
   ...policyRoutes,
+  ...previewRoutes,
+  ...upgradeRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,
   ...endorsementRoutes,

@@ -11,8 +11,14 @@ export const PERMISSION_GROUPS = {
     area: 'policyData',
     actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue', 'discard'],
   },
-  endorsements: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue'] },
-  renewals: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue'] },
+  endorsements: {
+    area: 'policyData',
+    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
+  },
+  renewals: {
+    area: 'policyData',
+    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
+  },
   cancellations: { area: 'policyData', actions: ['read', 'list', 'write', 'issue'] },
   reinstatements: { area: 'policyData', actions: ['read', 'list', 'write', 'accept', 'issue'] },
   lapses: { area: 'policyData', actions: ['read', 'write'] },

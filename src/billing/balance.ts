@@ -12,10 +12,12 @@ import {
   type BillingContext,
   type Invoicing,
   invoiceWhatIsDue,
+  isAbsorbed,
   recorded,
   standingInvoices,
   termPlan,
 } from './bill.ts'
+import type { Replan } from './replan.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
 
@@ -30,9 +32,28 @@ export function billAtOnce(
   { now, supply }: BalanceContext,
 ): Invoicing {
   const plan = onlyInstallment(before, modification, { now, supply })
-  const open = absorbing ? openInstallments(before).filter(one => one.start >= plan.start) : []
-  const absorbed = open.map(one => ({ ...one, absorbedBy: modification.locator }))
-  const planned = { ...before, installments: withRecords(before.installments, [...absorbed, plan]) }
+  const open = absorbing ? openAfter(before, plan.start) : []
+  return billed(before, modification, [plan], open, { now, supply })
+}
+
+/** Bills the modification by a plan over a new schedule, which takes over what is open. */
+export const billAnew = (
+  before: PolicyAggregate,
+  modification: Modification,
+  { plan, open }: Replan,
+  { now, supply }: BalanceContext,
+): Invoicing => billed(before, modification, recorded(plan, modification, supply), open, { now, supply })
+
+/** Bills the modification by the plan, which takes over the installments. */
+export function billed(
+  before: PolicyAggregate,
+  modification: Modification,
+  plan: readonly PlannedInstallment[],
+  open: readonly PlannedInstallment[],
+  { now, supply }: BalanceContext,
+): Invoicing {
+  const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
+  const planned = { ...before, installments: withRecords(before.installments, [...absorbed, ...plan]) }
   return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
@@ -52,6 +73,7 @@ export function onlyInstallment(
     issueAt: now,
     dueAt: endOfDay(now, policy.timeZone),
     periods: [{ ...span, wholeMs: span.end - span.start }],
+    absorbedBy: [],
   }
 }
 
@@ -67,6 +89,10 @@ export function billTerm(
   return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
+/** Installments of what is issued that start then or later and have no invoice that stands. */
+export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
+  openInstallments(aggregate).filter(one => one.start >= at)
+
 /** Installments of what is issued that have no invoice that stands. */
 export function openInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
   const invoiced = new Set(
@@ -74,7 +100,7 @@ export function openInstallments(aggregate: PolicyAggregate): PlannedInstallment
   )
   return [...aggregate.installments.values()].filter(
     one =>
-      one.absorbedBy === undefined &&
+      !isAbsorbed(aggregate, one) &&
       counts(aggregate, one.modificationLocator) &&
       !invoiced.has(keyOf(one.modificationLocator, one.number)),
   )

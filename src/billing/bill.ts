@@ -2,8 +2,8 @@
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
-import { type Money, minus, sum } from '../platform/money.ts'
-import { endOfDay, type Instant, later } from '../platform/time.ts'
+import { type Money, minus, negated, plus, sum } from '../platform/money.ts'
+import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
   type PlannedInstallment,
@@ -14,10 +14,10 @@ import {
 } from '../policies/aggregate.ts'
 import { isStanding } from '../policies/fold/line.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
-import { type Charge, feeCharges, perilCharges } from './charge.ts'
+import { type Charge, feeCharges, feeReversals, perilCharges } from './charge.ts'
 import { type Installment, planInstallments } from './installments.ts'
 import { INVOICED_TRANSACTIONS, type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
-import { totalsDue } from './items.ts'
+import { restOf, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
 
 /** Kind of the timers that go off when an installment is to be invoiced. */
@@ -25,15 +25,24 @@ export const INVOICE_TIMER = 'policy.invoice'
 
 /** All that the modification charges. */
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
-  if (modification.kind !== 'creation') return netCharges(aggregate, modification)
-  const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === modification.locator)
-  const fees = [...aggregate.fees.values()].filter(
-    fee => fee.madeBy === modification.locator && !fee.reversed,
-  )
-  return [
-    ...runs.flatMap(run => perilCharges(run, aggregate.perils.get(run.perilLocator)?.name ?? '')),
-    ...feeCharges(fees),
-  ]
+  const { kind, locator } = modification
+  const fees = [...aggregate.fees.values()]
+  const made = feeCharges(fees.filter(fee => fee.madeBy === locator))
+  switch (kind) {
+    case 'creation': {
+      const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === locator)
+      return [
+        ...runs.flatMap(run => perilCharges(run, aggregate.perils.get(run.perilLocator)?.name ?? '')),
+        ...made,
+      ]
+    }
+    case 'feeUpdate':
+      return [...made, ...feeReversals(fees, locator)]
+    case 'scheduleChange':
+      return []
+    default:
+      return netCharges(aggregate, modification)
+  }
 }
 
 /** The modification's plan, in its order. */
@@ -54,13 +63,13 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
   const { currency } = aggregate.policy
-  const dueOf = new Map<Uuid, Money[]>()
+  const known = new Map<Uuid, Money[]>()
   const dueFor = ({ modificationLocator: owner, number }: PlannedInstallment): Money => {
-    const due = dueOf.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
-    dueOf.set(owner, due)
+    const due = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    known.set(owner, due)
     return due[number - 1]!
   }
-  const own = totalsDue(plan, chargesOf(aggregate, modification), currency)
+  const own = totalsDue(plan, billedCharges(aggregate, modification), currency)
   return plan.map((installment, at) => {
     const { added, leftOut } = alsoBilled(aggregate, installment)
     if (added.length + leftOut.length === 0) return own[at]!
@@ -68,18 +77,13 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   })
 }
 
-/**
- * Installments of other modifications whose amounts this one bills beside its own charges, in their place or once more,
- * and those whose amounts it leaves out. What the first of a plan has absorbed is among them.
- */
+/** Installments of other plans that this one asks for too, and those that it leaves out of what it asks for. */
 export function alsoBilled(
   { installments }: PolicyAggregate,
-  { number, modificationLocator, takesOver = [], leavesOut = [] }: PlannedInstallment,
+  { takesOver = [], leavesOut = [] }: PlannedInstallment,
 ): { added: PlannedInstallment[]; leftOut: PlannedInstallment[] } {
   const named = (locators: readonly Uuid[]) => locators.map(locator => installments.get(locator)!)
-  const absorbed =
-    number === 1 ? [...installments.values()].filter(one => one.absorbedBy === modificationLocator) : []
-  return { added: [...absorbed, ...named(takesOver)], leftOut: named(leavesOut) }
+  return { added: named(takesOver), leftOut: named(leavesOut) }
 }
 
 /** What invoices of the policy bill, each the sum of its items. Worked out once for all of a modification. */
@@ -95,6 +99,64 @@ export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => M
 /** What the invoice bills: the sum of its items. */
 export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
   totalsDueOf(aggregate)(invoice)
+
+/** All that the modification's plan bills: what it charges, and what is left of charges that it took over. */
+export const billedCharges = (
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  known: BilledCharges = new Map(),
+): Charge[] => [
+  ...chargesOf(aggregate, modification),
+  ...restsOf(
+    aggregate,
+    [...aggregate.installments.values()].filter(one => one.absorbedBy.includes(modification.locator)),
+    known,
+  ),
+]
+
+/** What was worked out of other modifications already: a plan may have taken over from one that took over. */
+type BilledCharges = Map<Uuid, Charge[]>
+
+/** What the installments bill, as charges of which that is left. */
+export function restsOf(
+  aggregate: PolicyAggregate,
+  installments: readonly PlannedInstallment[],
+  known: BilledCharges = new Map(),
+): Charge[] {
+  const rests = new Map<string, Charge>()
+  const add = (rest: Charge): void => {
+    const other = rests.get(rest.id)
+    rests.set(rest.id, other ? joined(other, rest) : rest)
+  }
+  for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
+    const from = aggregate.modifications.get(owner)!
+    const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
+    known.set(owner, billed)
+    const numbers = new Set(open.map(one => one.number))
+    restOf(planOf(aggregate, from), billed, numbers).forEach(add)
+    for (const { added, leftOut } of open.map(one => alsoBilled(aggregate, one))) {
+      restsOf(aggregate, added, known).forEach(add)
+      for (const rest of restsOf(aggregate, leftOut, known)) add({ ...rest, amount: negated(rest.amount) })
+    }
+  }
+  return [...rests.values()].filter(rest => rest.amount.minor !== 0)
+}
+
+/** Two rests of one charge, left by two plans. */
+const joined = (a: Charge, b: Charge): Charge => ({
+  ...a,
+  amount: plus(a.amount, b.amount),
+  rest: {
+    start: earlier(a.rest!.start, b.rest!.start),
+    end: later(a.rest!.end, b.rest!.end),
+  },
+})
+
+/** Whether a plan that counts took over what the installment bills. */
+export const isAbsorbed = (
+  { modifications }: PolicyAggregate,
+  { absorbedBy }: Pick<PlannedInstallment, 'absorbedBy'>,
+): boolean => absorbedBy.some(locator => modifications.get(locator)?.invalidatedAt === undefined)
 
 export type BillingContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -156,6 +218,7 @@ export const recorded = (
     ...installment,
     locator: supply.uuid(),
     modificationLocator: modification.locator,
+    absorbedBy: [],
   }))
 
 export type Invoicing = { aggregate: PolicyAggregate; made: { invoice: Invoice; totalDue: Money }[] }
@@ -183,10 +246,10 @@ export function invoiceInstallments(
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
     const totalDue = totals[installment.number - 1]!
-    // One whose first invoice became void is due by the end of today at the earliest.
-    const again = invoicesOf(aggregate, modification).some(
-      invoice => invoice.installmentNumber === installment.number,
-    )
+    // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
+    const again =
+      installment.absorbedBy.length > 0 ||
+      invoicesOf(aggregate, modification).some(invoice => invoice.installmentNumber === installment.number)
     const dueAt = again
       ? later(installment.dueAt, endOfDay(now, aggregate.policy.timeZone))
       : installment.dueAt
@@ -222,7 +285,7 @@ export const installmentsToInvoice = (
   now: Instant,
 ): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
 
-/** Installments of the plan that no invoice bills. */
+/** Installments of the plan that no invoice bills. Of a reinstatement that is not issued only the first: others wait. */
 function notInvoiced(aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] {
   const standing = standingInvoices(aggregate).filter(
     invoice => invoice.policyModificationLocator === modification.locator,
@@ -230,19 +293,19 @@ function notInvoiced(aggregate: PolicyAggregate, modification: Modification): Pl
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
   const waits = modification.kind === 'reinstatement' && modification.issuedAt === undefined
   return planOf(aggregate, modification).filter(
-    one => one.absorbedBy === undefined && !invoiced.has(one.number) && !(waits && one.number > 1),
+    one => !isAbsorbed(aggregate, one) && !invoiced.has(one.number) && !(waits && one.number > 1),
   )
 }
 
 /**
- * Whether the modification is billed: its transaction stands, and billing has begun with its first invoice. The plan
- * of a quote that is not accepted, or not any more, is only for show.
+ * Whether the modification is billed: its transaction stands. The plan of a quote is for show until it is accepted and
+ * its first invoice is made.
  */
 export const isBilled = (aggregate: PolicyAggregate, modification: Modification): boolean =>
-  (modification.quoteLocator === undefined
+  modification.quoteLocator === undefined
     ? isStanding(modification)
-    : aggregate.quotes.get(modification.quoteLocator)?.state === 'accepted') &&
-  standingInvoices(aggregate).some(invoice => invoice.policyModificationLocator === modification.locator)
+    : aggregate.quotes.get(modification.quoteLocator)?.state === 'accepted' &&
+      standingInvoices(aggregate).some(invoice => invoice.policyModificationLocator === modification.locator)
 
 /** What is planned to be invoiced, in the order of time. */
 export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] =>

@@ -9,7 +9,7 @@ import { isIssued, lineOf } from '../policies/fold/line.ts'
 import { piecesOf } from '../policies/fold/pieces.ts'
 import { perilSegmentLocator } from '../policies/projection/view.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
-import { alsoBilled, chargesOf, planOf } from './bill.ts'
+import { alsoBilled, billedCharges, planOf } from './bill.ts'
 import type { FinancialTransactionResponse } from './contract.ts'
 import {
   financialTransactions,
@@ -19,58 +19,54 @@ import {
 } from './financial-transactions.ts'
 import { type InstallmentItem, installmentItems } from './items.ts'
 
-export type BilledItems = { readonly modification: Modification; readonly items: readonly InstallmentItem[] }
-
 /** The items of installments of the policy. Those of a plan are worked out once, whichever are asked for. */
 export function billedItemsOf(
   aggregate: PolicyAggregate,
-): (installment: PlannedInstallment) => BilledItems[] {
+): (installment: PlannedInstallment) => InstallmentItem[] {
   const known = new Map<Uuid, readonly InstallmentItem[][]>()
-  const billed = (installment: PlannedInstallment): BilledItems[] => {
+  const billed = (installment: PlannedInstallment): InstallmentItem[] => {
     const { modificationLocator: locator, number } = installment
     const modification = aggregate.modifications.get(locator)!
     const ofPlan =
       known.get(locator) ??
-      installmentItems(planOf(aggregate, modification), chargesOf(aggregate, modification))
+      installmentItems(planOf(aggregate, modification), billedCharges(aggregate, modification))
     known.set(locator, ofPlan)
-    const own = { modification, items: ofPlan[number - 1]! }
     const { added, leftOut } = alsoBilled(aggregate, installment)
-    return [own, ...added.flatMap(billed), ...leftOut.flatMap(billed).map(takenOff)]
+    return [...ofPlan[number - 1]!, ...added.flatMap(billed), ...leftOut.flatMap(billed).map(takenOff)]
   }
   return billed
 }
 
-const takenOff = ({ modification, items }: BilledItems): BilledItems => ({
-  modification,
-  items: items.map(item => ({ ...item, amount: negated(item.amount) })),
-})
+const takenOff = (item: InstallmentItem): InstallmentItem => ({ ...item, amount: negated(item.amount) })
 
 /** Shows items as posted at that time; those of answers that would have too many are summed by type and name. */
-export function shownItems(
+export const shownItems = (
   aggregate: PolicyAggregate,
-  billed: readonly BilledItems[],
+  items: readonly InstallmentItem[],
   postedAt: Instant,
-  itemised: boolean = countOf(billed) <= MOST_ITEMISED,
-): FinancialTransactionResponse[] {
-  return billed.flatMap(({ modification, items }) =>
-    financialTransactions(
-      aggregate,
-      modification,
-      itemised ? items : summedItems(items),
-      postedAt,
-      segmentLocators(aggregate, modification),
-    ),
+  itemised: boolean = items.length <= MOST_ITEMISED,
+): FinancialTransactionResponse[] =>
+  financialTransactions(
+    aggregate,
+    itemised ? items : summedItems(items),
+    postedAt,
+    segmentLocators(aggregate),
   )
-}
-
-export const countOf = (billed: readonly BilledItems[]): number =>
-  billed.reduce((count, { items }) => count + items.length, 0)
 
 /**
  * The characteristics that a transaction's charge of a run is about: those that it made of the run, else the last
  * that it replaced.
  */
-function segmentLocators(aggregate: PolicyAggregate, modification: Modification): SegmentLocatorOf {
+function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
+  const known = new Map<Uuid, (run: Uuid) => Uuid>()
+  return (run, by) => {
+    const of = known.get(by) ?? segmentsBy(aggregate, aggregate.modifications.get(by)!)
+    known.set(by, of)
+    return of(run)
+  }
+}
+
+function segmentsBy(aggregate: PolicyAggregate, modification: Modification): (run: Uuid) => Uuid {
   const shard = shardOfDigits(aggregate.policy.locator)
   const { quoteLocator, locator, number } = modification
   if (quoteLocator !== undefined) {

@@ -3,7 +3,7 @@ import { notFound } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { futureInstallments, installmentOf } from './bill.ts'
-import { billedItemsOf, countOf, shownItems } from './billed-items.ts'
+import { billedItemsOf, shownItems } from './billed-items.ts'
 import type {
   CheckInvoicesResponse,
   GetInvoiceFinancialTransactionsResponse,
@@ -40,7 +40,7 @@ export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesRespon
   const billed = invoices.map(invoice => billedItems(installmentOf(aggregate, invoice)))
   const future = futureInstallments(aggregate)
   const planned = future.map(billedItems)
-  const itemised = [...billed, ...planned].reduce((count, one) => count + countOf(one), 0) <= MOST_ITEMISED
+  const itemised = [...billed, ...planned].reduce((count, one) => count + one.length, 0) <= MOST_ITEMISED
   return {
     policyLocator: String(aggregate.policy.locator),
     invoices: invoiceResponses(aggregate, invoices).map((response, at) => ({

@@ -64,6 +64,7 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
   addExposures: list(ExposureCreateRequest),
   updateExposures: list(exposureUpdate),
   endExposures: list(Locator),
+  /** Plans anew what is not invoiced, together with what the endorsement charges, also when it is the present one. */
   newPaymentScheduleName: OptionalName,
 })
 

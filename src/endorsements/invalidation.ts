@@ -1,5 +1,6 @@
 import { invoicesOf } from '../billing/bill.ts'
 import { planVoidInvoices } from '../billing/payments/voiding.ts'
+import { missedInvoices } from '../billing/timers.ts'
 import type { Instant } from '../platform/time.ts'
 import { type Endorsement, type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
 import type { Planned } from '../policies/planned.ts'
@@ -8,7 +9,8 @@ import { assertEndorsementAllows } from './transitions.ts'
 
 /**
  * Takes a quoted or accepted endorsement or renewal back for good: its invoices are void, payments of them reversed,
- * what it made counts for nothing.
+ * what it made counts for nothing. Installments that it had taken over are billed as they were planned; whose time has
+ * come meanwhile, at once.
  */
 export function planEndorsementInvalidation(
   before: PolicyAggregate,
@@ -27,5 +29,9 @@ export function planEndorsementInvalidation(
       { ...modification, invalidatedAt: now, updatedAt: now },
     ]),
   }
-  return { aggregate, events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)] }
+  return {
+    aggregate,
+    events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)],
+    timers: missedInvoices(aggregate, modification, now),
+  }
 }

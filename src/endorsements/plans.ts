@@ -1,11 +1,11 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
-import { billAtOnce, billTerm } from '../billing/balance.ts'
+import { billAnew, billAtOnce, billTerm } from '../billing/balance.ts'
 import { termPlan } from '../billing/bill.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
 import { boundQuote } from '../cancellations/effect.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { EndorsementLocator } from '../platform/locators.ts'
+import type { EndorsementLocator, Uuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import {
   type Endorsement,
@@ -15,15 +15,17 @@ import {
   withRecords,
 } from '../policies/aggregate.ts'
 import { invoiceEvents, policyEvent } from '../policies/events.ts'
-import { isIssued } from '../policies/fold/line.ts'
 import type { Planned } from '../policies/planned.ts'
 import { termEndTimers } from '../policies/term-end.ts'
 import { assertPolicyAllows } from '../policies/transitions.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
-import { scheduleOf } from './schedule.ts'
+import { issuedCount, undecided } from './referral.ts'
+import { replanOf, scheduleOf } from './schedule.ts'
+import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
+import { withEndorsement } from './with-endorsement.ts'
 
 export type EndorsementTerms = { name: string; startAt?: Instant; changes: EndorsementChanges }
 
@@ -46,6 +48,7 @@ export function planEndorsementCreation(
     state: 'application',
     startAt: validStart(before, startAt ?? startingNow(before, now)),
     changes,
+    touches: touchesOf(changes, name, product),
     createdAt: now,
     updatedAt: now,
   }
@@ -93,16 +96,18 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
 export function planEndorsementUpdate(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { startAt, endAt, changes }: Omit<EndorsementTerms, 'name'> & { endAt?: Instant },
-  now: Instant,
+  { startAt, endAt, changes: more }: Pick<EndorsementTerms, 'startAt' | 'changes'> & { endAt?: Instant },
+  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'update')
   const isRenewal = endorsement.kind === 'renewal'
+  const changes = mergedChanges(endorsement.changes, more)
   const changed: Endorsement = {
-    ...endorsement,
+    ...undecided(endorsement),
     startAt: isRenewal ? before.policy.effectiveEnd : validStart(before, startAt ?? endorsement.startAt),
     endAt: isRenewal ? validEnd(before, endAt ?? endorsement.endAt!) : undefined,
-    changes: mergedChanges(endorsement.changes, changes),
+    changes,
+    touches: isRenewal ? undefined : touchesOf(changes, endorsement.name, product),
     updatedAt: now,
   }
   const aggregate = withEndorsement(before, changed)
@@ -127,7 +132,7 @@ function mergedChanges(before: EndorsementChanges, more: EndorsementChanges): En
   }
 }
 
-/** Locks the endorsement with its price: `carried` is it, carried out and priced. Underwriting must accept. */
+/** Locks the endorsement with its price and underwriting's decision: `carried` is it, carried out and priced. */
 export function planEndorsementQuote(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -137,16 +142,12 @@ export function planEndorsementQuote(
 ): Planned {
   assertEndorsementAllows(endorsement, 'quote')
   assertPolicyAllows(before, endorsement.kind === 'renewal' ? 'renew' : 'endorse')
-  if (underwriting.decision !== 'accept')
-    throw new Refusal(
-      'underwritingRefused',
-      `Underwriting decided '${underwriting.decision}' on the ${endorsement.kind}. ${underwriting.notes.join(' ')}`.trim(),
-    )
   const modification: Modification = { ...carried.modification, underwriting }
   const quoted: Endorsement = {
     ...endorsement,
     state: 'quoted',
     underwriting,
+    touches: endorsement.touches && [...endorsement.touches, ...addedExposures(before, carried.aggregate)],
     modificationLocator: modification.locator,
     basedOn: issuedCount(before),
     updatedAt: now,
@@ -162,8 +163,8 @@ export function planEndorsementQuote(
 }
 
 /**
- * It is billed, and its segments show, though they are not issued yet: an endorsement at once, a renewal by the
- * policy's schedule over its term. Takes as many digits as invoices are due.
+ * It is billed, and its segments show, though they are not issued yet: an endorsement at once or by the schedule that
+ * it names, a renewal by the policy's schedule over its term. Takes as many digits as invoices are due.
  */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
@@ -182,10 +183,13 @@ export function planEndorsementAcceptance(
     { ...before, modifications: withRecords(before.modifications, [modification]) },
     accepted,
   )
+  const anew = replanOf(recorded, endorsement, modification, product, now)
   const { aggregate, made } =
     endorsement.kind === 'renewal'
       ? billTerm(recorded, modification, scheduleOf(recorded, endorsement), { product, now, supply })
-      : billAtOnce(recorded, modification, false, { now, supply })
+      : anew
+        ? billAnew(recorded, modification, anew, { now, supply })
+        : billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [
@@ -203,9 +207,10 @@ export function digitsForAcceptance(
   { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): number {
   assertEndorsementAllows(endorsement, 'accept')
-  if (endorsement.kind === 'endorsement') return 1
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const plan = termPlan(before, modification, scheduleOf(before, endorsement), product, now)
+  const anew = replanOf(before, endorsement, modification, product, now)
+  if (endorsement.kind === 'endorsement' && !anew) return 1
+  const plan = anew?.plan ?? termPlan(before, modification, scheduleOf(before, endorsement), product, now)
   return plan.filter(one => one.issueAt <= now).length
 }
 
@@ -267,14 +272,8 @@ export function planEndorsementDiscard(
   return { aggregate, events: [endorsementEvent(aggregate, 'discard', discarded)] }
 }
 
-const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
-  ...aggregate,
-  policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
-  endorsements: withRecords(aggregate.endorsements, [endorsement]),
-})
-
-const issuedCount = ({ modifications }: PolicyAggregate): number =>
-  [...modifications.values()].filter(isIssued).length
+const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
+  [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
 
 /** What was quoted must still be quoted on the policy as it is (brief 2.4). */
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {

@@ -2,8 +2,9 @@ import { z } from '@hono/zod-openapi'
 import { jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
 import { PolicyResponse } from '../policies/contract/response.ts'
 import { policyLocator } from '../policies/service.ts'
-import { AutomatedUnderwritingResultResponse } from '../rating/contract.ts'
+import { AutomatedUnderwritingResultResponse, UnderwritingDecisionRequest } from '../rating/contract.ts'
 import { PolicyPriceChangeResponse } from '../rating/contract-change.ts'
+import { referralBy } from '../rating/referral.ts'
 import { EndorsementActionRequest, EndorsementCreateRequest, EndorsementResponse } from './contract.ts'
 import {
   actOn,
@@ -93,6 +94,25 @@ export const endorsementRoutes: readonly Route[] = [
     answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
     handle: async ({ params }, context) =>
       jsonText(await outlook(context, named('endorsement', params.endorsementLocator), 'underwriting')),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/endorsements/{endorsementLocator}/underwriting',
+    summary: "Put a person's decision on an application in place of underwriting's",
+    description:
+      'It counts until the application is updated or the policy changes. Quoting goes by it; who decided, and the note, are kept with it.',
+    tags,
+    permission: 'endorsements.underwrite',
+    body: { schema: UnderwritingDecisionRequest, required: true },
+    answer: endorsement,
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await actOn(context, named('endorsement', params.endorsementLocator), one => ({
+          action: 'refer',
+          endorsement: one,
+          ...referralBy(context, body),
+        })),
+      ),
   }),
   tenantRoute({
     method: 'get',

@@ -108,11 +108,11 @@ export async function actOn(
 export async function outlook(
   context: RequestContext,
   one: Named,
-  of: 'price' | 'underwriting',
+  asked: 'price' | 'underwriting',
 ): Promise<JsonAnswer> {
   const policy = await policyOf(databaseOf(context, one.locator), selectionOf(one))
   return await operate(context, policy, {
     kind: 'change',
-    of: { kind: of === 'price' ? 'endorsement' : 'endorsementUnderwriting', endorsement: one.locator },
+    of: { kind: 'endorsement', endorsement: one.locator, asked },
   })
 }

@@ -1,8 +1,8 @@
 // The money of a legacy lapse and of the way back (brief 1.7). What a policy costs until its lapse is N, what was paid
 // for it is P.
 //
-// At the lapse the outstanding invoices are written off, and no installment that is not invoiced yet ever will be. One
-// invoice of the lapse takes over what all of them asked for and gives back the cover that ends, so that it comes to
+// At the lapse the outstanding invoices are written off, and no installment that is not invoiced yet ever will be. The
+// lapse's own invoice takes over what all of them asked for and gives back the cover that ends, so that it comes to
 // N − P exactly. Above zero that is cover which was had and never paid for: it is given up with the others. Below
 // zero the policyholder has paid for cover that ended: it is a refund, like that of a cancellation. Written off and not
 // taken over, an invoice that was never paid would be given back a second time. What was paid of a part of an invoice
@@ -14,8 +14,8 @@
 // installments ask for that are due after R. Those go on as they were planned, each for its own amount, whether
 // they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
-import { type BalanceContext, onlyInstallment, openInstallments } from '../billing/balance.ts'
-import { installmentOf, invoicesOf, invoiceWhatIsDue, planOf, totalsDueOf } from '../billing/bill.ts'
+import { type BalanceContext, billed, onlyInstallment, openInstallments } from '../billing/balance.ts'
+import { installmentOf, invoicesOf, planOf, totalsDueOf } from '../billing/bill.ts'
 import { type Invoice, isOutstanding, writtenOff } from '../billing/invoice.ts'
 import { type Payment, standingPayments } from '../billing/payments/payment.ts'
 import { planReversal } from '../billing/payments/plans.ts'
@@ -38,22 +38,15 @@ export function billLapse(
 ): Planned {
   const owed = [...before.invoices.values()].filter(one => isOutstanding(one) && isOwed(before, one))
   const given = planWriteOff(before, owed, now)
-  const plan: PlannedInstallment = {
-    ...onlyInstallment(before, modification, { now, supply }),
-    takesOver: owed.map(invoice => installmentOf(before, invoice).locator),
-  }
-  const dropped = openInstallments(given.aggregate).map(one => ({
-    ...one,
-    absorbedBy: modification.locator,
-  }))
-  const planned = {
-    ...given.aggregate,
-    installments: withRecords(given.aggregate.installments, [...dropped, plan]),
-  }
-  const { aggregate, made } = invoiceWhatIsDue(planned, modification, { now, supply })
+  const stopped = [
+    ...owed.map(invoice => installmentOf(before, invoice)),
+    ...openInstallments(given.aggregate),
+  ]
+  const plan = onlyInstallment(before, modification, { now, supply })
+  const { aggregate, made } = billed(given.aggregate, modification, [plan], stopped, { now, supply })
   const { invoice, totalDue } = made[0]!
-  const billed = { aggregate, events: invoiceEvents(aggregate, invoice, totalDue) }
-  return chain(given, billed, totalDue.minor > 0 ? planWriteOff(aggregate, [invoice], now) : undefined)
+  const invoiced = { aggregate, events: invoiceEvents(aggregate, invoice, totalDue) }
+  return chain(given, invoiced, totalDue.minor > 0 ? planWriteOff(aggregate, [invoice], now) : undefined)
 }
 
 /** The invoices given up; what was paid of a part of them, or used of the policyholder's credit, is its credit. */
@@ -91,7 +84,7 @@ export function reinstatementPlan(
 ): PlannedInstallment[] {
   const [ofLapse] = planOf(before, lapse)
   const endOfThatDay = endOfDay(modification.effectiveAt, before.policy.timeZone)
-  const coming = stoppedBy(before, ofLapse!).filter(one => one.dueAt > endOfThatDay)
+  const coming = stoppedBy(before, lapse).filter(one => one.dueAt > endOfThatDay)
   const isUnpaid = standingPayments(before, invoicesOf(before, lapse)[0]!).length === 0
   return [
     {
@@ -110,6 +103,7 @@ export function reinstatementPlan(
         issueAt,
         dueAt,
         periods: [],
+        absorbedBy: [],
         takesOver: [locator],
       }),
     ),
@@ -117,12 +111,9 @@ export function reinstatementPlan(
 }
 
 /** Installments that a lapse wrote off or dropped, in the order in which they would have been due. */
-const stoppedBy = ({ installments }: PolicyAggregate, ofLapse: PlannedInstallment): PlannedInstallment[] =>
+const stoppedBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>
   [...installments.values()]
-    .filter(
-      one =>
-        one.absorbedBy === ofLapse.modificationLocator || ofLapse.takesOver?.includes(one.locator) === true,
-    )
+    .filter(one => one.absorbedBy.includes(locator))
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
 
 /** The policy whose reinstatement is issued now: installments after the first are invoiced from now on. */

@@ -115,9 +115,7 @@ export async function decideAmountDue(
   const context = { now: attempt.now, supply: await attempt.digits(1) }
   const made = madeFrom(aggregate, reinstatement, effectiveAt, context)
   const first = planOf(made.aggregate, made.modification)[0]!
-  const items = billedItemsOf(made.aggregate)(first)
-    .flatMap(one => one.items)
-    .filter(item => isPayable(item.charge))
+  const items = billedItemsOf(made.aggregate)(first).filter(item => isPayable(item.charge))
   const { currency } = aggregate.policy
   const due = (type?: string): Money =>
     sum(

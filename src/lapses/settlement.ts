@@ -12,12 +12,12 @@ import { type LapseReinstatement, reinstatementStatus } from './records.ts'
 import { digitsForIssue, planIssue } from './reinstatements.ts'
 
 /**
- * What follows from a payment of the invoice, as it stands after it, paid in full or in part: the reinstatement that waits for it is issued, one
- * whose amount rests on it being unpaid is closed, and the grace period is settled when no invoice is past due any
- * more. Undefined when nothing does. Takes the digits that `digitsForSettlement` tells.
+ * What follows from a payment of the invoice, as it stands after it, paid in full or in part: the reinstatement that
+ * waits for it is issued, one whose amount rests on its being unpaid is closed, and the grace period is settled when no
+ * invoice is past due any more. Undefined when nothing does. Takes the digits that `digitsForSettlement` tells.
  *
  * A reversal needs no such step. The invoice is due again by the end of that day (brief 4.4), its timer is set with the
- * write, and if it is still unpaid then a new grace period begins: of a reinstatement that it had issued, too.
+ * write, and if it is still unpaid then a new grace period begins: that of a reinstatement which it had issued, too.
  */
 export function planWhatPaymentSettles(
   before: PolicyAggregate,

@@ -36,11 +36,13 @@ export function pastDueTimers(
   { lapse }: Pick<ProductDefinition, 'lapse'>,
 ): NewTimer[] {
   if (lapse.gracePeriodDays === undefined) return []
-  if (before?.invoices === after.invoices && before.modifications === after.modifications) return []
+  // Another version of the configuration may be the first in which the product knows grace.
+  const known = before?.policy.configVersion === after.policy.configVersion ? before : undefined
+  if (known?.invoices === after.invoices && known.modifications === after.modifications) return []
   return [...after.invoices.values()].flatMap(invoice => {
     const from = pastDueFrom(after, invoice)
-    const known = before?.invoices.get(invoice.locator)
-    if (from === undefined || (before && known && pastDueFrom(before, known) === from)) return []
+    const was = known?.invoices.get(invoice.locator)
+    if (from === undefined || (known && was && pastDueFrom(known, was) === from)) return []
     return [timer(after.policy.locator, PAST_DUE_TIMER, 'invoiceLocator', invoice.locator, from)]
   })
 }

@@ -7,10 +7,10 @@ import { Refusal } from '../platform/errors.ts'
 import type { Instant } from '../platform/time.ts'
 import { planReinstatementInvalidation } from '../reinstatements/invalidation.ts'
 import type { ConflictHandling, PolicyAggregate } from './aggregate.ts'
+import type { ConflictResponse } from './contract/conflict.ts'
 import { chain, type Planned } from './planned.ts'
 
-type Pending = {
-  readonly locator: string
+type Pending = ConflictResponse & {
   readonly createdAt: Instant
   takeBack(from: PolicyAggregate, now: Instant): Planned
 }
@@ -25,7 +25,9 @@ function pendingOf(
       .filter(one => one.state === 'quoted' || one.state === 'accepted')
       .map(
         (one): Pending => ({
+          kind: one.kind,
           locator: String(one.locator),
+          state: one.state as 'quoted' | 'accepted',
           createdAt: one.createdAt,
           takeBack: (from, now) =>
             planEndorsementInvalidation(from, from.endorsements.get(one.locator)!, now),
@@ -35,7 +37,9 @@ function pendingOf(
       .filter(one => one.state === 'accepted')
       .map(
         (one): Pending => ({
+          kind: 'reinstatement',
           locator: one.locator,
+          state: 'accepted',
           createdAt: one.createdAt,
           takeBack: (from, now) =>
             planReinstatementInvalidation(from, from.reinstatements.get(one.locator)!, now),
@@ -45,7 +49,9 @@ function pendingOf(
       .filter(one => reinstatementStatus(one) === 'invoiced')
       .map(
         (one): Pending => ({
+          kind: 'reinstatement',
           locator: one.locator,
+          state: 'accepted',
           createdAt: one.createdAt,
           takeBack: (from, now) => planClosing(from, from.lapseReinstatements.get(one.locator)!, now),
         }),
@@ -54,6 +60,14 @@ function pendingOf(
     .filter(one => one.locator !== own)
     .sort((a, b) => a.createdAt - b.createdAt)
 }
+
+/** Whether another transaction than `own` is quoted or accepted. */
+export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
+  pendingOf(aggregate, own).length > 0
+
+/** What stands in the way of a transaction that is yet to be made, in creation order. */
+export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
+  pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
 /** The policy without what stands in the way of the transaction `own`; refuses (409) to block, naming it. */
 export function withoutConflicts(

@@ -20,7 +20,8 @@ import type { Loaded } from './surroundings.ts'
 import { assertPolicyAllows } from './transitions.ts'
 
 export type PlannedChange =
-  | { kind: 'endorsement' | 'endorsementUnderwriting'; endorsement: EndorsementLocator }
+  /** Of an endorsement or a renewal; its price, or what underwriting says. */
+  | { kind: 'endorsement'; endorsement: EndorsementLocator; asked: 'price' | 'underwriting' }
   | { kind: 'cancellation'; cancellation: CancellationLocator }
   | { kind: 'reinstatement'; reinstatement: Uuid }
   /** A renewal that is only asked about. */
@@ -39,21 +40,22 @@ export async function decideChange(
   const planned = (carried: Carried): PolicyPriceChangeResponse =>
     plannedPriceChange(aggregate, carried, product)
   switch (of.kind) {
-    case 'endorsement':
-    case 'endorsementUnderwriting': {
+    case 'endorsement': {
       const endorsement = endorsementOf(aggregate, of.endorsement)
       const { modificationLocator, underwriting, state } = endorsement
       const recorded = modificationLocator && aggregate.modifications.get(modificationLocator)
-      const asked = of.kind === 'endorsementUnderwriting'
+      const isPrice = of.asked === 'price'
       if (recorded)
-        return asked ? underwritingResponse(underwriting!) : recordedPriceChange(aggregate, recorded, product)
+        return isPrice
+          ? recordedPriceChange(aggregate, recorded, product)
+          : underwritingResponse(underwriting!)
       if (state === 'discarded')
         throw new Refusal(
           'wrongState',
           `The ${endorsement.kind} ${endorsement.locator} is discarded and was never priced.`,
         )
       const carried = await carriedOut(aggregate, endorsement, loaded, attempt)
-      return asked ? underwritingResponse(carried.underwriting) : planned(carried)
+      return isPrice ? planned(carried) : underwritingResponse(carried.underwriting)
     }
     case 'renewal':
       return planned(await previewedRenewal(aggregate, of.request, loaded, attempt))

@@ -5,12 +5,14 @@ import type { CurrencyCode, Money } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { PolicyAggregate } from './aggregate.ts'
+import type { Unread } from './part.ts'
+
+/** A version of the tenant's configuration, as it stands now. */
+export type Version = { configuration: LoadedConfiguration; configVersion: number }
 
 /** The surroundings of a policy that is yet to be made. */
-export type Ground = {
+export type Ground = Version & {
   policyholder: Policyholder
-  configuration: LoadedConfiguration
-  configVersion: number
   timeZone: TimeZone
   currency: CurrencyCode
   product: ProductDefinition
@@ -21,6 +23,8 @@ export type Ground = {
 /** A policy with its surroundings. */
 export type Loaded = {
   aggregate: PolicyAggregate
+  /** Set where a part of the policy was read: exposures with all that is theirs are missing. */
+  unread?: Unread
   policyholder: Policyholder
   configuration: LoadedConfiguration
   product: ProductDefinition

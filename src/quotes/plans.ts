@@ -20,6 +20,7 @@ import { quoteParts } from '../policies/quote-parts.ts'
 import { paymentSchedule, validSpan } from '../policies/terms.ts'
 import { priceQuote, underwriteQuote } from '../rating/rate.ts'
 import type { RatingContext } from '../rating/rater.ts'
+import type { Referral } from '../rating/referral.ts'
 import { assertQuoteAllows } from './transitions.ts'
 
 export type QuoteChanges = DraftChanges & {
@@ -98,7 +99,7 @@ export function planQuoting(before: PolicyAggregate, draft: Quote, context: Rati
 export function planReferral(
   before: PolicyAggregate,
   quote: Quote,
-  { decision, notes }: Pick<UnderwritingResult, 'decision' | 'notes'>,
+  { decision, notes }: Referral,
   context: RatingContext,
 ): Planned {
   assertQuoteAllows(quote, 'refer')

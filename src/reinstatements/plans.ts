@@ -82,7 +82,7 @@ export function planReinstatementUpdate(
   return { aggregate, events: [], timers: deadlineTimers(aggregate, changed) }
 }
 
-/** Makes the segments, not issued yet, and bills them. Takes two digits. */
+/** Makes the segments, not issued yet, and bills them, whatever underwriting says. Takes two digits. */
 export function planReinstatementAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -93,11 +93,6 @@ export function planReinstatementAcceptance(
   assertNotWithdrawn(before)
   withoutConflicts(before, reinstatement.locator, 'block', now)
   assertInTime(reinstatement, now)
-  if (underwriting.decision !== 'accept')
-    throw new Refusal(
-      'underwritingRefused',
-      `Underwriting decided '${underwriting.decision}' on the reinstatement. ${underwriting.notes.join(' ')}`.trim(),
-    )
   const carried = reinstated(before, orderOf(before, reinstatement), { now, supply })
   const modification = { ...carried.modification, underwriting }
   const accepted: Reinstatement = {

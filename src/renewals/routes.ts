@@ -11,8 +11,9 @@ import {
 import { jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
 import { PolicyResponse } from '../policies/contract/response.ts'
 import { operate, policyLocator } from '../policies/service.ts'
-import { AutomatedUnderwritingResultResponse } from '../rating/contract.ts'
+import { AutomatedUnderwritingResultResponse, UnderwritingDecisionRequest } from '../rating/contract.ts'
 import { PolicyPriceChangeResponse } from '../rating/contract-change.ts'
+import { referralBy } from '../rating/referral.ts'
 import {
   RenewalActionRequest,
   RenewalCreateRequest,
@@ -97,6 +98,25 @@ export const renewalRoutes: readonly Route[] = [
     answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
     handle: async ({ params }, context) =>
       jsonText(await outlook(context, named('renewal', params.renewalLocator), 'underwriting')),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/renewals/{renewalLocator}/underwriting',
+    summary: "Put a person's decision on an application in place of underwriting's",
+    description:
+      'It counts until the application is updated or the policy changes. Quoting goes by it; who decided, and the note, are kept with it.',
+    tags,
+    permission: 'renewals.underwrite',
+    body: { schema: UnderwritingDecisionRequest, required: true },
+    answer: renewal,
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await actOn(context, named('renewal', params.renewalLocator), one => ({
+          action: 'refer',
+          endorsement: one,
+          ...referralBy(context, body),
+        })),
+      ),
   }),
   tenantRoute({
     method: 'get',

@@ -80,6 +80,7 @@ describe('an invoice', () => {
       'reverse',
       'invalidate',
       'writeOff',
+      'carryForward',
     ])
     const later = (now + 1_000) as Instant
     const gone = invalidated(first!, later)

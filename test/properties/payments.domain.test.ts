@@ -80,7 +80,7 @@ function itemsComeToCharges({ aggregate }: Loaded): void {
     if (!isBilled(aggregate, modification)) continue
     const billed = new Map<string, number>()
     for (const installment of planOf(aggregate, modification))
-      for (const { charge, amount } of itemsOf(installment)[0]!.items)
+      for (const { charge, amount } of itemsOf(installment))
         billed.set(charge.id, (billed.get(charge.id) ?? 0) + amount.minor)
     const charged = chargesOf(aggregate, modification)
     expect(new Set(charged.map(one => one.id)).size).toBe(charged.length)
@@ -91,7 +91,7 @@ function itemsComeToCharges({ aggregate }: Loaded): void {
 
 /** The installments as if none was billed in place of another. */
 const ownInstallments = ({ installments }: PolicyAggregate): PolicyAggregate['installments'] =>
-  new Map([...installments].map(([locator, one]) => [locator, { ...one, absorbedBy: undefined }]))
+  new Map([...installments].map(([locator, one]) => [locator, { ...one, absorbedBy: [] }]))
 
 /** What is invoiced and what is planned is what stands costs. */
 function billsWhatStands({ aggregate, product }: Loaded): void {
@@ -100,9 +100,7 @@ function billsWhatStands({ aggregate, product }: Loaded): void {
   const totalDueOf = totalsDueOf(aggregate)
   const billedItems = billedItemsOf(aggregate)
   const invoiced = standingInvoices(aggregate).map(totalDueOf)
-  const planned = futureInstallments(aggregate).flatMap(one =>
-    billedItems(one).map(({ items }) => totalDue(items, currency)),
-  )
+  const planned = futureInstallments(aggregate).map(one => totalDue(billedItems(one), currency))
   const price = policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isStanding))
   expect(toText(sum([...invoiced, ...planned], currency))).toBe(toText(money(price.total, currency)))
 }
@@ -127,7 +125,7 @@ function billedBy(aggregate: PolicyAggregate): Map<string, string> {
   const totalDueOf = totalsDueOf(aggregate)
   for (const invoice of aggregate.invoices.values()) {
     const plan = planOf(aggregate, aggregate.modifications.get(invoice.policyModificationLocator)!)
-    const items = itemsOf(plan[invoice.installmentNumber - 1]!).flatMap(one => one.items)
+    const items = itemsOf(plan[invoice.installmentNumber - 1]!)
     const total = totalDueOf(invoice)
     expect(totalDue(items, total.currency)).toEqual(total)
     const shown = items.map(({ charge, amount }) => `${charge.id} ${charge.start} ${amount.minor}`)

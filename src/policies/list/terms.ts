@@ -115,7 +115,7 @@ function searchableData(aggregate: PolicyAggregate, searchable: SearchableFields
  * Whether a record is of the selected quote or a later transaction that stands, and not replaced from its start on by an issued
  * one. What was cancelled stays: the policy is found by what it covered.
  */
-function holding(aggregate: PolicyAggregate) {
+export function holding(aggregate: PolicyAggregate) {
   const { modifications } = aggregate
   const selected = selectedQuote(aggregate).locator
   const replaces = (by: Uuid): boolean => {

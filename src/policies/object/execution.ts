@@ -14,6 +14,7 @@ import { configurationVersions } from '../../configuration/tables.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
+import { partOf } from '../../endorsements/touches.ts'
 import { decideAmountDue, decideLapse, gracePeriodOf, lapseReinstatementOf } from '../../lapses/decision.ts'
 import { gracePeriodResponse, lapseReinstatementResponse } from '../../lapses/projection.ts'
 import { pastDueTimers } from '../../lapses/timers.ts'
@@ -62,17 +63,23 @@ import {
   decideUpdate,
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
 import { decideInvoicing, decideNextInvoice } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
+import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
+import { decidePreview } from '../preview/decision.ts'
+import { feeSummary } from '../projection/fees.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
+import { decideScheduleChange } from '../schedule-change.ts'
 import { differenceQueries } from '../store/aggregates.ts'
-import { loadGround, loadPolicy } from '../store/loading.ts'
+import { loadGround, loadPart, loadPolicy, loadVersion } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import { decideTermEnd } from '../term-end.ts'
+import { decideUpgrade } from '../upgrade/decision.ts'
 import type { PolicyMessage, PolicyOperation } from './message.ts'
 
 /** What an object remembers of its policy between operations; dropped on any error. */
@@ -131,15 +138,39 @@ async function attemptTwice(
   }
 }
 
-/** Operations that store nothing. */
+/** Operations that store nothing; a dry run of an upgrade does not either. */
 const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
   'price',
   'underwriting',
   'change',
+  'preview',
   'amountDue',
 ])
 
+/** Of a large policy a part may do; where it does not, the whole policy is read. */
 async function attempt(
+  context: RequestContext,
+  database: Database,
+  message: PolicyMessage,
+  memory: PolicyMemory,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const part = partFor(message.operation)
+  try {
+    return await attemptOn(part, context, database, message, memory)
+  } catch (problem) {
+    if (!(problem instanceof NeedsWholePolicy)) throw problem
+    return await attemptOn(undefined, context, database, message, memory)
+  }
+}
+
+/** The part of the policy that may be enough for the operation; undefined where it never is. */
+function partFor(operation: PolicyOperation): Part | undefined {
+  if (operation.kind !== 'endorsement' || operation.answersPolicy) return undefined
+  return partOf(operation.operation)
+}
+
+async function attemptOn(
+  part: Part | undefined,
   context: RequestContext,
   database: Database,
   { locator, operation }: PolicyMessage,
@@ -164,8 +195,10 @@ async function attempt(
     })
   }
 
-  const stored = !SHOWN_ONLY.has(operation.kind)
-  const loaded = await remembered(context, database, memory, locator, stored ? 'guarded' : 'unguarded')
+  const isDryRun = operation.kind === 'upgrade' && operation.request.dryRun
+  const stored = !SHOWN_ONLY.has(operation.kind) && !isDryRun
+  const trust = stored ? 'guarded' : 'unguarded'
+  const loaded = await remembered(context, database, memory, locator, trust, part)
   const plain = attemptWith(locatorSupply(shard, []))
   const recorded = async (
     planned: Planned,
@@ -236,8 +269,35 @@ async function attempt(
       const { planned, invoice } = await decideNextInvoice(loaded, plain)
       return await recorded(planned, invoiceAnswer(invoice), `${locator}/${invoice}`)
     }
+    case 'fees': {
+      const { newFees, reverseFees } = operation.request
+      if (newFees.length + reverseFees.length === 0) return feesAnswer(loaded)
+      const supply = await digits(DIGITS_FOR_FEE_UPDATE)
+      const { aggregate, product } = loaded
+      const context = { product, now: plain.now, supply }
+      return await recorded(planFeeUpdate(aggregate, operation.request, context), feesAnswer)
+    }
+    case 'paymentSchedule': {
+      const planned = await decideScheduleChange(loaded, operation.name, plain)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
+    case 'preview':
+      return json(await decidePreview(loaded, operation.preview, plain))
+    case 'upgrade': {
+      const target = await loadVersion(context, database, operation.request.configVersion)
+      const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)
+      // The policy may have the version already because this very request was carried out before.
+      if (!upgraded) return (await storedAnswer(context, database)) ?? json(answer)
+      return await record(context, database, memory, {
+        before: loaded.aggregate,
+        ...upgraded,
+        attempt: plain,
+        answer: () => json(answer),
+        subject: String(locator),
+      })
+    }
     case 'invoice': {
       const planned = await decideInvoicing(loaded, plain)
       return planned ? await recorded(planned, () => VOID) : VOID
@@ -266,6 +326,8 @@ const policyAnswer =
   ({ summarizeQuotes }: { summarizeQuotes: boolean }): AnswerOf =>
   ({ aggregate, product }) =>
     json(policyResponse(aggregate, product, { summarizeQuotes }))
+
+const feesAnswer: AnswerOf = ({ aggregate }) => json(feeSummary(aggregate))
 
 const endorsementAnswer =
   (locator: EndorsementLocator): AnswerOf =>
@@ -345,8 +407,8 @@ async function record(
       ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
     ],
     facts: [
-      ...differenceQueries(database, before, after),
-      ...termQueries(database, loaded.product, before, after),
+      ...differenceQueries(database, before, after, loaded.unread),
+      ...termQueries(database, loaded.product, before, after, loaded.unread),
     ],
     events: planned.events,
     timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
@@ -397,18 +459,21 @@ async function remembered(
   memory: PolicyMemory,
   locator: PolicyMessage['locator'],
   use: 'guarded' | 'unguarded',
+  part: Part | undefined,
 ): Promise<Loaded> {
   const age = now() - (memory.readAt ?? 0)
   if (memory.loaded && (use === 'guarded' || age < PRICE_TRUST_MS)) return memory.loaded
-  const loaded = await loadPolicy(context, database, { locator })
+  const loaded = part
+    ? await loadPart(context, database, locator, part)
+    : await loadPolicy(context, database, { locator })
   remember(memory, loaded)
   return loaded
 }
 
 function remember(memory: PolicyMemory, loaded: Loaded): void {
-  const { aggregate } = loaded
+  const { aggregate, unread } = loaded
   const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
-  const small = records <= MOST_REMEMBERED_RECORDS
+  const small = !unread && records <= MOST_REMEMBERED_RECORDS
   memory.loaded = small ? loaded : undefined
   memory.readAt = small ? now() : undefined
 }

@@ -13,9 +13,12 @@ import type { Tenant } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import type { QuoteOperation } from '../../quotes/decision.ts'
 import type { ReinstatementOperation } from '../../reinstatements/decision.ts'
+import type { FeeUpdateRequest } from '../contract/fees.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/requests.ts'
 import type { PlannedChange } from '../planned-change.ts'
+import type { PolicyPreview } from '../preview/contract.ts'
 import type { TermEndNotice } from '../term-end.ts'
+import type { PolicyUpgradeRequest } from '../upgrade/contract.ts'
 
 export type PolicyOperation =
   /** `digits` are the locators leased for it; the first is the policy's own. */
@@ -38,8 +41,15 @@ export type PolicyOperation =
   | { kind: 'payment'; operation: PaymentOperation }
   /** The earliest planned invoice, before its time. */
   | { kind: 'nextInvoice' }
+  /** Fees added and taken back; answers with the policy's fees. */
+  | { kind: 'fees'; request: FeeUpdateRequest }
+  | { kind: 'paymentSchedule'; name: string }
   /** What a cancellation or reinstatement would change of the price; nothing is stored. */
   | { kind: 'change'; of: PlannedChange }
+  /** A transaction taken all the way; nothing is stored. */
+  | { kind: 'preview'; preview: PolicyPreview }
+  /** To another version of the configuration; with `dryRun` nothing is stored. */
+  | { kind: 'upgrade'; request: PolicyUpgradeRequest }
   /** Prices without storing anything; `due` in the form of GET. */
   | { kind: 'price'; due: boolean }
   /** The decision as stored, or as it would be now. */

@@ -29,6 +29,7 @@ import type {
   Reinstatement,
 } from '../aggregate.ts'
 import { isStanding } from '../fold/line.ts'
+import { configVersionAt } from '../upgrade/version-at.ts'
 
 type Stamp = Instant | undefined
 
@@ -53,7 +54,12 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     return made && { ...made, cuts: run.cuts.filter(cut => isKnown(cut.by)) }
   }
   const known: PolicyAggregate = {
-    policy: { ...policy, ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']) },
+    policy: {
+      ...policy,
+      configVersion: configVersionAt(policy, asOf),
+      upgrades: policy.upgrades?.filter(one => one.at <= asOf),
+      ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']),
+    },
     quotes: quotesThen(aggregate, asOf),
     modifications,
     segments: kept(aggregate.segments, asOf, madeThen),
@@ -70,9 +76,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
         : undefined,
     ),
     installments: mapped(aggregate.installments, (one): PlannedInstallment | undefined =>
-      isKnown(one.modificationLocator)
-        ? { ...one, absorbedBy: isKnown(one.absorbedBy) ? one.absorbedBy : undefined }
-        : undefined,
+      isKnown(one.modificationLocator) ? { ...one, absorbedBy: one.absorbedBy.filter(isKnown) } : undefined,
     ),
     invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, paymentsOf(aggregate, one), asOf)),
     payments: mapped(aggregate.payments, one =>
@@ -269,9 +273,12 @@ function policyThen({
   const issued = [...modifications.values()]
     .filter(one => one.quoteLocator === undefined && one.issuedAt !== undefined)
     .sort((a, b) => a.issuedAt! - b.issuedAt! || a.number - b.number)
-  const schedules = [...endorsements.values()]
-    .filter(one => one.issuedAt !== undefined && one.changes.newPaymentScheduleName !== undefined)
-    .sort((a, b) => a.issuedAt! - b.issuedAt!)
+  const schedules = [
+    ...[...endorsements.values()].map(one => [one.issuedAt, one.changes.newPaymentScheduleName] as const),
+    ...issued.map(one => [one.issuedAt, one.newPaymentScheduleName] as const),
+  ]
+    .filter(([at, name]) => at !== undefined && name !== undefined)
+    .sort(([a], [b]) => a! - b!)
   return {
     ...policy,
     originalStart: quote.contractStart,
@@ -280,11 +287,12 @@ function policyThen({
       (end, { kind, policyEnd }) => (kind === 'reinstatement' ? later(end, policyEnd) : policyEnd),
       quote.contractEnd,
     ),
-    paymentScheduleName: schedules.at(-1)?.changes.newPaymentScheduleName ?? quote.paymentScheduleName,
+    paymentScheduleName: schedules.at(-1)?.[1] ?? quote.paymentScheduleName,
     updatedAt: latest(policy.createdAt, [
       policy.finalizedAt,
       policy.issuedAt,
       policy.discardedAt,
+      ...(policy.upgrades ?? []).map(one => one.at),
       quote.updatedAt,
       ...[...quotes.values()].map(one => one.createdAt),
       ...transactions.flatMap(one => [one.createdAt, one.updatedAt, one.issuedAt]),

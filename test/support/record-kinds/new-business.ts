@@ -2,6 +2,7 @@
 import { decideEndorsement } from '../../../src/endorsements/decision.ts'
 import type { QuoteLocator } from '../../../src/platform/locators.ts'
 import { type QuoteState, selectedQuote } from '../../../src/policies/aggregate.ts'
+import { FeeUpdateRequest } from '../../../src/policies/contract/fees.ts'
 import { PolicyUpdateRequest } from '../../../src/policies/contract/requests.ts'
 import {
   decideDiscard,
@@ -9,7 +10,9 @@ import {
   decideIssue,
   decideUpdate,
 } from '../../../src/policies/decision.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../../../src/policies/fee-update.ts'
 import type { Planned } from '../../../src/policies/planned.ts'
+import { decideScheduleChange } from '../../../src/policies/schedule-change.ts'
 import type { Loaded } from '../../../src/policies/surroundings.ts'
 import {
   POLICY_TRANSITIONS,
@@ -17,9 +20,12 @@ import {
   type PolicyState,
   policyState,
 } from '../../../src/policies/transitions.ts'
+import { PolicyUpgradeRequest } from '../../../src/policies/upgrade/contract.ts'
+import { decideUpgrade } from '../../../src/policies/upgrade/decision.ts'
 import { PolicyQuoteUpdateRequest } from '../../../src/quotes/contract-quote.ts'
 import { decideQuote, type QuoteOperation } from '../../../src/quotes/decision.ts'
 import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/quotes/transitions.ts'
+import { STORY_BEGINS } from '../policy-story.ts'
 import {
   after,
   attempt,
@@ -67,6 +73,26 @@ export const policyKind = kind<PolicyAction, PolicyState, undefined>('policy', P
     renew: async loaded => (await decideEndorsement(loaded, renewing(loaded, 'issued'), attempt())).planned,
     cancel: loaded => carriedOut(loaded, { action: 'legacy', coverageEndAt: halfway(loaded) }),
     withdraw: loaded => carriedOut(loaded, { action: 'withdraw' }),
+    upgrade: async loaded => {
+      const { configuration } = loaded
+      const request = PolicyUpgradeRequest.parse({})
+      return decideUpgrade(loaded, { configuration, configVersion: 2 }, request, STORY_BEGINS).upgraded
+        ?.planned
+    },
+    changeFees: async loaded => {
+      const { policy } = loaded.aggregate
+      const span = { startTimestamp: policy.originalStart, endTimestamp: policy.originalEnd }
+      const request = { newFees: [{ feeName: 'policy_fee', amount: '1', ...span }], reverseFees: [] }
+      const { now, digits } = attempt()
+      const context = { product: loaded.product, now, supply: await digits(DIGITS_FOR_FEE_UPDATE) }
+      return planFeeUpdate(loaded.aggregate, FeeUpdateRequest.parse(request), context)
+    },
+    reschedule: async loaded => {
+      const other = loaded.product.paymentSchedules.find(
+        one => one.name !== loaded.aggregate.policy.paymentScheduleName,
+      )!
+      return await decideScheduleChange(loaded, other.name, attempt())
+    },
   },
 })
 
