@@ -1,9 +1,11 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
+import { billingRoutes } from './billing/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { lapseRoutes } from './lapses/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { mount } from './platform/http/mount.ts'
@@ -44,6 +46,8 @@ export const ROUTES: readonly Route[] = [
   ...renewalRoutes,
   ...cancellationRoutes,
   ...reinstatementRoutes,
+  ...lapseRoutes,
+  ...billingRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

@@ -31,19 +31,7 @@ export function billAtOnce(
   absorbing: boolean,
   { now, supply }: BalanceContext,
 ): Invoicing {
-  const start = modification.effectiveAt
-  const end = later(modification.policyEnd, later(before.policy.originalEnd, start))
-  const span = { start, end: end > start ? end : ((start + 1) as Instant) }
-  const plan: PlannedInstallment = {
-    ...span,
-    locator: supply.uuid(),
-    modificationLocator: modification.locator,
-    number: 1,
-    issueAt: now,
-    dueAt: endOfDay(now, before.policy.timeZone),
-    periods: [{ ...span, wholeMs: span.end - span.start }],
-    absorbedBy: [],
-  }
+  const plan = onlyInstallment(before, modification, { now, supply })
   const open = absorbing ? openAfter(before, modification.policyEnd) : []
   return billed(before, modification, [plan], open, { now, supply })
 }
@@ -56,7 +44,8 @@ export const billAnew = (
   { now, supply }: BalanceContext,
 ): Invoicing => billed(before, modification, recorded(plan, modification, supply), open, { now, supply })
 
-function billed(
+/** Bills the modification by the plan, which takes over the installments. */
+export function billed(
   before: PolicyAggregate,
   modification: Modification,
   plan: readonly PlannedInstallment[],
@@ -66,6 +55,26 @@ function billed(
   const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
   const planned = { ...before, installments: withRecords(before.installments, [...absorbed, ...plan]) }
   return invoiceWhatIsDue(planned, modification, { now, supply })
+}
+
+/** The whole of the modification as one installment, due at the end of today. */
+export function onlyInstallment(
+  { policy }: PolicyAggregate,
+  { locator, effectiveAt: start, policyEnd }: Modification,
+  { now, supply }: BalanceContext,
+): PlannedInstallment {
+  const end = later(policyEnd, later(policy.originalEnd, start))
+  const span = { start, end: end > start ? end : ((start + 1) as Instant) }
+  return {
+    ...span,
+    locator: supply.uuid(),
+    modificationLocator: locator,
+    number: 1,
+    issueAt: now,
+    dueAt: endOfDay(now, policy.timeZone),
+    periods: [{ ...span, wholeMs: span.end - span.start }],
+    absorbedBy: [],
+  }
 }
 
 /** The plan of another term by a schedule of the product, and the invoices of it that are due now. */
@@ -81,13 +90,16 @@ export function billTerm(
 }
 
 /** Installments of what is issued that start then or later and have no invoice that stands. */
-export function openAfter(aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] {
+export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
+  openInstallments(aggregate).filter(one => one.start >= at)
+
+/** Installments of what is issued that have no invoice that stands. */
+export function openInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
   )
   return [...aggregate.installments.values()].filter(
     one =>
-      one.start >= at &&
       !isAbsorbed(aggregate, one) &&
       counts(aggregate, one.modificationLocator) &&
       !invoiced.has(keyOf(one.modificationLocator, one.number)),

@@ -2,7 +2,7 @@
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
-import { type Money, plus } from '../platform/money.ts'
+import { type Money, minus, negated, plus, sum } from '../platform/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -12,6 +12,7 @@ import {
   withoutRecords,
   withRecords,
 } from '../policies/aggregate.ts'
+import { isStanding } from '../policies/fold/line.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { type Charge, feeCharges, feeReversals, perilCharges } from './charge.ts'
 import { type Installment, planInstallments } from './installments.ts'
@@ -50,12 +51,54 @@ export const planOf = (aggregate: PolicyAggregate, modification: Modification): 
     .filter(installment => installment.modificationLocator === modification.locator)
     .sort((a, b) => a.number - b.number)
 
+/** The installment that the invoice bills. */
+export const installmentOf = (
+  aggregate: PolicyAggregate,
+  { policyModificationLocator, installmentNumber }: Invoice,
+): PlannedInstallment =>
+  planOf(aggregate, aggregate.modifications.get(policyModificationLocator)!)[installmentNumber - 1]!
+
 /** What each installment of the modification's plan bills; nothing while there is no plan. */
 export function amountsDue(aggregate: PolicyAggregate, modification: Modification): Money[] {
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
-  return totalsDue(plan, billedCharges(aggregate, modification), aggregate.policy.currency)
+  const { currency } = aggregate.policy
+  const known = new Map<Uuid, Money[]>()
+  const dueFor = ({ modificationLocator: owner, number }: PlannedInstallment): Money => {
+    const due = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    known.set(owner, due)
+    return due[number - 1]!
+  }
+  const own = totalsDue(plan, billedCharges(aggregate, modification), currency)
+  return plan.map((installment, at) => {
+    const { added, leftOut } = alsoBilled(aggregate, installment)
+    if (added.length + leftOut.length === 0) return own[at]!
+    return minus(sum([own[at]!, ...added.map(dueFor)], currency), sum(leftOut.map(dueFor), currency))
+  })
 }
+
+/** Installments of other plans that this one asks for too, and those that it leaves out of what it asks for. */
+export function alsoBilled(
+  { installments }: PolicyAggregate,
+  { takesOver = [], leavesOut = [] }: PlannedInstallment,
+): { added: PlannedInstallment[]; leftOut: PlannedInstallment[] } {
+  const named = (locators: readonly Uuid[]) => locators.map(locator => installments.get(locator)!)
+  return { added: named(takesOver), leftOut: named(leavesOut) }
+}
+
+/** What invoices of the policy bill, each the sum of its items. Worked out once for all of a modification. */
+export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
+  const known = new Map<Uuid, Money[]>()
+  return ({ policyModificationLocator: locator, installmentNumber }) => {
+    const totals = known.get(locator) ?? amountsDue(aggregate, aggregate.modifications.get(locator)!)
+    known.set(locator, totals)
+    return totals[installmentNumber - 1]!
+  }
+}
+
+/** What the invoice bills: the sum of its items. */
+export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
+  totalsDueOf(aggregate)(invoice)
 
 /** All that the modification's plan bills: what it charges, and what is left of charges that it took over. */
 export const billedCharges = (
@@ -81,17 +124,22 @@ export function restsOf(
   known: BilledCharges = new Map(),
 ): Charge[] {
   const rests = new Map<string, Charge>()
+  const add = (rest: Charge): void => {
+    const other = rests.get(rest.id)
+    rests.set(rest.id, other ? joined(other, rest) : rest)
+  }
   for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
     const from = aggregate.modifications.get(owner)!
     const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
     known.set(owner, billed)
     const numbers = new Set(open.map(one => one.number))
-    for (const rest of restOf(planOf(aggregate, from), billed, numbers)) {
-      const other = rests.get(rest.id)
-      rests.set(rest.id, other ? joined(other, rest) : rest)
+    restOf(planOf(aggregate, from), billed, numbers).forEach(add)
+    for (const { added, leftOut } of open.map(one => alsoBilled(aggregate, one))) {
+      restsOf(aggregate, added, known).forEach(add)
+      for (const rest of restsOf(aggregate, leftOut, known)) add({ ...rest, amount: negated(rest.amount) })
     }
   }
-  return [...rests.values()]
+  return [...rests.values()].filter(rest => rest.amount.minor !== 0)
 }
 
 /** Two rests of one charge, left by two plans. */
@@ -181,7 +229,19 @@ export function invoiceWhatIsDue(
   modification: Modification,
   { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
 ): Invoicing {
-  const due = installmentsToInvoice(aggregate, modification, now)
+  return invoiceInstallments(aggregate, modification, installmentsToInvoice(aggregate, modification, now), {
+    now,
+    supply,
+  })
+}
+
+/** The aggregate with an invoice for each of these installments of the modification's plan. Takes a digit for each. */
+export function invoiceInstallments(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  due: readonly PlannedInstallment[],
+  { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
+): Invoicing {
   if (due.length === 0) return { aggregate, made: [] }
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
@@ -219,16 +279,37 @@ export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   [...invoices.values()].filter(invoice => invoiceStatus(invoice) !== 'invalidated')
 
 /** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. */
-export function installmentsToInvoice(
+export const installmentsToInvoice = (
   aggregate: PolicyAggregate,
   modification: Modification,
   now: Instant,
-): PlannedInstallment[] {
+): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
+
+/** Installments of the plan that no invoice bills. Of a reinstatement that is not issued only the first: others wait. */
+function notInvoiced(aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] {
   const standing = standingInvoices(aggregate).filter(
     invoice => invoice.policyModificationLocator === modification.locator,
   )
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
+  const waits = modification.kind === 'reinstatement' && modification.issuedAt === undefined
   return planOf(aggregate, modification).filter(
-    one => one.issueAt <= now && !isAbsorbed(aggregate, one) && !invoiced.has(one.number),
+    one => !isAbsorbed(aggregate, one) && !invoiced.has(one.number) && !(waits && one.number > 1),
   )
 }
+
+/**
+ * Whether the modification is billed: its transaction stands. The plan of a quote is for show until it is accepted and
+ * its first invoice is made.
+ */
+export const isBilled = (aggregate: PolicyAggregate, modification: Modification): boolean =>
+  modification.quoteLocator === undefined
+    ? isStanding(modification)
+    : aggregate.quotes.get(modification.quoteLocator)?.state === 'accepted' &&
+      standingInvoices(aggregate).some(invoice => invoice.policyModificationLocator === modification.locator)
+
+/** What is planned to be invoiced, in the order of time. */
+export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] =>
+  [...aggregate.modifications.values()]
+    .filter(modification => isBilled(aggregate, modification))
+    .flatMap(modification => notInvoiced(aggregate, modification))
+    .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)

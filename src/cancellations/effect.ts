@@ -28,7 +28,7 @@ import { acceptedQuote } from '../quotes/plans.ts'
 export type EffectContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
 export type CancellationOrder = {
-  kind: Extract<ModificationKind, 'cancellation' | 'withdrawal'>
+  kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
   /** Name of the modification, e.g. `modification.policy.cancel`. */
   name: string
   effectiveAt: Instant

@@ -1,9 +1,9 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
 import { openAfter } from '../billing/balance.ts'
-import { amountsDue, chargesOf, invoicesOf, restsOf, termPlan } from '../billing/bill.ts'
+import { chargesOf, invoicesOf, restsOf, termPlan } from '../billing/bill.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
-import { policyInvoiceResponse } from '../billing/invoice-response.ts'
+import { invoiceResponses } from '../billing/invoice-response.ts'
 import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
@@ -73,16 +73,7 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
     issuedTimestamp: textIfAny(transaction.issuedAt),
     ...repeated(transaction.changes),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
-    invoice:
-      modification &&
-      invoice &&
-      policyInvoiceResponse(invoice, {
-        totalDue: amountsDue(aggregate, modification)[0]!,
-        transactionIssued: modification.issuedAt !== undefined,
-        premiumReportName: policy.premiumReportName,
-        payments: [],
-        documents: [],
-      }),
+    invoice: invoice && invoiceResponses(aggregate, [invoice])[0],
     plannedInvoices:
       modification && state === 'quoted' ? planned(aggregate, transaction, modification, product) : undefined,
     documents: [],

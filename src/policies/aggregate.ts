@@ -4,7 +4,9 @@
 
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
+import type { Payment } from '../billing/payments/payment.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
+import type { GracePeriod, Lapse, LapseReinstatement } from '../lapses/records.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationLocator,
@@ -25,6 +27,7 @@ export const POLICY_LIMITS = {
   quotes: 50,
   fees: 2_000,
   modifications: 200,
+  payments: 5_000,
 } as const
 
 export type Policy = {
@@ -85,6 +88,7 @@ export type ModificationKind =
   | 'renewal'
   | 'cancellation'
   | 'withdrawal'
+  | 'lapse'
   | 'reinstatement'
   /** Fees added and taken back by hand; it touches nothing but fees. */
   | 'feeUpdate'
@@ -228,6 +232,9 @@ export type PlannedInstallment = Installment & {
    * are kept since their void invoices say what they asked for.
    */
   readonly absorbedBy: readonly Uuid[]
+  /** Installments of other plans that it asks for too, whole, and those that it leaves out of what it asks for. */
+  readonly takesOver?: readonly Uuid[]
+  readonly leavesOut?: readonly Uuid[]
 }
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
@@ -302,9 +309,13 @@ export type PolicyAggregate = {
   readonly fees: ReadonlyMap<Uuid, Fee>
   readonly installments: ReadonlyMap<Uuid, PlannedInstallment>
   readonly invoices: ReadonlyMap<Uuid, Invoice>
+  readonly payments: ReadonlyMap<Uuid, Payment>
   readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
+  readonly gracePeriods: ReadonlyMap<Uuid, GracePeriod>
+  readonly lapses: ReadonlyMap<Uuid, Lapse>
+  readonly lapseReinstatements: ReadonlyMap<Uuid, LapseReinstatement>
 }
 
 /** The quote that the policy shows. Exactly one is selected at all times. */

@@ -1,6 +1,8 @@
 // Quoted and accepted transactions of a policy stand in the way of another one: they block it, or are taken back
 // first (brief 2.4).
 import { planEndorsementInvalidation } from '../endorsements/invalidation.ts'
+import { planClosing } from '../lapses/closing.ts'
+import { reinstatementStatus } from '../lapses/records.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Instant } from '../platform/time.ts'
 import { planReinstatementInvalidation } from '../reinstatements/invalidation.ts'
@@ -14,7 +16,10 @@ type Pending = ConflictResponse & {
 }
 
 /** All pending transactions but `own`, in creation order. */
-function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: string): Pending[] {
+function pendingOf(
+  { endorsements, reinstatements, lapseReinstatements }: PolicyAggregate,
+  own: string,
+): Pending[] {
   return [
     ...[...endorsements.values()]
       .filter(one => one.state === 'quoted' || one.state === 'accepted')
@@ -38,6 +43,17 @@ function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: strin
           createdAt: one.createdAt,
           takeBack: (from, now) =>
             planReinstatementInvalidation(from, from.reinstatements.get(one.locator)!, now),
+        }),
+      ),
+    ...[...lapseReinstatements.values()]
+      .filter(one => reinstatementStatus(one) === 'invoiced')
+      .map(
+        (one): Pending => ({
+          kind: 'reinstatement',
+          locator: one.locator,
+          state: 'accepted',
+          createdAt: one.createdAt,
+          takeBack: (from, now) => planClosing(from, from.lapseReinstatements.get(one.locator)!, now),
         }),
       ),
   ]

@@ -1,7 +1,7 @@
 // What a policy stands on: its policyholder and the configuration of its version.
 import type { LoadedConfiguration } from '../configuration/cache.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { CurrencyCode } from '../platform/money.ts'
+import type { CurrencyCode, Money } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { PolicyAggregate } from './aggregate.ts'
@@ -16,6 +16,8 @@ export type Ground = Version & {
   timeZone: TimeZone
   currency: CurrencyCode
   product: ProductDefinition
+  /** What the policyholder has left of earlier payments, in the policy's currency. */
+  credit: Money
 }
 
 /** A policy with its surroundings. */
@@ -26,4 +28,6 @@ export type Loaded = {
   policyholder: Policyholder
   configuration: LoadedConfiguration
   product: ProductDefinition
+  /** What the policyholder has left of earlier payments, in the policy's currency. */
+  credit: Money
 }

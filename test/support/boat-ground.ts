@@ -2,6 +2,7 @@
 import { compileConfiguration } from '../../src/configuration/compile.ts'
 import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { newUuid } from '../../src/platform/locators.ts'
+import { zero } from '../../src/platform/money.ts'
 import type { Instant } from '../../src/platform/time.ts'
 import type { Ground } from '../../src/policies/surroundings.ts'
 import { compileTemplate } from '../../src/rating/liquid/compile.ts'
@@ -19,6 +20,7 @@ export function boatGround(currency: string, now: Instant): Ground {
   if (!configuration) throw new Error(JSON.stringify(findings, null, 2))
   const { timeZone } = configuration
   return {
+    credit: zero(configuration.currency),
     policyholder: {
       locator: newUuid(0),
       version: 1,

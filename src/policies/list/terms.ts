@@ -121,7 +121,11 @@ export function holding(aggregate: PolicyAggregate) {
   const replaces = (by: Uuid): boolean => {
     const modification = modifications.get(by)
     if (modification?.issuedAt === undefined) return false
-    return modification.kind !== 'cancellation' && modification.kind !== 'withdrawal'
+    return (
+      modification.kind !== 'cancellation' &&
+      modification.kind !== 'withdrawal' &&
+      modification.kind !== 'lapse'
+    )
   }
   return ({ madeBy, replacedBy, cuts = [], start }: Replaceable): boolean => {
     const { quoteLocator = selected, invalidatedAt } = modifications.get(madeBy) ?? {}

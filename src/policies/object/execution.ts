@@ -1,6 +1,12 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import { sql } from 'drizzle-orm'
+import { withCredit } from '../../billing/payments/credit-use.ts'
+import { decidePayment } from '../../billing/payments/decision.ts'
+import { paymentNamed } from '../../billing/payments/payment.ts'
+import { paymentResponse } from '../../billing/payments/payment-response.ts'
+import { creditGuard } from '../../billing/payments/store.ts'
+import { invoiceResponse } from '../../billing/projection.ts'
 import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { cancellationResponse } from '../../cancellations/projection.ts'
@@ -9,6 +15,9 @@ import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
 import { partOf } from '../../endorsements/touches.ts'
+import { decideAmountDue, decideLapse, gracePeriodOf, lapseReinstatementOf } from '../../lapses/decision.ts'
+import { gracePeriodResponse, lapseReinstatementResponse } from '../../lapses/projection.ts'
+import { pastDueTimers } from '../../lapses/timers.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -55,7 +64,7 @@ import {
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
 import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
-import { decideInvoicing } from '../invoicing.ts'
+import { decideInvoicing, decideNextInvoice } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
 import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
@@ -129,7 +138,12 @@ async function attemptTwice(
 }
 
 /** Operations that store nothing; a dry run of an upgrade does not either. */
-const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
+const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
+  'price',
+  'underwriting',
+  'change',
+  'amountDue',
+])
 
 /** Of a large policy a part may do; where it does not, the whole policy is read. */
 async function attempt(
@@ -173,6 +187,7 @@ async function attemptOn(
       before: undefined,
       loaded: { ...ground, aggregate: planned.aggregate },
       planned,
+      attempt: creation,
       answer: policyAnswer(operation),
       subject: String(locator),
     })
@@ -192,6 +207,7 @@ async function attemptOn(
       before: loaded.aggregate,
       loaded: { ...loaded, aggregate: planned.aggregate },
       planned,
+      attempt: plain,
       answer,
       subject,
     })
@@ -225,6 +241,32 @@ async function attemptOn(
       if (!planned) return VOID
       return await recorded(planned, reinstatementAnswer(reinstatement), `${locator}/${reinstatement}`)
     }
+    case 'lapse': {
+      const { planned, shown } = await decideLapse(loaded, operation.operation, plain)
+      if (!planned) return VOID
+      if (!shown) return await recorded(planned, () => VOID)
+      if ('gracePeriod' in shown)
+        return await recorded(
+          planned,
+          gracePeriodAnswer(shown.gracePeriod),
+          `${locator}/gracePeriod/${shown.gracePeriod}`,
+        )
+      return await recorded(
+        planned,
+        lapseReinstatementAnswer(shown.reinstatement),
+        `${locator}/reinstatement/${shown.reinstatement}`,
+      )
+    }
+    case 'amountDue':
+      return json(await decideAmountDue(loaded, operation.reinstatement, operation.effectiveAt, plain))
+    case 'payment': {
+      const { planned, payment } = await decidePayment(loaded, operation.operation, plain)
+      return await recorded(planned, paymentAnswer(payment), `${locator}/${payment}`)
+    }
+    case 'nextInvoice': {
+      const { planned, invoice } = await decideNextInvoice(loaded, plain)
+      return await recorded(planned, invoiceAnswer(invoice), `${locator}/${invoice}`)
+    }
     case 'fees': {
       const { newFees, reverseFees } = operation.request
       if (newFees.length + reverseFees.length === 0) return feesAnswer(loaded)
@@ -247,6 +289,7 @@ async function attemptOn(
       return await record(context, database, memory, {
         before: loaded.aggregate,
         ...upgraded,
+        attempt: plain,
         answer: () => json(answer),
         subject: String(locator),
       })
@@ -297,6 +340,26 @@ const reinstatementAnswer =
   ({ aggregate, product }) =>
     json(reinstatementResponse(aggregate, reinstatementOf(aggregate, locator), product))
 
+const gracePeriodAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate, product }) =>
+    json(gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product))
+
+const lapseReinstatementAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(lapseReinstatementResponse(aggregate, lapseReinstatementOf(aggregate, locator)))
+
+const paymentAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(paymentResponse(paymentNamed(aggregate, locator)))
+
+const invoiceAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(invoiceResponse(aggregate, locator))
+
 const quoteAnswer =
   (locator: QuoteLocator, { action }: QuoteOperation): AnswerOf =>
   ({ aggregate, product }) => {
@@ -313,21 +376,23 @@ type Recording = {
   before: PolicyAggregate | undefined
   loaded: Loaded
   planned: Planned
+  attempt: Attempt
   answer: AnswerOf
   /** The policy's locator, or `policy/quote`: what the answer shows. */
   subject: string
 }
 
-/** Commits what was planned and remembers it. */
+/** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
 async function record(
   context: RequestContext,
   database: Database,
   memory: PolicyMemory,
-  { before, loaded, planned, answer: answerOf, subject }: Recording,
+  { before, loaded, planned: plan, attempt, answer: answerOf, subject }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
   const version = (before?.policy.version ?? 0) + 1
   const after: PolicyAggregate = { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } }
-  const recorded = { ...loaded, aggregate: after }
+  const recorded = { ...loaded, aggregate: after, credit }
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
     shard: shardOfDigits(after.policy.locator),
@@ -335,13 +400,14 @@ async function record(
       policyGuard(before, after),
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
       ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
+      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
     ],
     facts: [
       ...differenceQueries(database, before, after, loaded.unread),
       ...termQueries(database, loaded.product, before, after, loaded.unread),
     ],
     events: planned.events,
-    timers: planned.timers,
+    timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
     answer,
     subject,
   })

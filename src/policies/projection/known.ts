@@ -7,7 +7,15 @@
 //   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
 // - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
 import type { Invoice } from '../../billing/invoice.ts'
+import { type Payment, paymentsOf } from '../../billing/payments/payment.ts'
+import {
+  type GracePeriod,
+  type Lapse,
+  type LapseReinstatement,
+  reinstatementStatus,
+} from '../../lapses/records.ts'
 import type { Uuid } from '../../platform/locators.ts'
+import { zero } from '../../platform/money.ts'
 import { type Instant, later } from '../../platform/time.ts'
 import type {
   Cancellation,
@@ -70,10 +78,16 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     installments: mapped(aggregate.installments, (one): PlannedInstallment | undefined =>
       isKnown(one.modificationLocator) ? { ...one, absorbedBy: one.absorbedBy.filter(isKnown) } : undefined,
     ),
-    invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, asOf)),
+    invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, paymentsOf(aggregate, one), asOf)),
+    payments: mapped(aggregate.payments, one =>
+      paymentThen(one, aggregate.invoices.get(one.invoiceLocator)!, asOf),
+    ),
     endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
     cancellations: kept(aggregate.cancellations, asOf, one => cancellationThen(one, asOf)),
     reinstatements: kept(aggregate.reinstatements, asOf, one => reinstatementThen(one, modifications, asOf)),
+    gracePeriods: kept(aggregate.gracePeriods, asOf, one => gracePeriodThen(one, asOf)),
+    lapses: mapped(aggregate.lapses, (one): Lapse | undefined => (one.createdAt <= asOf ? one : undefined)),
+    lapseReinstatements: kept(aggregate.lapseReinstatements, asOf, one => lapseReinstatementThen(one, asOf)),
   }
   return policy.updatedAt <= asOf ? known : { ...known, policy: policyThen(known) }
 }
@@ -137,16 +151,45 @@ function modificationThen(modification: Modification, asOf: Instant): Modificati
   }
 }
 
-function invoiceThen(invoice: Invoice, asOf: Instant): Invoice {
+/** A change of its status may have moved its due time; a payment of a part changes no status. */
+function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
   const statuses = invoice.statuses.filter(one => one.at <= asOf)
-  const updatedAt = invoice.updatedAt <= asOf ? invoice.updatedAt : statuses.at(-1)!.at
-  return { ...invoice, statuses, updatedAt }
+  const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
+  const updatedAt = latest(statuses.at(-1)!.at, [
+    by(invoice.updatedAt, asOf),
+    ...payments.flatMap(one => [by(one.postedAt, asOf), by(one.reversedAt, asOf)]),
+  ])
+  return { ...invoice, statuses, dueAt: moved?.dueBefore ?? invoice.dueAt, updatedAt }
+}
+
+/** Of an invoice that was written off only later a part was paid, and nothing credited yet. */
+function paymentThen(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
+  if (payment.postedAt > asOf) return undefined
+  const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
+  const then = isFreed ? { ...payment, credited: zero(payment.amount.currency) } : payment
+  return by(then.reversedAt, asOf) === then.reversedAt ? then : { ...then, reversedAt: undefined }
 }
 
 function cancellationThen(cancellation: Cancellation, asOf: Instant): Cancellation {
   const { issuedAt } = trimmed(cancellation, asOf, ['issuedAt'])
   if (issuedAt !== undefined || cancellation.updatedAt <= asOf) return cancellation
   return { ...cancellation, state: 'draft', issuedAt, modificationLocator: undefined }
+}
+
+/** Its end and what else was changed since are those of now. */
+function gracePeriodThen(grace: GracePeriod, asOf: Instant): GracePeriod {
+  const { settledAt } = trimmed(grace, asOf, ['settledAt'])
+  if (settledAt !== undefined || grace.updatedAt <= asOf) return grace
+  return { ...grace, state: 'open', settledAt, cancellationLocator: undefined }
+}
+
+function lapseReinstatementThen(reinstatement: LapseReinstatement, asOf: Instant): LapseReinstatement {
+  if (reinstatement.updatedAt <= asOf) return reinstatement
+  const statuses = reinstatement.statuses.filter(one => one.at <= asOf)
+  const then = { ...reinstatement, statuses, updatedAt: statuses.at(-1)!.at }
+  return reinstatementStatus(then) === 'open'
+    ? { ...then, effectiveAt: undefined, modificationLocator: undefined }
+    : then
 }
 
 type Modifications = ReadonlyMap<Uuid, Modification>

@@ -1,10 +1,7 @@
 // A policy as answers show it. Segments, modification lists and sums are derived here, on read.
-import { amountsDue } from '../../billing/bill.ts'
-import type { PolicyInvoiceResponse } from '../../billing/contract.ts'
-import { policyInvoiceResponse } from '../../billing/invoice-response.ts'
+import { invoiceResponses } from '../../billing/invoice-response.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
-import type { Uuid } from '../../platform/locators.ts'
-import { type Money, toNumber } from '../../platform/money.ts'
+import { toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
 import { feesOf, feeTotal } from '../fold/fees.ts'
@@ -57,23 +54,6 @@ export function policyResponse(
     invoices: invoiceResponses(aggregate),
     quoteSummary: options.summarizeQuotes ? quoteSummary(aggregate) : undefined,
   }
-}
-
-/** The policy's invoices; each total is the sum of the invoice's items, worked out here. */
-function invoiceResponses(aggregate: PolicyAggregate): PolicyInvoiceResponse[] {
-  const dueOf = new Map<Uuid, Money[]>()
-  return [...aggregate.invoices.values()].map(invoice => {
-    const modification = aggregate.modifications.get(invoice.policyModificationLocator)!
-    const due = dueOf.get(modification.locator) ?? amountsDue(aggregate, modification)
-    dueOf.set(modification.locator, due)
-    return policyInvoiceResponse(invoice, {
-      totalDue: due[invoice.installmentNumber - 1]!,
-      transactionIssued: modification.issuedAt !== undefined,
-      premiumReportName: aggregate.policy.premiumReportName,
-      payments: [],
-      documents: [],
-    })
-  })
 }
 
 /** The latest cancellation or withdrawal that is not reinstated (brief 1.1). */

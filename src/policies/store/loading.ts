@@ -1,6 +1,7 @@
 // What an operation on a policy needs to know, read in one batch: the policy, its policyholder, and which
 // configuration its version stands for today.
 import { sql } from 'drizzle-orm'
+import { CREDITS, type CreditRow, creditQuery, readCredit } from '../../billing/payments/store.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../../configuration/cache.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { type VersionRow, versionQuery } from '../../configuration/store.ts'
@@ -34,9 +35,10 @@ export async function loadGround(
 ): Promise<Ground> {
   const locator = readUuid(request.policyholderLocator)
   if (!locator) throw notFound('policyholder', request.policyholderLocator)
-  const [holders, versions] = await database.batch([
+  const [holders, versions, credits] = await database.batch([
     policyholderQuery(database, locator),
     versionQuery(database, request.configVersion),
+    creditQuery(database, locator),
   ])
   if (!holders[0]) throw notFound('policyholder', request.policyholderLocator)
   const { configuration, configVersion } = await versionOf(context, versions[0], request.configVersion)
@@ -47,6 +49,7 @@ export async function loadGround(
     timeZone: configuration.configuration.timeZone,
     currency: configuration.configuration.currency,
     product: productOf(configuration, request.productName),
+    credit: readCredit(credits, configuration.configuration.currency),
   }
 }
 
@@ -94,7 +97,7 @@ export async function loadPolicy(
 ): Promise<Loaded> {
   const results = (await database.batch([
     ...aggregateQueries(database, selection),
-    ...chosenQueries(database, selection, HOLDERS, VERSIONS),
+    ...chosenQueries(database, selection, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]
   return await loadedFrom(
     context,
@@ -113,10 +116,10 @@ export async function loadPart(
 ): Promise<Loaded> {
   const results = (await database.batch([
     ...partQueries(database, locator, part),
-    ...chosenQueries(database, { locator }, HOLDERS, VERSIONS),
+    ...chosenQueries(database, { locator }, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]
   const joined = joinedParts(results)
-  const loaded = await loadedFrom(context, { locator }, joined, results.slice(-2))
+  const loaded = await loadedFrom(context, { locator }, joined, results.slice(-3))
   return { ...loaded, unread: unreadOf(joined, loaded.aggregate) }
 }
 
@@ -128,13 +131,18 @@ async function loadedFrom(
 ): Promise<Loaded> {
   const [aggregate] = readAggregates(rows)
   if (!aggregate) throw notFoundAs(selection)
-  const [holders, versions] = surroundings as [(typeof policyholders.$inferSelect)[], { hash: string }[]]
+  const [holders, versions, credits] = surroundings as [
+    (typeof policyholders.$inferSelect)[],
+    { hash: string }[],
+    CreditRow[],
+  ]
   const configuration = await loadConfiguration(context.env, context.tenant, versions[0]!.hash, context.calls)
   return {
     aggregate,
     policyholder: readPolicyholder(holders[0]!),
     configuration,
     product: productOf(configuration, aggregate.policy.productName),
+    credit: readCredit(credits, aggregate.policy.currency),
   }
 }
 

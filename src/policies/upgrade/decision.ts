@@ -1,6 +1,7 @@
 // Whether a policy can move to another version of the configuration, and what becomes of it then. From then on its
 // transactions are rated, underwritten, billed and documented by that version; what was recorded stays as it is.
 import { undecided } from '../../endorsements/referral.ts'
+import { lapseInForce } from '../../lapses/lapse.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Instant } from '../../platform/time.ts'
 import { type Endorsement, type PolicyAggregate, those, withRecords } from '../aggregate.ts'
@@ -45,6 +46,7 @@ export function decideUpgrade(
   }
   if (target.configVersion === policy.configVersion) return { answer: found }
   assertPolicyAllows(aggregate, 'upgrade')
+  assertNotLapsed(aggregate)
   const quotes = pricedQuotes(aggregate)
   const cleared = withoutConflicts(aggregate, '', dryRun ? 'invalidate' : conflictHandling, now)
   const { problems, product: upgradedProduct } = upgradeProblems(cleared.aggregate, product, target, now)
@@ -116,3 +118,12 @@ const endsNaturally = ({ policy, modifications }: PolicyAggregate): boolean =>
     one =>
       one.kind === 'cancellation' && one.issuedAt !== undefined && one.effectiveAt === policy.effectiveEnd,
   )
+
+/** What lapsed is taken back by the version that it lapsed by (resources brief 10.5). */
+function assertNotLapsed(aggregate: PolicyAggregate): void {
+  if (lapseInForce(aggregate))
+    throw new Refusal(
+      'wrongState',
+      `Policy ${aggregate.policy.locator} is lapsed and cannot be upgraded; reinstate it first.`,
+    )
+}

@@ -1,14 +1,7 @@
-// Policies, quotes and invoices.
-import {
-  INVOICE_TRANSITIONS,
-  type InvoiceAction,
-  type InvoiceStatus,
-  invalidated,
-  invoiceStatus,
-} from '../../../src/billing/invoice.ts'
+// Policies and quotes.
 import { decideEndorsement } from '../../../src/endorsements/decision.ts'
-import type { QuoteLocator, Uuid } from '../../../src/platform/locators.ts'
-import { type QuoteState, selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'
+import type { QuoteLocator } from '../../../src/platform/locators.ts'
+import { type QuoteState, selectedQuote } from '../../../src/policies/aggregate.ts'
 import { FeeUpdateRequest } from '../../../src/policies/contract/fees.ts'
 import { PolicyUpdateRequest } from '../../../src/policies/contract/requests.ts'
 import {
@@ -118,7 +111,7 @@ async function quoteAfter(name: string, ...actions: QuoteOperation[]): Promise<S
   return { loaded, record: quote }
 }
 
-const quoteAction =
+export const quoteAction =
   (operation: QuoteOperation) =>
   async (loaded: Loaded, quote: QuoteLocator): Promise<Planned> =>
     (await decideQuote(loaded, quote, operation, attempt())).planned
@@ -143,36 +136,6 @@ export const quoteKind = kind<QuoteAction, QuoteState, QuoteLocator>('quote', QU
     refer: async (loaded, quote) => {
       const decision = loaded.aggregate.quotes.get(quote)!.state === 'quoted' ? 'reject' : 'accept'
       return await quoteAction({ action: 'refer', decision, notes: ['seen'] })(loaded, quote)
-    },
-  },
-})
-
-/** The invoice of an accepted policy, whose last status is the one. */
-async function invoiceIn(status: InvoiceStatus): Promise<Situation[]> {
-  const loaded = await finalized(INSURABLE)
-  const { aggregate } = loaded
-  const [invoice] = aggregate.invoices.values()
-  if (status === 'unfulfilled') return [{ loaded, record: invoice!.locator }]
-  const settled = { ...invoice!, statuses: [...invoice!.statuses, { at: STORY_BEGINS, status }] }
-  const invoices = withRecords(aggregate.invoices, [settled])
-  return [{ loaded: { ...loaded, aggregate: { ...aggregate, invoices } }, record: settled.locator }]
-}
-
-export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', INVOICE_TRANSITIONS, {
-  stateOf: ({ invoices }, locator) => invoiceStatus(invoices.get(locator)!),
-  situations: {
-    unfulfilled: () => invoiceIn('unfulfilled'),
-    paid: () => invoiceIn('paid'),
-    writtenOff: () => invoiceIn('writtenOff'),
-    zeroDue: () => invoiceIn('zeroDue'),
-    invalidated: () => invoiceIn('invalidated'),
-    carriedForward: () => invoiceIn('carriedForward'),
-  },
-  act: {
-    /** The invoice's own guard; then the decision that makes it void with the rest of its quote's. */
-    invalidate: async (loaded, locator) => {
-      invalidated(loaded.aggregate.invoices.get(locator)!, STORY_BEGINS)
-      return await quoteAction({ action: 'invalidate' })(loaded, selectedQuote(loaded.aggregate).locator)
     },
   },
 })
