@@ -10,7 +10,7 @@ import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { exampleFiles } from '../support/examples.ts'
+import { motorWithoutLapses } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
@@ -18,7 +18,7 @@ const day = (text: string): Instant => dayStart(text, BERLIN)!
 
 const PERILS = 'products/private_motor/policy/exposures/vehicle/perils'
 const FILES = {
-  ...exampleFiles('motor'),
+  ...motorWithoutLapses(),
   'config.json': JSON.stringify({
     timezone: BERLIN,
     currency: 'EUR',
