@@ -50,7 +50,7 @@ CREATE TABLE `installment` (
 	`issue_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`periods` text NOT NULL,
-	`absorbed_by` text
+	`absorbed_by` text NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint
@@ -153,6 +153,7 @@ CREATE TABLE `endorsement` (
 	`start_at` integer NOT NULL,
 	`end_at` integer,
 	`changes` text NOT NULL,
+	`touches` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`issued_at` integer,
@@ -176,7 +177,7 @@ CREATE TABLE `exposure_run` (
 	`cuts` text NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `exposure_run_policy` ON `exposure_run` (`policy_locator`);--> statement-breakpoint
+CREATE INDEX `exposure_run_policy` ON `exposure_run` (`policy_locator`,`exposure_locator`);--> statement-breakpoint
 CREATE TABLE `exposure` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`display_id` integer NOT NULL,
@@ -195,7 +196,6 @@ CREATE TABLE `fee` (
 	`name` text NOT NULL,
 	`description` text NOT NULL,
 	`amount` integer NOT NULL,
-	`reversed` integer NOT NULL,
 	`made_by` text NOT NULL,
 	`start` integer NOT NULL,
 	`end` integer NOT NULL,
@@ -222,7 +222,8 @@ CREATE TABLE `modification` (
 	`premium_change` integer,
 	`proration` text,
 	`transaction_locator` text,
-	`cancellation_name` text
+	`cancellation_name` text,
+	`new_payment_schedule_name` text
 );
 --> statement-breakpoint
 CREATE INDEX `modification_policy` ON `modification` (`policy_locator`);--> statement-breakpoint
@@ -244,7 +245,7 @@ CREATE TABLE `peril_run` (
 	`price` text
 );
 --> statement-breakpoint
-CREATE INDEX `peril_run_policy` ON `peril_run` (`policy_locator`);--> statement-breakpoint
+CREATE INDEX `peril_run_policy` ON `peril_run` (`policy_locator`,`peril_locator`);--> statement-breakpoint
 CREATE TABLE `peril` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`display_id` integer NOT NULL,
@@ -256,7 +257,7 @@ CREATE TABLE `peril` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `peril_policy` ON `peril` (`policy_locator`);--> statement-breakpoint
+CREATE INDEX `peril_policy` ON `peril` (`policy_locator`,`exposure_locator`);--> statement-breakpoint
 CREATE TABLE `policy` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policyholder_locator` text NOT NULL,
@@ -275,7 +276,9 @@ CREATE TABLE `policy` (
 	`currency` text NOT NULL,
 	`time_zone` text NOT NULL,
 	`payment_schedule_name` text NOT NULL,
-	`premium_report_name` text
+	`premium_report_name` text,
+	`exposure_count` integer NOT NULL,
+	`peril_count` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `policy_policyholder` ON `policy` (`policyholder_locator`);--> statement-breakpoint

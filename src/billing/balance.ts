@@ -12,10 +12,12 @@ import {
   type BillingContext,
   type Invoicing,
   invoiceWhatIsDue,
+  isAbsorbed,
   recorded,
   standingInvoices,
   termPlan,
 } from './bill.ts'
+import type { Replan } from './replan.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
 
@@ -40,11 +42,29 @@ export function billAtOnce(
     issueAt: now,
     dueAt: endOfDay(now, before.policy.timeZone),
     periods: [{ ...span, wholeMs: span.end - span.start }],
+    absorbedBy: [],
   }
-  const absorbed = absorbing
-    ? openAfter(before, start).map(one => ({ ...one, absorbedBy: modification.locator }))
-    : []
-  const planned = { ...before, installments: withRecords(before.installments, [...absorbed, plan]) }
+  const open = absorbing ? openAfter(before, start) : []
+  return billed(before, modification, [plan], open, { now, supply })
+}
+
+/** Bills the modification by a plan over a new schedule, which takes over what is open. */
+export const billAnew = (
+  before: PolicyAggregate,
+  modification: Modification,
+  { plan, open }: Replan,
+  { now, supply }: BalanceContext,
+): Invoicing => billed(before, modification, recorded(plan, modification, supply), open, { now, supply })
+
+function billed(
+  before: PolicyAggregate,
+  modification: Modification,
+  plan: readonly PlannedInstallment[],
+  open: readonly PlannedInstallment[],
+  { now, supply }: BalanceContext,
+): Invoicing {
+  const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
+  const planned = { ...before, installments: withRecords(before.installments, [...absorbed, ...plan]) }
   return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
@@ -60,15 +80,15 @@ export function billTerm(
   return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
-/** Installments that start then or later and have no invoice that stands. */
-function openAfter(aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] {
+/** Installments of what is issued that start then or later and have no invoice that stands. */
+export function openAfter(aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
   )
   return [...aggregate.installments.values()].filter(
     one =>
       one.start >= at &&
-      one.absorbedBy === undefined &&
+      !isAbsorbed(aggregate, one) &&
       counts(aggregate, one.modificationLocator) &&
       !invoiced.has(keyOf(one.modificationLocator, one.number)),
   )

@@ -1,9 +1,9 @@
 // Bills new business: the plan of its modification and the invoices that are made at once (brief 4.2). An
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
-import { type Money, sum } from '../platform/money.ts'
-import { endOfDay, type Instant, later } from '../platform/time.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
+import { type Money, plus } from '../platform/money.ts'
+import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
   type PlannedInstallment,
@@ -13,10 +13,10 @@ import {
   withRecords,
 } from '../policies/aggregate.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
-import { type Charge, feeCharges, perilCharges } from './charge.ts'
+import { type Charge, feeCharges, feeReversals, perilCharges } from './charge.ts'
 import { type Installment, planInstallments } from './installments.ts'
 import { INVOICED_TRANSACTIONS, type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
-import { totalsDue } from './items.ts'
+import { restOf, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
 
 /** Kind of the timers that go off when an installment is to be invoiced. */
@@ -24,15 +24,24 @@ export const INVOICE_TIMER = 'policy.invoice'
 
 /** All that the modification charges. */
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
-  if (modification.kind !== 'creation') return netCharges(aggregate, modification)
-  const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === modification.locator)
-  const fees = [...aggregate.fees.values()].filter(
-    fee => fee.madeBy === modification.locator && !fee.reversed,
-  )
-  return [
-    ...runs.flatMap(run => perilCharges(run, aggregate.perils.get(run.perilLocator)?.name ?? '')),
-    ...feeCharges(fees),
-  ]
+  const { kind, locator } = modification
+  const fees = [...aggregate.fees.values()]
+  const made = feeCharges(fees.filter(fee => fee.madeBy === locator))
+  switch (kind) {
+    case 'creation': {
+      const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === locator)
+      return [
+        ...runs.flatMap(run => perilCharges(run, aggregate.perils.get(run.perilLocator)?.name ?? '')),
+        ...made,
+      ]
+    }
+    case 'feeUpdate':
+      return [...made, ...feeReversals(fees, locator)]
+    case 'scheduleChange':
+      return []
+    default:
+      return netCharges(aggregate, modification)
+  }
 }
 
 /** The modification's plan, in its order. */
@@ -45,21 +54,61 @@ export const planOf = (aggregate: PolicyAggregate, modification: Modification): 
 export function amountsDue(aggregate: PolicyAggregate, modification: Modification): Money[] {
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
-  const { currency } = aggregate.policy
-  const [first, ...rest] = totalsDue(plan, chargesOf(aggregate, modification), currency)
-  const absorbed = absorbedBy(aggregate, modification)
-  return absorbed.length === 0 ? [first!, ...rest] : [sum([first!, ...absorbed], currency), ...rest]
+  return totalsDue(plan, billedCharges(aggregate, modification), aggregate.policy.currency)
 }
 
-/** What installments of other modifications bill that this one's first invoice bills in their place. */
-function absorbedBy(aggregate: PolicyAggregate, modification: Modification): Money[] {
-  const absorbed = [...aggregate.installments.values()].filter(one => one.absorbedBy === modification.locator)
-  const owners = new Set(absorbed.map(one => one.modificationLocator))
-  return [...owners].flatMap(owner => {
-    const due = amountsDue(aggregate, aggregate.modifications.get(owner)!)
-    return absorbed.filter(one => one.modificationLocator === owner).map(one => due[one.number - 1]!)
-  })
+/** All that the modification's plan bills: what it charges, and what is left of charges that it took over. */
+export const billedCharges = (
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  known: BilledCharges = new Map(),
+): Charge[] => [
+  ...chargesOf(aggregate, modification),
+  ...restsOf(
+    aggregate,
+    [...aggregate.installments.values()].filter(one => one.absorbedBy.includes(modification.locator)),
+    known,
+  ),
+]
+
+/** What was worked out of other modifications already: a plan may have taken over from one that took over. */
+type BilledCharges = Map<Uuid, Charge[]>
+
+/** What the installments bill, as charges of which that is left. */
+export function restsOf(
+  aggregate: PolicyAggregate,
+  installments: readonly PlannedInstallment[],
+  known: BilledCharges = new Map(),
+): Charge[] {
+  const rests = new Map<string, Charge>()
+  for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
+    const from = aggregate.modifications.get(owner)!
+    const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
+    known.set(owner, billed)
+    const numbers = new Set(open.map(one => one.number))
+    for (const rest of restOf(planOf(aggregate, from), billed, numbers)) {
+      const other = rests.get(rest.id)
+      rests.set(rest.id, other ? joined(other, rest) : rest)
+    }
+  }
+  return [...rests.values()]
 }
+
+/** Two rests of one charge, left by two plans. */
+const joined = (a: Charge, b: Charge): Charge => ({
+  ...a,
+  amount: plus(a.amount, b.amount),
+  rest: {
+    start: earlier(a.rest!.start, b.rest!.start),
+    end: later(a.rest!.end, b.rest!.end),
+  },
+})
+
+/** Whether a plan that counts took over what the installment bills. */
+export const isAbsorbed = (
+  { modifications }: PolicyAggregate,
+  { absorbedBy }: Pick<PlannedInstallment, 'absorbedBy'>,
+): boolean => absorbedBy.some(locator => modifications.get(locator)?.invalidatedAt === undefined)
 
 export type BillingContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -121,6 +170,7 @@ export const recorded = (
     ...installment,
     locator: supply.uuid(),
     modificationLocator: modification.locator,
+    absorbedBy: [],
   }))
 
 export type Invoicing = { aggregate: PolicyAggregate; made: { invoice: Invoice; totalDue: Money }[] }
@@ -136,10 +186,10 @@ export function invoiceWhatIsDue(
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
     const totalDue = totals[installment.number - 1]!
-    // One whose first invoice became void is due by the end of today at the earliest.
-    const again = invoicesOf(aggregate, modification).some(
-      invoice => invoice.installmentNumber === installment.number,
-    )
+    // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
+    const again =
+      installment.absorbedBy.length > 0 ||
+      invoicesOf(aggregate, modification).some(invoice => invoice.installmentNumber === installment.number)
     const dueAt = again
       ? later(installment.dueAt, endOfDay(now, aggregate.policy.timeZone))
       : installment.dueAt
@@ -179,6 +229,6 @@ export function installmentsToInvoice(
   )
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
   return planOf(aggregate, modification).filter(
-    one => one.issueAt <= now && one.absorbedBy === undefined && !invoiced.has(one.number),
+    one => one.issueAt <= now && !isAbsorbed(aggregate, one) && !invoiced.has(one.number),
   )
 }

@@ -15,7 +15,14 @@ export type InvoiceSettlement = 'paid' | 'writtenOff' | 'zeroDue' | 'invalidated
 export type InvoiceStatus = 'unfulfilled' | InvoiceSettlement
 
 /** Transactions that give their name to the first invoice of their plan. */
-export type InvoicedTransaction = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+export type InvoicedTransaction =
+  | 'newBusiness'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'reinstatement'
+  | 'other'
+  | 'installment'
 
 export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTransaction>> = {
   creation: 'newBusiness',
@@ -24,9 +31,11 @@ export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTr
   cancellation: 'cancellation',
   withdrawal: 'cancellation',
   reinstatement: 'reinstatement',
+  feeUpdate: 'other',
+  scheduleChange: 'installment',
 }
 
-export type InvoiceType = InvoicedTransaction | 'installment' | 'premiumReporting' | 'other'
+export type InvoiceType = InvoicedTransaction | 'premiumReporting'
 
 export type InvoiceStatusEntry = { readonly at: Instant; readonly status: InvoiceStatus }
 

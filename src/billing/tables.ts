@@ -1,4 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Uuid } from '../platform/locators.ts'
 import type { InvoiceStatusEntry, InvoiceType } from './invoice.ts'
 import type { BillingPeriod } from './schedule.ts'
 
@@ -15,7 +16,7 @@ export const installments = sqliteTable(
     issueAt: integer().notNull(),
     dueAt: integer().notNull(),
     periods: text({ mode: 'json' }).$type<BillingPeriod[]>().notNull(),
-    absorbedBy: text(),
+    absorbedBy: text({ mode: 'json' }).$type<Uuid[]>().notNull(),
   },
   table => [index('installment_policy').on(table.policyLocator)],
 )

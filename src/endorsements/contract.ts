@@ -64,6 +64,10 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
   addExposures: list(ExposureCreateRequest),
   updateExposures: list(exposureUpdate),
   endExposures: list(Locator),
+  /**
+   * Of a renewal, its term is billed by it. Of an endorsement, what is not invoiced is planned anew together with what
+   * the endorsement charges, also where it is the schedule that the policy has.
+   */
   newPaymentScheduleName: OptionalName,
 })
 

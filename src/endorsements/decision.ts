@@ -10,9 +10,10 @@ import type {
   UnderwritingResult,
 } from '../policies/aggregate.ts'
 import { type Attempt, ratingContext } from '../policies/attempt.ts'
-import { withoutConflicts } from '../policies/conflicts.ts'
+import { hasConflicts, withoutConflicts } from '../policies/conflicts.ts'
 import { summary, validateContent } from '../policies/draft/validation.ts'
 import { withIssued } from '../policies/fold/line.ts'
+import { NeedsWholePolicy } from '../policies/part.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { policyResponse } from '../policies/projection/policy.ts'
 import type { Loaded } from '../policies/surroundings.ts'
@@ -39,6 +40,7 @@ import {
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
 import { personsDecision, planReferral } from './referral.ts'
+import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
 export type EndorsementOperation =
@@ -69,7 +71,7 @@ export async function decideEndorsement(
   operation: EndorsementOperation,
   attempt: Attempt,
 ): Promise<EndorsementDecision> {
-  const { aggregate } = loaded
+  const { aggregate, product } = loaded
   const { now } = attempt
   if (operation.action === 'create' || operation.action === 'renew') {
     const { endorsement, ...begun } = await begin(loaded, operation, attempt)
@@ -83,7 +85,7 @@ export async function decideEndorsement(
     case 'update': {
       const { renewalEndTimestamp: endAt, ...update } = operation.update
       const terms = { startAt: update.startTimestamp, endAt, changes: changesOf(update) }
-      const updated = planEndorsementUpdate(aggregate, endorsement, terms, now)
+      const updated = planEndorsementUpdate(aggregate, endorsement, terms, { product, now })
       return answered(await checked(updated, endorsement.locator, loaded, attempt))
     }
     case 'discard':
@@ -199,6 +201,7 @@ async function advanced(
 ): Promise<Planned> {
   const { now } = attempt
   const { product } = loaded
+  if (loaded.unread && hasConflicts(before, String(locator))) throw new NeedsWholePolicy()
   const cleared = withoutConflicts(before, String(locator), conflictHandling, now)
   const from = cleared.aggregate
   const endorsement = endorsementOf(from, locator)
@@ -233,16 +236,18 @@ export async function carriedOut(
 async function applied(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { product }: Loaded,
+  { product, unread }: Loaded,
   { now, digits }: Attempt,
 ): Promise<Endorsed> {
-  const isRenewal = endorsement.kind === 'renewal'
+  const { kind, changes, name } = endorsement
+  // What it touches is asked anew: the configuration may be another than when it was applied for.
+  if (unread && touchesOf(changes, name, product) === undefined) throw new NeedsWholePolicy()
+  const isRenewal = kind === 'renewal'
   const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
-  const supply = await digits(digitsForEndorsement(endorsement.changes) + going)
+  const supply = await digits(digitsForEndorsement(changes) + going)
   const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply })
-  assertWithinLimits(result.aggregate)
-  if (endorsement.changes.newPaymentScheduleName !== undefined)
-    paymentSchedule(product, endorsement.changes.newPaymentScheduleName)
+  assertWithinLimits(result.aggregate, unread)
+  if (changes.newPaymentScheduleName !== undefined) paymentSchedule(product, changes.newPaymentScheduleName)
   return result
 }
 

@@ -2,7 +2,6 @@
 // one is replaced whole by a changed copy; exposures and perils that it changes or ends are cut, and new runs stand
 // in their place. Runs that it does not touch stay as they are, however the policy is split around them.
 import { boundQuote, type Carried, nextNumber } from '../cancellations/effect.ts'
-import type { ProductDefinition } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { DisplayId } from '../platform/locators.ts'
 import { type Instant, later } from '../platform/time.ts'
@@ -16,7 +15,8 @@ import {
 } from '../policies/aggregate.ts'
 import type { ReportedProblems } from '../policies/draft/request.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
-import { Content, type EndorsementContext, type Repricing } from './content.ts'
+import { Content, type EndorsementContext } from './content.ts'
+import { repricingOf } from './touches.ts'
 
 /** The policy with the endorsement carried out, not issued and not priced; problems of its content are in `reported`. */
 export type Endorsed = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
@@ -67,7 +67,7 @@ export function endorsed(
   content.change(
     changes,
     parts.filter(segment => segment.start >= startAt),
-    repricingOf(product, endorsement),
+    repricingOf(product, endorsement.name, endorsement.changes),
   )
   return {
     quote,
@@ -80,27 +80,5 @@ export function endorsed(
       segments: withRecords(before.segments, parts),
       ...content.records(),
     },
-  }
-}
-
-/** What the type says; `input` asks the request, which must answer. */
-function repricingOf(product: ProductDefinition, { name, changes }: Endorsement): Repricing {
-  const type = product.endorsements.find(one => one.name === name)
-  if (!type)
-    throw new Refusal(
-      'invalidRequest',
-      `The policy's configuration has no endorsement '${name}' any more; discard this one, and apply for another.`,
-    )
-  switch (type.reprice) {
-    case 'all':
-      return 'all'
-    case 'always':
-      return 'changed'
-    case 'input':
-      if (changes.reprice === undefined)
-        throw new Refusal('invalidRequest', `Endorsement '${name}' needs reprice: send true or false.`)
-      return changes.reprice ? 'changed' : 'never'
-    default:
-      return 'never'
   }
 }

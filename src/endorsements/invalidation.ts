@@ -1,5 +1,6 @@
 import { invoicesOf } from '../billing/bill.ts'
 import { invalidated, isOutstanding } from '../billing/invoice.ts'
+import { missedInvoices } from '../billing/timers.ts'
 import type { Instant } from '../platform/time.ts'
 import { type Endorsement, type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
 import { invalidationEvents } from '../policies/events.ts'
@@ -7,7 +8,10 @@ import type { Planned } from '../policies/planned.ts'
 import { endorsementEvent } from './events.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
-/** Takes a quoted or accepted endorsement back for good: its invoices are void, what it made counts for nothing. */
+/**
+ * Takes a quoted or accepted endorsement back for good: its invoices are void, what it made counts for nothing.
+ * Installments that it had taken over are billed as they were planned; whose time has come meanwhile, at once.
+ */
 export function planEndorsementInvalidation(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -34,5 +38,6 @@ export function planEndorsementInvalidation(
       ...invalidationEvents(before, modification, voided),
       endorsementEvent(aggregate, 'invalidate', gone),
     ],
+    timers: missedInvoices(aggregate, modification, now),
   }
 }

@@ -1,11 +1,11 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
-import { billAtOnce, billTerm } from '../billing/balance.ts'
+import { billAnew, billAtOnce, billTerm } from '../billing/balance.ts'
 import { termPlan } from '../billing/bill.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
 import { boundQuote } from '../cancellations/effect.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { EndorsementLocator } from '../platform/locators.ts'
+import type { EndorsementLocator, Uuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import {
   type Endorsement,
@@ -22,7 +22,8 @@ import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
 import { issuedCount, undecided } from './referral.ts'
-import { scheduleOf } from './schedule.ts'
+import { replanOf, scheduleOf } from './schedule.ts'
+import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 import { withEndorsement } from './with-endorsement.ts'
 
@@ -47,6 +48,7 @@ export function planEndorsementCreation(
     state: 'application',
     startAt: validStart(before, startAt ?? startingNow(before, now)),
     changes,
+    touches: touchesOf(changes, name, product),
     createdAt: now,
     updatedAt: now,
   }
@@ -94,16 +96,18 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
 export function planEndorsementUpdate(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { startAt, endAt, changes }: Omit<EndorsementTerms, 'name'> & { endAt?: Instant },
-  now: Instant,
+  { startAt, endAt, changes: more }: Pick<EndorsementTerms, 'startAt' | 'changes'> & { endAt?: Instant },
+  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'update')
   const isRenewal = endorsement.kind === 'renewal'
+  const changes = mergedChanges(endorsement.changes, more)
   const changed: Endorsement = {
     ...undecided(endorsement),
     startAt: isRenewal ? before.policy.effectiveEnd : validStart(before, startAt ?? endorsement.startAt),
     endAt: isRenewal ? validEnd(before, endAt ?? endorsement.endAt!) : undefined,
-    changes: mergedChanges(endorsement.changes, changes),
+    changes,
+    touches: isRenewal ? undefined : touchesOf(changes, endorsement.name, product),
     updatedAt: now,
   }
   const aggregate = withEndorsement(before, changed)
@@ -143,6 +147,7 @@ export function planEndorsementQuote(
     ...endorsement,
     state: 'quoted',
     underwriting,
+    touches: endorsement.touches && [...endorsement.touches, ...addedExposures(before, carried.aggregate)],
     modificationLocator: modification.locator,
     basedOn: issuedCount(before),
     updatedAt: now,
@@ -158,8 +163,8 @@ export function planEndorsementQuote(
 }
 
 /**
- * It is billed, and its segments show, though they are not issued yet: an endorsement at once, a renewal by the
- * policy's schedule over its term. Takes as many digits as invoices are due.
+ * It is billed, and its segments show, though they are not issued yet: an endorsement at once or by the schedule that
+ * it names, a renewal by the policy's schedule over its term. Takes as many digits as invoices are due.
  */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
@@ -178,10 +183,13 @@ export function planEndorsementAcceptance(
     { ...before, modifications: withRecords(before.modifications, [modification]) },
     accepted,
   )
+  const anew = replanOf(recorded, endorsement, modification, product, now)
   const { aggregate, made } =
     endorsement.kind === 'renewal'
       ? billTerm(recorded, modification, scheduleOf(recorded, endorsement), { product, now, supply })
-      : billAtOnce(recorded, modification, false, { now, supply })
+      : anew
+        ? billAnew(recorded, modification, anew, { now, supply })
+        : billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [
@@ -199,9 +207,10 @@ export function digitsForAcceptance(
   { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): number {
   assertEndorsementAllows(endorsement, 'accept')
-  if (endorsement.kind === 'endorsement') return 1
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const plan = termPlan(before, modification, scheduleOf(before, endorsement), product, now)
+  const anew = replanOf(before, endorsement, modification, product, now)
+  if (endorsement.kind === 'endorsement' && !anew) return 1
+  const plan = anew?.plan ?? termPlan(before, modification, scheduleOf(before, endorsement), product, now)
   return plan.filter(one => one.issueAt <= now).length
 }
 
@@ -262,6 +271,9 @@ export function planEndorsementDiscard(
   const aggregate = withEndorsement(before, discarded)
   return { aggregate, events: [endorsementEvent(aggregate, 'discard', discarded)] }
 }
+
+const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
+  [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
 
 /** What was quoted must still be quoted on the policy as it is (brief 2.4). */
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {

@@ -1,14 +1,14 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
 import { amountsDue, chargesOf, invoicesOf, termPlan } from '../billing/bill.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
-import { financialTransactions } from '../billing/financial-transactions.ts'
+import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
 import { policyInvoiceResponse } from '../billing/invoice-response.ts'
 import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
-import { shardOfDigits } from '../platform/locators.ts'
+import { shardOfDigits, type Uuid } from '../platform/locators.ts'
 import { endOfDay } from '../platform/time.ts'
-import type { Endorsement, Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import type { Endorsement, Modification, PolicyAggregate, PolicySegment } from '../policies/aggregate.ts'
 import type { PerilCreate, PerilUpdate } from '../policies/draft/request.ts'
 import { textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
 import { perilSegmentLocator } from '../policies/projection/view.ts'
@@ -16,7 +16,7 @@ import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementResponse } from './contract.ts'
 import { personsDecision } from './referral.ts'
-import { scheduleOf } from './schedule.ts'
+import { replanOf, scheduleOf } from './schedule.ts'
 
 export function endorsementResponse(
   aggregate: PolicyAggregate,
@@ -86,7 +86,7 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
   }
 }
 
-/** The invoices that acceptance plans: of an endorsement one, of a renewal those of its term's schedule. */
+/** The invoices that acceptance plans: of an endorsement one, of a renewal and of a new schedule those of the schedule. */
 function planned(
   aggregate: PolicyAggregate,
   transaction: Endorsement,
@@ -96,24 +96,31 @@ function planned(
   const { policy, segments } = aggregate
   const shard = shardOfDigits(policy.locator)
   const quotedAt = modification.updatedAt
-  const last = [...segments.values()].findLast(one => one.madeBy === modification.locator)!
-  const charges = chargesOf(aggregate, modification)
+  const lastSegmentOf = (maker: Uuid): PolicySegment =>
+    [...segments.values()].findLast(one => one.madeBy === maker)!
+  const anew = replanOf(aggregate, transaction, modification, product, quotedAt)
+  const charges = anew?.charges ?? chargesOf(aggregate, modification)
   const span = { start: modification.effectiveAt, end: modification.policyEnd }
   const atOnce = { ...span, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
   const whole = charges.map(charge => ({ charge, amount: charge.amount }))
-  const term =
-    transaction.kind === 'renewal' &&
-    termPlan(aggregate, modification, scheduleOf(aggregate, transaction), product, quotedAt)
-  const plan = term || [atOnce]
-  const items = term ? installmentItems(term, charges) : [whole]
+  const scheduled =
+    transaction.kind === 'renewal'
+      ? termPlan(aggregate, modification, scheduleOf(aggregate, transaction), product, quotedAt)
+      : anew?.plan
+  const plan = scheduled ?? [atOnce]
+  const items = scheduled ? installmentItems(scheduled, charges) : [whole]
+  const isLong = items.reduce((count, list) => count + list.length, 0) > MOST_ITEMISED
   return plan.map(({ issueAt, dueAt, start, end }, at) => ({
     issueTimestamp: String(issueAt),
     dueTimestamp: String(dueAt),
     startTimestamp: String(start),
     endTimestamp: String(end),
     writeOff: false,
-    financialTransactions: financialTransactions(aggregate, modification, items[at]!, issueAt, run =>
-      perilSegmentLocator(run, last, shard),
+    financialTransactions: financialTransactions(
+      aggregate,
+      isLong ? summedItems(items[at]!) : items[at]!,
+      issueAt,
+      (run, madeBy) => perilSegmentLocator(run, lastSegmentOf(madeBy), shard),
     ),
   }))
 }

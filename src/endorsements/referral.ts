@@ -4,16 +4,19 @@
 // underwriting is asked again. (Quotes have the same rule: whoever changes a decided one makes a copy, undecided.)
 import type { Instant } from '../platform/time.ts'
 import type { Endorsement, PolicyAggregate, UnderwritingResult } from '../policies/aggregate.ts'
-import { isIssued } from '../policies/fold/line.ts'
+import { isIssued, isListed } from '../policies/fold/line.ts'
 import type { Planned } from '../policies/planned.ts'
 import type { Referral } from '../rating/referral.ts'
 import { endorsementEvent } from './events.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 import { withEndorsement } from './with-endorsement.ts'
 
-/** How many modifications are issued: what is decided or quoted rests on that many. */
+/**
+ * How many modifications are issued: what is decided or quoted rests on that many. Changes of fees and bills alone do
+ * not count: what was quoted is as true after them.
+ */
 export const issuedCount = ({ modifications }: PolicyAggregate): number =>
-  [...modifications.values()].filter(isIssued).length
+  [...modifications.values()].filter(one => isIssued(one) && isListed(one)).length
 
 /** The decision that stands on an application; undefined where underwriting is to be asked. */
 export const personsDecision = (

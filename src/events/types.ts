@@ -29,7 +29,7 @@ export const EVENT_TYPES = {
   'policy.reinstatement.issue': 'A legacy reinstatement was paid and issued.',
   'policy.reinstatement.open': 'A legacy reinstatement was opened.',
   'policy.renew': 'A renewal was issued (legacy).',
-  'policy.update': 'A draft of a policy was changed.',
+  'policy.update': 'A draft of a policy was changed, or the fees or the payment schedule of an issued one.',
   'policy.upgrade': 'A policy moved to another configuration version.',
   'subClaim.open': 'A sub-claim was opened.',
   'subClaim.update': 'A sub-claim was changed.',

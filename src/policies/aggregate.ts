@@ -19,7 +19,13 @@ import type { Instant, Span, TimeZone } from '../platform/time.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
 /** Most that one policy may hold (docs/design.md, section 5). */
-export const POLICY_LIMITS = { exposures: 2_000, perils: 10_000, quotes: 50, modifications: 200 } as const
+export const POLICY_LIMITS = {
+  exposures: 2_000,
+  perils: 10_000,
+  quotes: 50,
+  fees: 2_000,
+  modifications: 200,
+} as const
 
 export type Policy = {
   readonly locator: PolicyLocator
@@ -80,6 +86,10 @@ export type ModificationKind =
   | 'cancellation'
   | 'withdrawal'
   | 'reinstatement'
+  /** Fees added and taken back by hand; it touches nothing but fees. */
+  | 'feeUpdate'
+  /** Another payment schedule; it touches nothing but bills. */
+  | 'scheduleChange'
 
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
@@ -112,6 +122,8 @@ export type Modification = {
   /** The endorsement, renewal, cancellation or reinstatement that it carries out. */
   readonly transactionLocator?: string
   readonly cancellationName?: string
+  /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
+  readonly newPaymentScheduleName?: string
 }
 
 type Made = {
@@ -187,12 +199,11 @@ export type PerilRun = Made &
 export type FeePart = Span & { readonly amount: Money }
 
 /**
- * What a later modification made of a fee: the parts that are charged since, and those that it took away, which a
- * reinstatement of it brings back. A fee never grows beyond what it was (brief 3.3).
+ * What a later modification made of a fee: the parts that are charged since (none: it is reversed), and those that it
+ * took away, which a reinstatement of it brings back. A fee never grows beyond what it was (brief 3.3).
  */
 export type FeeChange = {
   readonly by: Uuid
-  readonly reversed: boolean
   readonly parts: readonly FeePart[]
   readonly removed: readonly FeePart[]
 }
@@ -203,7 +214,6 @@ export type Fee = Span & {
   readonly name: string
   readonly description: string
   readonly amount: Money
-  readonly reversed: boolean
   readonly madeBy: Uuid
   /** In the order of the modifications; the last one holds. */
   readonly changes: readonly FeeChange[]
@@ -213,8 +223,11 @@ export type Fee = Span & {
 export type PlannedInstallment = Installment & {
   readonly locator: Uuid
   readonly modificationLocator: Uuid
-  /** The modification whose invoice bills it, in place of one of its own. */
-  readonly absorbedBy?: Uuid
+  /**
+   * Modifications whose plans took over what it bills. Of those one counts at most: the others were invalidated, and
+   * are kept since their void invoices say what they asked for.
+   */
+  readonly absorbedBy: readonly Uuid[]
 }
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
@@ -231,6 +244,8 @@ export type Endorsement = {
   readonly startAt: Instant
   /** What it changes, as the request said it. */
   readonly changes: EndorsementChanges
+  /** The exposures that it can change anything of; absent where that is the whole policy. */
+  readonly touches?: readonly Uuid[]
   readonly createdAt: Instant
   readonly updatedAt: Instant
   readonly issuedAt?: Instant

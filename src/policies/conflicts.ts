@@ -45,6 +45,10 @@ function pendingOf({ endorsements, reinstatements }: PolicyAggregate, own: strin
     .sort((a, b) => a.createdAt - b.createdAt)
 }
 
+/** Whether another transaction than `own` is quoted or accepted. */
+export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
+  pendingOf(aggregate, own).length > 0
+
 /** What stands in the way of a transaction that is yet to be made, in creation order. */
 export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
   pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))

@@ -40,8 +40,9 @@ export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): 
   let planned: Planned | undefined
   for (const modification of aggregate.modifications.values()) {
     const from = planned?.aggregate ?? aggregate
-    // Billing begins with the transaction that is billed; a plan that is only for show has no invoice.
-    if (modification.invalidatedAt !== undefined || invoicesOf(from, modification).length === 0) continue
+    if (modification.invalidatedAt !== undefined) continue
+    // A quote's plan is for show until its first invoice; others are made when they are accepted.
+    if (modification.kind === 'creation' && invoicesOf(from, modification).length === 0) continue
     const due = installmentsToInvoice(from, modification, now)
     if (due.length === 0) continue
     const invoiced = planInvoices(from, modification, now, await attempt.digits(due.length))

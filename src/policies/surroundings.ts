@@ -5,6 +5,7 @@ import type { CurrencyCode } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { PolicyAggregate } from './aggregate.ts'
+import type { Unread } from './part.ts'
 
 /** A version of the tenant's configuration, as it stands now. */
 export type Version = { configuration: LoadedConfiguration; configVersion: number }
@@ -20,6 +21,8 @@ export type Ground = Version & {
 /** A policy with its surroundings. */
 export type Loaded = {
   aggregate: PolicyAggregate
+  /** Set where a part of the policy was read: exposures with all that is theirs are missing. */
+  unread?: Unread
   policyholder: Policyholder
   configuration: LoadedConfiguration
   product: ProductDefinition

@@ -21,6 +21,12 @@ export const isIssued: Counting = modification => modification.issuedAt !== unde
 export const isStanding: Counting = ({ acceptedAt, issuedAt, invalidatedAt }) =>
   invalidatedAt === undefined && (acceptedAt !== undefined || issuedAt !== undefined)
 
+/**
+ * Whether answers list it among the policy's modifications. The contract knows no name for a change of fees or bills
+ * alone (brief 2.1.3): it counts in the line, unseen.
+ */
+export const isListed = ({ kind }: Modification): boolean => kind !== 'feeUpdate' && kind !== 'scheduleChange'
+
 /** As if this one had been issued last. */
 export const withIssued =
   (locator: Uuid): Counting =>

@@ -9,6 +9,7 @@ import type { Search, SearchTerm } from '../../platform/search/terms.ts'
 import type { Instant } from '../../platform/time.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import type { PolicyAggregate } from '../aggregate.ts'
+import { NeedsWholePolicy, type Unread } from '../part.ts'
 import { readPolicy } from '../store/rows.ts'
 import { modifications, policies, policyTerms, quotes, reinstatements } from '../tables.ts'
 import type { ListedState, PolicyListQuery } from './contract.ts'
@@ -124,15 +125,20 @@ export const knownQuery = (database: Database, policyholder: Uuid | undefined, f
 /** Terms in one parameter, which is to stay below 2 MB. */
 const MOST_TERMS_AT_ONCE = 150
 
-/** Queries that make the stored terms those of `after`: work grows with the change, not with the policy. */
+/**
+ * Queries that make the stored terms those of `after`: work grows with the change, not with the policy. Where exposures
+ * are `unread`, none may go away: one of those may have the term too.
+ */
 export function termQueries(
   database: Database,
   product: ProductDefinition,
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
+  unread?: Unread,
 ): Query[] {
   const policyLocator = after.policy.locator
   const { all, added, removed } = termChange(product, before, after)
+  if (unread && (all || removed.length > 0)) throw new NeedsWholePolicy()
   const rows = added.map(term => ({ ...term, policyLocator }))
   const others = eq(policyTerms.policyLocator, policyLocator)
   return [

@@ -8,6 +8,7 @@ import { configurationVersions } from '../../configuration/tables.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
+import { partOf } from '../../endorsements/touches.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -53,14 +54,18 @@ import {
   decideUpdate,
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
 import { decideInvoicing } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
+import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
+import { feeSummary } from '../projection/fees.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
+import { decideScheduleChange } from '../schedule-change.ts'
 import { differenceQueries } from '../store/aggregates.ts'
-import { loadGround, loadPolicy, loadVersion } from '../store/loading.ts'
+import { loadGround, loadPart, loadPolicy, loadVersion } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import { decideTermEnd } from '../term-end.ts'
@@ -126,7 +131,30 @@ async function attemptTwice(
 /** Operations that store nothing; a dry run of an upgrade does not either. */
 const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
 
+/** Of a large policy a part may do; where it does not, the whole policy is read. */
 async function attempt(
+  context: RequestContext,
+  database: Database,
+  message: PolicyMessage,
+  memory: PolicyMemory,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const part = partFor(message.operation)
+  try {
+    return await attemptOn(part, context, database, message, memory)
+  } catch (problem) {
+    if (!(problem instanceof NeedsWholePolicy)) throw problem
+    return await attemptOn(undefined, context, database, message, memory)
+  }
+}
+
+/** The part of the policy that may be enough for the operation; undefined where it never is. */
+function partFor(operation: PolicyOperation): Part | undefined {
+  if (operation.kind !== 'endorsement' || operation.answersPolicy) return undefined
+  return partOf(operation.operation)
+}
+
+async function attemptOn(
+  part: Part | undefined,
   context: RequestContext,
   database: Database,
   { locator, operation }: PolicyMessage,
@@ -152,7 +180,8 @@ async function attempt(
 
   const isDryRun = operation.kind === 'upgrade' && operation.request.dryRun
   const stored = !SHOWN_ONLY.has(operation.kind) && !isDryRun
-  const loaded = await remembered(context, database, memory, locator, stored ? 'guarded' : 'unguarded')
+  const trust = stored ? 'guarded' : 'unguarded'
+  const loaded = await remembered(context, database, memory, locator, trust, part)
   const plain = attemptWith(locatorSupply(shard, []))
   const recorded = async (
     planned: Planned,
@@ -196,6 +225,18 @@ async function attempt(
       if (!planned) return VOID
       return await recorded(planned, reinstatementAnswer(reinstatement), `${locator}/${reinstatement}`)
     }
+    case 'fees': {
+      const { newFees, reverseFees } = operation.request
+      if (newFees.length + reverseFees.length === 0) return feesAnswer(loaded)
+      const supply = await digits(DIGITS_FOR_FEE_UPDATE)
+      const { aggregate, product } = loaded
+      const context = { product, now: plain.now, supply }
+      return await recorded(planFeeUpdate(aggregate, operation.request, context), feesAnswer)
+    }
+    case 'paymentSchedule': {
+      const planned = await decideScheduleChange(loaded, operation.name, plain)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
     case 'upgrade': {
@@ -238,6 +279,8 @@ const policyAnswer =
   ({ summarizeQuotes }: { summarizeQuotes: boolean }): AnswerOf =>
   ({ aggregate, product }) =>
     json(policyResponse(aggregate, product, { summarizeQuotes }))
+
+const feesAnswer: AnswerOf = ({ aggregate }) => json(feeSummary(aggregate))
 
 const endorsementAnswer =
   (locator: EndorsementLocator): AnswerOf =>
@@ -294,8 +337,8 @@ async function record(
       ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
     ],
     facts: [
-      ...differenceQueries(database, before, after),
-      ...termQueries(database, loaded.product, before, after),
+      ...differenceQueries(database, before, after, loaded.unread),
+      ...termQueries(database, loaded.product, before, after, loaded.unread),
     ],
     events: planned.events,
     timers: planned.timers,
@@ -346,18 +389,21 @@ async function remembered(
   memory: PolicyMemory,
   locator: PolicyMessage['locator'],
   use: 'guarded' | 'unguarded',
+  part: Part | undefined,
 ): Promise<Loaded> {
   const age = now() - (memory.readAt ?? 0)
   if (memory.loaded && (use === 'guarded' || age < PRICE_TRUST_MS)) return memory.loaded
-  const loaded = await loadPolicy(context, database, { locator })
+  const loaded = part
+    ? await loadPart(context, database, locator, part)
+    : await loadPolicy(context, database, { locator })
   remember(memory, loaded)
   return loaded
 }
 
 function remember(memory: PolicyMemory, loaded: Loaded): void {
-  const { aggregate } = loaded
+  const { aggregate, unread } = loaded
   const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
-  const small = records <= MOST_REMEMBERED_RECORDS
+  const small = !unread && records <= MOST_REMEMBERED_RECORDS
   memory.loaded = small ? loaded : undefined
   memory.readAt = small ? now() : undefined
 }

@@ -10,6 +10,7 @@ import type { PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.
 import type { Tenant } from '../../platform/tenancy.ts'
 import type { QuoteOperation } from '../../quotes/decision.ts'
 import type { ReinstatementOperation } from '../../reinstatements/decision.ts'
+import type { FeeUpdateRequest } from '../contract/fees.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/requests.ts'
 import type { PlannedChange } from '../planned-change.ts'
 import type { TermEndNotice } from '../term-end.ts'
@@ -29,6 +30,9 @@ export type PolicyOperation =
   /** An action on the policy's cancellations, or a cancellation without a record. */
   | { kind: 'cancellation'; operation: CancellationOperation }
   | { kind: 'reinstatement'; operation: ReinstatementOperation }
+  /** Fees added and taken back; answers with the policy's fees. */
+  | { kind: 'fees'; request: FeeUpdateRequest }
+  | { kind: 'paymentSchedule'; name: string }
   /** What a cancellation or reinstatement would change of the price; nothing is stored. */
   | { kind: 'change'; of: PlannedChange }
   /** To another version of the configuration; with `dryRun` nothing is stored. */

@@ -68,9 +68,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
         : undefined,
     ),
     installments: mapped(aggregate.installments, (one): PlannedInstallment | undefined =>
-      isKnown(one.modificationLocator)
-        ? { ...one, absorbedBy: isKnown(one.absorbedBy) ? one.absorbedBy : undefined }
-        : undefined,
+      isKnown(one.modificationLocator) ? { ...one, absorbedBy: one.absorbedBy.filter(isKnown) } : undefined,
     ),
     invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, asOf)),
     endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
@@ -232,9 +230,12 @@ function policyThen({
   const issued = [...modifications.values()]
     .filter(one => one.quoteLocator === undefined && one.issuedAt !== undefined)
     .sort((a, b) => a.issuedAt! - b.issuedAt! || a.number - b.number)
-  const schedules = [...endorsements.values()]
-    .filter(one => one.issuedAt !== undefined && one.changes.newPaymentScheduleName !== undefined)
-    .sort((a, b) => a.issuedAt! - b.issuedAt!)
+  const schedules = [
+    ...[...endorsements.values()].map(one => [one.issuedAt, one.changes.newPaymentScheduleName] as const),
+    ...issued.map(one => [one.issuedAt, one.newPaymentScheduleName] as const),
+  ]
+    .filter(([at, name]) => at !== undefined && name !== undefined)
+    .sort(([a], [b]) => a! - b!)
   return {
     ...policy,
     originalStart: quote.contractStart,
@@ -243,7 +244,7 @@ function policyThen({
       (end, { kind, policyEnd }) => (kind === 'reinstatement' ? later(end, policyEnd) : policyEnd),
       quote.contractEnd,
     ),
-    paymentScheduleName: schedules.at(-1)?.changes.newPaymentScheduleName ?? quote.paymentScheduleName,
+    paymentScheduleName: schedules.at(-1)?.[1] ?? quote.paymentScheduleName,
     updatedAt: latest(policy.createdAt, [
       policy.finalizedAt,
       policy.issuedAt,

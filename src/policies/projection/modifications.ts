@@ -8,17 +8,20 @@ import type {
   PerilModificationResponse,
   PolicyModificationResponse,
 } from '../contract/modification.ts'
-import type { Step } from '../fold/line.ts'
+import { isListed, type Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
 import { measureOf, shares } from '../fold/shares.ts'
 import { configVersionAt } from '../upgrade/version-at.ts'
 import { textIfAny, underwritingResponse } from './parts.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './view.ts'
 
+/** Numbered as they are listed, so that what is not listed leaves no gap. */
 export const modificationResponses = (view: PolicyView): PolicyModificationResponse[] =>
-  view.line.map(step => modificationResponse(view, step))
+  view.line
+    .filter(step => isListed(step.modification))
+    .map((step, number) => modificationResponse(view, step, number))
 
-function modificationResponse(view: PolicyView, step: Step): PolicyModificationResponse {
+function modificationResponse(view: PolicyView, step: Step, number: number): PolicyModificationResponse {
   const { premiumChange, underwriting, ...modification } = step.modification
   const { policy } = view.aggregate
   const { currency } = policy
@@ -28,7 +31,7 @@ function modificationResponse(view: PolicyView, step: Step): PolicyModificationR
     locator: modification.locator,
     name: modification.name,
     displayId: String(modification.displayId),
-    number: modification.number,
+    number,
     createdTimestamp: String(modification.createdAt),
     updatedTimestamp: String(modification.updatedAt),
     issuedTimestamp: textIfAny(modification.issuedAt),

@@ -17,6 +17,7 @@ import type {
 } from '../../platform/locators.ts'
 import type { CurrencyCode } from '../../platform/money.ts'
 import type { Policy, PolicyAggregate } from '../aggregate.ts'
+import { NOTHING_UNREAD, type Unread } from '../part.ts'
 import { cancellations, endorsements, policies, quotes, reinstatements } from '../tables.ts'
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, policyRow, readPolicy } from './rows.ts'
 
@@ -138,8 +139,9 @@ export function differenceQueries(
   database: Database,
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
+  unread: Unread = NOTHING_UNREAD,
 ): Query[] {
-  const queries = putRows(database, policies, [policyRow(after.policy)])
+  const queries = putRows(database, policies, [policyRow(after, unread)])
   for (const name of COLLECTION_NAMES) {
     const { table, toRow } = COLLECTIONS[name]
     const old = before?.[name] as ReadonlyMap<string | number, unknown> | undefined

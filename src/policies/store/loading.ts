@@ -12,6 +12,7 @@ import { type PolicyLocator, readUuid } from '../../platform/locators.ts'
 import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
+import type { Part } from '../part.ts'
 import type { Ground, Loaded, Version } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import {
@@ -23,6 +24,7 @@ import {
   policyLocatorQuery,
   readAggregates,
 } from './aggregates.ts'
+import { joinedParts, partQueries, unreadOf } from './part.ts'
 
 /** What a create request names; refuses with 404 or 400 what is unknown. */
 export async function loadGround(
@@ -94,12 +96,39 @@ export async function loadPolicy(
     ...aggregateQueries(database, selection),
     ...chosenQueries(database, selection, HOLDERS, VERSIONS),
   ])) as unknown[]
-  const [aggregate] = readAggregates(results.slice(0, AGGREGATE_QUERIES))
+  return await loadedFrom(
+    context,
+    selection,
+    results.slice(0, AGGREGATE_QUERIES),
+    results.slice(AGGREGATE_QUERIES),
+  )
+}
+
+/** As `loadPolicy`; of a large policy only the exposures of the part, with `unread` set. */
+export async function loadPart(
+  context: RequestContext,
+  database: Database,
+  locator: PolicyLocator,
+  part: Part,
+): Promise<Loaded> {
+  const results = (await database.batch([
+    ...partQueries(database, locator, part),
+    ...chosenQueries(database, { locator }, HOLDERS, VERSIONS),
+  ])) as unknown[]
+  const joined = joinedParts(results)
+  const loaded = await loadedFrom(context, { locator }, joined, results.slice(-2))
+  return { ...loaded, unread: unreadOf(joined, loaded.aggregate) }
+}
+
+async function loadedFrom(
+  context: RequestContext,
+  selection: PolicySelection,
+  rows: readonly unknown[],
+  surroundings: readonly unknown[],
+): Promise<Loaded> {
+  const [aggregate] = readAggregates(rows)
   if (!aggregate) throw notFoundAs(selection)
-  const [holders, versions] = results.slice(AGGREGATE_QUERIES) as [
-    (typeof policyholders.$inferSelect)[],
-    { hash: string }[],
-  ]
+  const [holders, versions] = surroundings as [(typeof policyholders.$inferSelect)[], { hash: string }[]]
   const configuration = await loadConfiguration(context.env, context.tenant, versions[0]!.hash, context.calls)
   return {
     aggregate,

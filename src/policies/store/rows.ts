@@ -14,6 +14,7 @@ import type {
   Policy,
   PolicyAggregate,
 } from '../aggregate.ts'
+import type { Unread } from '../part.ts'
 import {
   cancellations,
   endorsements,
@@ -131,9 +132,20 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
 
 export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as CollectionName[]
 
-export const policyRow = (policy: Policy): typeof policies.$inferInsert => ({ ...policy })
+/** The policy's own row, with how many exposures and perils it has. */
+export const policyRow = (
+  { policy, exposures, perils }: PolicyAggregate,
+  unread: Unread,
+): typeof policies.$inferInsert => ({
+  ...policy,
+  exposureCount: exposures.size + unread.exposures,
+  perilCount: perils.size + unread.perils,
+})
 
-export const readPolicy = (row: typeof policies.$inferSelect): Policy => present(row) as unknown as Policy
+export function readPolicy(row: typeof policies.$inferSelect): Policy {
+  const { exposureCount: _exposures, perilCount: _perils, ...policy } = present(row)
+  return policy as unknown as Policy
+}
 
 function storedPrice({ technicalPremium, commissions, taxes }: PerilPrice): StoredPerilPrice {
   return {

@@ -9,6 +9,7 @@ import {
 import { decideEndorsement } from '../../../src/endorsements/decision.ts'
 import type { QuoteLocator, Uuid } from '../../../src/platform/locators.ts'
 import { type QuoteState, selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'
+import { FeeUpdateRequest } from '../../../src/policies/contract/fees.ts'
 import { PolicyUpdateRequest } from '../../../src/policies/contract/requests.ts'
 import {
   decideDiscard,
@@ -16,7 +17,9 @@ import {
   decideIssue,
   decideUpdate,
 } from '../../../src/policies/decision.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../../../src/policies/fee-update.ts'
 import type { Planned } from '../../../src/policies/planned.ts'
+import { decideScheduleChange } from '../../../src/policies/schedule-change.ts'
 import type { Loaded } from '../../../src/policies/surroundings.ts'
 import {
   POLICY_TRANSITIONS,
@@ -82,6 +85,20 @@ export const policyKind = kind<PolicyAction, PolicyState, undefined>('policy', P
       const request = PolicyUpgradeRequest.parse({})
       return decideUpgrade(loaded, { configuration, configVersion: 2 }, request, STORY_BEGINS).upgraded
         ?.planned
+    },
+    changeFees: async loaded => {
+      const { policy } = loaded.aggregate
+      const span = { startTimestamp: policy.originalStart, endTimestamp: policy.originalEnd }
+      const request = { newFees: [{ feeName: 'policy_fee', amount: '1', ...span }], reverseFees: [] }
+      const { now, digits } = attempt()
+      const context = { product: loaded.product, now, supply: await digits(DIGITS_FOR_FEE_UPDATE) }
+      return planFeeUpdate(loaded.aggregate, FeeUpdateRequest.parse(request), context)
+    },
+    reschedule: async loaded => {
+      const other = loaded.product.paymentSchedules.find(
+        one => one.name !== loaded.aggregate.policy.paymentScheduleName,
+      )!
+      return await decideScheduleChange(loaded, other.name, attempt())
     },
   },
 })
