@@ -1,5 +1,6 @@
 // Previews through HTTP: what a transaction would come to is what it comes to, and asking stores nothing (brief 10.8).
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { FutureInvoiceResponse } from '../../src/billing/contract.ts'
 import type { CancellationResponse } from '../../src/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
 import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
@@ -141,6 +142,27 @@ describe('the preview of an endorsement', () => {
     await patch(path, { action: 'issue' })
     expect((await motor.get(`${path}/price`)).body).toEqual(foreseen.price)
     holdsAgainst(foreseen, await read(policy), policy)
+  })
+
+  it('of another payment schedule has every invoice that its quote plans', async () => {
+    const policy = await issued({ paymentScheduleName: 'quarterly' })
+    const body = endorsing(policy, { newPaymentScheduleName: 'monthly' })
+    const foreseen = await preview(policy, { endorsement: body })
+    addUp(foreseen)
+    const { body: quoted } = await motor.post<EndorsementResponse>(
+      `/policies/${policy.locator}/endorsements`,
+      { ...body, state: 'quoted' },
+    )
+    const told = ({ financialTransactions: items, ...one }: FutureInvoiceResponse) => [
+      one.startTimestamp,
+      one.endTimestamp,
+      one.dueTimestamp,
+      items.filter(item => item.type !== 'commission').reduce((sum, item) => sum + cents(item.amount), 0),
+    ]
+    expect(foreseen.invoices.length).toBeGreaterThan(1)
+    expect(foreseen.invoices.map(told)).toEqual(quoted.plannedInvoices!.map(told))
+    await patch(`/endorsements/${quoted.locator}`, { action: 'issue' })
+    expect(comparable(foreseen.policyWhenIssued)).toEqual(comparable(await read(policy)))
   })
 
   it('names exposures and perils that it adds by transient locators, in the policy and in the price alike', async () => {

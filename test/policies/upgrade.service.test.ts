@@ -273,9 +273,14 @@ describe('an upgrade', () => {
     const { upgrade, create, call } = dearer
     const draft = await create({ finalize: false, fieldValues: {} })
     expect((await upgrade(draft)).body).toMatchObject({ upgraded: true })
-    await call('POST', `/policy/${draft.locator}/update`, { fieldValues: { harbour: 'Kiel' } })
+    await call('POST', `/policy/${draft.locator}/update`, {
+      finalize: false,
+      fieldValues: { harbour: 'Kiel' },
+    })
     const { body } = await call<PolicyPriceResponse>('POST', `/policy/${draft.locator}/price`)
     expect(body.grossPremium).toBe(4_812)
+    const { body: finalized } = await call('POST', `/policy/${draft.locator}/finalize`)
+    expect(finalized.modifications.map(one => one.configVersion)).toEqual([2])
   })
 
   it('takes an earlier version too, and answers the one that the policy has without doing anything', async () => {
