@@ -19,7 +19,7 @@ export type Charge = Span & {
   readonly amount: Money
   /** The transaction that made it. */
   readonly policyModificationLocator: Uuid
-  /** Of what is left of a charge, the rest having been billed: the stretch that the rest pays for. */
+  /** The stretch that it pays for, where that is not its whole span: of it the rest was billed, or stays as it was. */
   readonly rest?: Span
 } & (
     | (PerilSource & { readonly type: 'premium' })

@@ -1,6 +1,6 @@
-// A payment schedule that changes while a policy is billed (brief 4.3): installments that are not invoiced yet are
-// taken over, and what they would have billed lies on the periods of the new schedule, together with what the change
-// itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
+// Bills that change while installments are open, by an endorsement or another payment schedule (brief 4.3): what is not
+// invoiced yet is taken over, and what it would have billed lies on the periods of the schedule, together with what the
+// change itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
 import type { PaymentScheduleType, ProductDefinition } from '../configuration/configuration.ts'
 import type { CurrencyCode } from '../platform/money.ts'
 import { earlier, endOfDay, type Instant, type Span, type TimeZone } from '../platform/time.ts'
@@ -28,16 +28,19 @@ export type ReplanOrder = {
   readonly from: Instant
   /** Where the policy ends with the change. */
   readonly policyEnd: Instant
+  /** Whether the first invoice is made at once, and not when the payment terms say. */
+  readonly isAtOnce: boolean
 }
 
 /**
  * The plan from a time on by another schedule of the product. What was open is billed over the periods that it would
- * have paid for, so that no one pays earlier or twice; what the change charges from its time on. Empty when there is
- * nothing to bill.
+ * have paid for, so that no one pays earlier or twice; what the change charges from its time on. Where the policy gets
+ * shorter, what was planned beyond its end comes with the first installment, as does what is given back of it. Empty when
+ * there is nothing to bill.
  */
 export function replan(
   before: PolicyAggregate,
-  { charges: own, scheduleName, from, policyEnd }: ReplanOrder,
+  { charges: own, scheduleName, from, policyEnd, isAtOnce }: ReplanOrder,
   product: ProductDefinition,
   now: Instant,
 ): Replan {
@@ -48,9 +51,12 @@ export function replan(
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const schedule: PaymentScheduleType = charges.some(isPayable) ? type : 'total'
   const periods = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
+  const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
+  const context = { now, timeZone, currency, terms: product.defaultPaymentTerms }
+  const plan = planned(periods, beyond.flat(), charges, context)
   return {
     charges,
-    plan: planned(periods, charges, { now, timeZone, currency, terms: product.defaultPaymentTerms }),
+    plan: isAtOnce ? plan.map((one, at) => (at === 0 ? { ...one, issueAt: now } : one)) : plan,
     open,
   }
 }
@@ -79,12 +85,14 @@ type PlanContext = {
  */
 function planned(
   periods: readonly BillingPeriod[][],
+  beyond: readonly BillingPeriod[],
   charges: readonly Charge[],
   context: PlanContext,
 ): Installment[] {
   const { now, timeZone, currency } = context
   const endOfToday = endOfDay(now, timeZone)
-  let plan = numbered(paidTogether(periods, endOfToday).map(group => installmentOf(group, context)))
+  const [first, ...others] = paidTogether(periods, endOfToday).map(group => installmentOf(group, context))
+  let plan = numbered([{ ...first!, periods: [...first!.periods, ...beyond] }, ...others])
   // Where an installment goes, amounts of a few minor units may come to lie on others: so until nothing changes.
   for (;;) {
     const items = installmentItems(plan, charges)
@@ -97,6 +105,6 @@ function planned(
 
   function atOnce(together: readonly Installment[]): Omit<Installment, 'number'> {
     const periods = together.flatMap(one => one.periods)
-    return { ...installmentOf(periods, context), issueAt: now, dueAt: endOfToday }
+    return { ...together[0]!, end: together.at(-1)!.end, periods, issueAt: now, dueAt: endOfToday }
   }
 }

@@ -40,6 +40,7 @@ import {
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
 import { personsDecision, planReferral } from './referral.ts'
+import { billsOthers } from './schedule.ts'
 import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
@@ -92,6 +93,7 @@ export async function decideEndorsement(
     case 'discard':
       return answered(planEndorsementDiscard(aggregate, endorsement, now))
     case 'invalidate':
+      assertRead(aggregate, endorsement.locator, loaded)
       return answered(planEndorsementInvalidation(aggregate, endorsement, now))
     case 'issue': {
       const accepted =
@@ -183,6 +185,13 @@ async function walked(
   return { planned, endorsement: locator }
 }
 
+/** The whole policy is to be read where other transactions stand in the way, or are billed anew with this one. */
+function assertRead(before: PolicyAggregate, locator: EndorsementLocator, { unread }: Loaded): void {
+  if (!unread) return
+  if (hasConflicts(before, String(locator)) || billsOthers(before, endorsementOf(before, locator)))
+    throw new NeedsWholePolicy()
+}
+
 /** One step on the way to being issued, after what stands in its way. */
 async function advanced(
   before: PolicyAggregate,
@@ -195,7 +204,7 @@ async function advanced(
 ): Promise<Planned> {
   const { now } = attempt
   const { product } = loaded
-  if (loaded.unread && hasConflicts(before, String(locator))) throw new NeedsWholePolicy()
+  assertRead(before, locator, loaded)
   const cleared = withoutConflicts(before, String(locator), conflictHandling, now)
   const from = cleared.aggregate
   const endorsement = endorsementOf(from, locator)

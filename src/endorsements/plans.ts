@@ -26,7 +26,7 @@ import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
 import { issuedCount, undecided } from './referral.ts'
 import { replanOf, scheduleOf } from './schedule.ts'
-import { isShortening, policyOnIssue } from './terms.ts'
+import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 import { withEndorsement } from './with-endorsement.ts'
@@ -200,7 +200,7 @@ export function planEndorsementAcceptance(
       ? billTerm(recorded, modification, scheduleOf(recorded, endorsement), { product, now, supply })
       : anew
         ? billAnew(recorded, modification, anew, { now, supply })
-        : billAtOnce(recorded, modification, isShortening(recorded, accepted), { now, supply })
+        : billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [

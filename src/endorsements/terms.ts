@@ -8,7 +8,3 @@ export const policyOnIssue = (before: PolicyAggregate, endorsement: Endorsement)
   paymentScheduleName: scheduleOf(before, endorsement),
   effectiveEnd: endorsement.endAt ?? before.policy.effectiveEnd,
 })
-
-/** Whether it gives the policy an earlier end, so that less is to be billed after that. */
-export const isShortening = ({ policy }: PolicyAggregate, { kind, endAt }: Endorsement): boolean =>
-  kind === 'endorsement' && endAt !== undefined && endAt < policy.effectiveEnd

@@ -33,7 +33,7 @@ export async function decideScheduleChange(
   const from = later(startOfDay(now, timeZone), originalStart)
   const anew = replan(
     aggregate,
-    { charges: [], scheduleName, from, policyEnd: aggregate.policy.effectiveEnd },
+    { charges: [], scheduleName, from, policyEnd: aggregate.policy.effectiveEnd, isAtOnce: false },
     product,
     now,
   )

@@ -241,10 +241,11 @@ describe('an endorsement with another payment schedule', () => {
   })
 
   it.each([
-    // Twelfths of 1,000 with 10% tax are 83 + 8. Left are 502 + 52; half a year at 1,000 more is 500 + 50: 1,104.
-    ['JPY', '1000', '2000', 91, [5, 84, 7]],
+    // Twelfths of 1,000 with 10% tax are 83 + 8. Left are 502 + 52; half a year at 1,000 more is 500 + 50: 1,104. What
+    // is taken back of the old year, kept of it, and charged anew are split each by itself.
+    ['JPY', '1000', '2000', 91, [6, 83, 19]],
     // Twelfths of 100 are 8.333 + 0.833. Left are 50.002 + 5.002, and half a year at 0.005 more is 0.003: 55.007.
-    ['BHD', '100', '100.005', 9.166, [0.299, 4.187, 0.277]],
+    ['BHD', '100', '100.005', 9.166, [0.3, 4.185, 0.302]],
   ] as const)(
     'adds up in %s, with the days before and after whole fortnights on their own',
     async (currency, yearly, newPrice, before, [first, each, last]) => {
@@ -272,6 +273,77 @@ describe('an endorsement with another payment schedule', () => {
       expect(invoices.slice(6)).toEqual(planOf(quoted))
     },
   )
+})
+
+describe('an endorsement that names no schedule', () => {
+  it.each([
+    ['dearer', '1800', 150],
+    ['cheaper', '600', 50],
+  ])('but makes the rest of the year %s is billed with what is still to be paid', async (_, yearly, each) => {
+    const of = await boats()
+    const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
+    await of.until(month(5, 10))
+    const quoted = await endorse(of, policy, {
+      ...dearer(policy, yearly),
+      startTimestamp: month(6),
+      state: 'quoted',
+    })
+    const months = [7, 8, 9, 10, 11, 12].map(
+      (one): Asked => [`2030-${String(one).padStart(2, '0')}-01`, each],
+    )
+    expect(planOf(quoted)).toEqual(months)
+    // Four parts: the rest of what was planned, all of it back, what was had of it, and what takes its place.
+    const [first] = quoted.plannedInvoices!
+    const parts = first!.financialTransactions.map(one => [
+      day(one.startTimestamp),
+      day(one.endTimestamp),
+      one.amount,
+    ])
+    expect(parts).toEqual([
+      ['2030-01-01', '2031-01-01', -200],
+      ['2030-01-01', '2030-07-01', 100],
+      ['2030-07-01', '2031-01-01', Number(yearly) / 12],
+      ['2030-01-01', '2031-01-01', 100],
+    ])
+    // The first is invoiced at once, though it is due when its month begins.
+    const { invoice } = await step(of, quoted, 'issue')
+    expect(invoice).toMatchObject({
+      invoiceType: 'endorsement',
+      totalDue: each,
+      dueTimestamp: String(endOfDay(month(6), BERLIN)),
+    })
+    await of.until(month(12))
+    expect(asked(standing(await addsUp(of, policy)).slice(6))).toEqual(months)
+  })
+
+  it('within a month that is invoiced asks at once for the difference over its days', async () => {
+    const of = await boats()
+    const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
+    await of.until(month(6, 16))
+    const issued = await endorse(of, policy, {
+      ...dearer(policy, '1800'),
+      startTimestamp: month(6, 16),
+      state: 'issued',
+    })
+    // 16/31 of a month at 50.00 more.
+    expect(issued.invoice).toMatchObject({ totalDue: 25.81, invoiceType: 'endorsement' })
+    await of.until(month(12))
+    expect(asked(standing(await addsUp(of, policy)).slice(7))).toEqual([
+      ['2030-07-16', 25.81],
+      ...[8, 9, 10, 11, 12].map((one): Asked => [`2030-${String(one).padStart(2, '0')}-01`, 150]),
+    ])
+  })
+
+  it('and changes no price leaves the plan as it is', async () => {
+    const of = await boats()
+    const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
+    await of.until(month(5, 10))
+    const issued = await endorse(of, policy, { startTimestamp: month(6), state: 'issued' })
+    expect(issued.invoice).toMatchObject({ totalDue: 0, settlementType: 'zeroDue' })
+    await of.until(month(12))
+    const standing12 = standing(await of.read(policy)).filter(one => one.totalDue !== 0)
+    expect(standing12.map(one => one.totalDue)).toEqual(Array(12).fill(100))
+  })
 })
 
 describe('an endorsement with another schedule that is taken back', () => {

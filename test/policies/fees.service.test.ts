@@ -116,7 +116,8 @@ describe('fees that are added', () => {
       state: 'accepted',
       updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '1800' } }],
     })
-    expect(quoted.invoice!.totalDue).toBe(300)
+    // The first of the six months that are left, at 150 each.
+    expect(quoted.invoice!.totalDue).toBe(150)
     await changed(policy, { newFees: [reminder] })
     await of.ok('PATCH', `/endorsements/${quoted.locator}`, { action: 'issue' })
     await changed(policy, { newFees: [reminder] })
