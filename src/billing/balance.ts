@@ -22,8 +22,8 @@ import type { Replan } from './replan.ts'
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
 
 /**
- * One invoice for the modification, due at the end of today. With `absorbing`, installments that start at its time
- * or later and are not invoiced are billed by it too. Takes one digit.
+ * One invoice for the modification, due at the end of today. With `absorbing`, installments that start where it ends
+ * the policy or later and are not invoiced are billed by it too. Takes one digit.
  */
 export function billAtOnce(
   before: PolicyAggregate,
@@ -32,7 +32,7 @@ export function billAtOnce(
   { now, supply }: BalanceContext,
 ): Invoicing {
   const plan = onlyInstallment(before, modification, { now, supply })
-  const open = absorbing ? openAfter(before, plan.start) : []
+  const open = absorbing ? openAfter(before, modification.policyEnd) : []
   return billed(before, modification, [plan], open, { now, supply })
 }
 

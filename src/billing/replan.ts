@@ -3,7 +3,7 @@
 // itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
 import type { PaymentScheduleType, ProductDefinition } from '../configuration/configuration.ts'
 import type { CurrencyCode } from '../platform/money.ts'
-import { endOfDay, type Instant, type Span, type TimeZone } from '../platform/time.ts'
+import { earlier, endOfDay, type Instant, type Span, type TimeZone } from '../platform/time.ts'
 import type { PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
 import { isIssued } from '../policies/fold/line.ts'
 import { openAfter } from './balance.ts'
@@ -26,6 +26,8 @@ export type ReplanOrder = {
   readonly scheduleName: string
   /** Installments whose periods begin earlier stay as they were planned. */
   readonly from: Instant
+  /** Where the policy ends with the change. */
+  readonly policyEnd: Instant
 }
 
 /**
@@ -35,7 +37,7 @@ export type ReplanOrder = {
  */
 export function replan(
   before: PolicyAggregate,
-  { charges: own, scheduleName, from }: ReplanOrder,
+  { charges: own, scheduleName, from, policyEnd }: ReplanOrder,
   product: ProductDefinition,
   now: Instant,
 ): Replan {
@@ -45,7 +47,7 @@ export function replan(
   if (charges.length === 0) return { charges, plan: [], open }
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const schedule: PaymentScheduleType = charges.some(isPayable) ? type : 'total'
-  const periods = periodsFrom(termsOf(before), schedule, timeZone, from)
+  const periods = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
   return {
     charges,
     plan: planned(periods, charges, { now, timeZone, currency, terms: product.defaultPaymentTerms }),
@@ -53,16 +55,14 @@ export function replan(
   }
 }
 
-/** The terms of the policy as far as it is covered: schedules begin anew with each. */
-function termsOf({ modifications, policy }: PolicyAggregate): Span[] {
-  return [...modifications.values()]
+/** The terms of the policy up to its end: schedules begin anew with each, and the last goes on to the end. */
+function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
+  const terms = [...modifications.values()]
     .filter(one => isIssued(one) && (one.kind === 'creation' || one.kind === 'renewal'))
-    .map(one => ({
-      start: one.effectiveAt,
-      end: Math.min(one.policyEnd, policy.effectiveEnd) as Instant,
-    }))
+    .map(one => ({ start: one.effectiveAt, end: earlier(one.policyEnd, policyEnd) }))
     .filter(term => term.start < term.end)
     .sort((a, b) => a.start - b.start)
+  return terms.map((term, at) => (at === terms.length - 1 ? { ...term, end: policyEnd } : term))
 }
 
 type PlanContext = {

@@ -106,7 +106,7 @@ export function cancelled(
 }
 
 /** What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3). */
-function reducedFees(
+export function reducedFees(
   fees: readonly FeeInForce[],
   { locator, effectiveAt, kind, proration }: Modification,
   product: ProductDefinition,

@@ -40,6 +40,7 @@ import {
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
 import { personsDecision, planReferral } from './referral.ts'
+import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
@@ -83,9 +84,9 @@ export async function decideEndorsement(
   const answered = (planned: Planned): EndorsementDecision => ({ planned, endorsement: endorsement.locator })
   switch (operation.action) {
     case 'update': {
-      const { renewalEndTimestamp: endAt, ...update } = operation.update
-      const terms = { startAt: update.startTimestamp, endAt, changes: changesOf(update) }
-      const updated = planEndorsementUpdate(aggregate, endorsement, terms, { product, now })
+      const { renewalEndTimestamp, ...update } = operation.update
+      const { endAt = renewalEndTimestamp, ...terms } = termsOf(update, loaded)
+      const updated = planEndorsementUpdate(aggregate, endorsement, { ...terms, endAt }, { product, now })
       return answered(await checked(updated, endorsement.locator, loaded, attempt))
     }
     case 'discard':
@@ -144,29 +145,22 @@ export async function foreseen(
 }
 
 async function begin(
-  { aggregate, product }: Loaded,
+  loaded: Loaded,
   operation: Beginning,
   { now, digits }: Attempt,
 ): Promise<Planned & { endorsement: Endorsement }> {
+  const { aggregate, product } = loaded
   if (operation.action === 'create') {
-    const { state: _, conflictHandling: __, ...request } = operation.request
-    const { endorsementName: name, startTimestamp: startAt } = request
-    const terms = { name, startAt, changes: changesOf(request) }
+    const terms = firstTermsOf(operation.request, loaded)
     return planEndorsementCreation(aggregate, terms, { product, now, supply: await digits(1) })
   }
   const { state: _, renewalEndTimestamp: endAt, ...changes } = operation.request
   return planRenewalCreation(aggregate, endAt, changes, { now, supply: await digits(1) })
 }
 
-/** A renewal as it would be, carried out and priced; nothing of it is stored. Takes the policy as it is. */
-export async function previewedRenewal(
-  before: PolicyAggregate,
-  { renewalEndTimestamp: endAt, ...changes }: RenewalCreateRequest,
-  loaded: Loaded,
-  attempt: Attempt,
-) {
-  const supply = await attempt.digits(1)
-  const { aggregate, endorsement } = planRenewalCreation(before, endAt, changes, { now: attempt.now, supply })
+/** A new endorsement or renewal as it would be, carried out and priced on the policy as it is; nothing of it is stored. */
+export async function previewed(loaded: Loaded, operation: Beginning, attempt: Attempt) {
+  const { aggregate, endorsement } = await begin(loaded, operation, attempt)
   return await carriedOut(aggregate, endorsement, loaded, attempt)
 }
 
@@ -226,7 +220,7 @@ export async function carriedOut(
 ) {
   const result = await applied(before, endorsement, loaded, attempt)
   assertContent(result, loaded, attempt, true)
-  const context = contextOf(result, { ...loaded, aggregate: result.aggregate }, attempt)
+  const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
   const priced = pricedEndorsement(result, context)
   const underwriting: UnderwritingResult =
     personsDecision(before, endorsement) ?? underwriteQuote(priced.aggregate, result.quote, context)
@@ -239,9 +233,9 @@ async function applied(
   { product, unread }: Loaded,
   { now, digits }: Attempt,
 ): Promise<Endorsed> {
-  const { kind, changes, name } = endorsement
+  const { kind, changes } = endorsement
   // What it touches is asked anew: the configuration may be another than when it was applied for.
-  if (unread && touchesOf(changes, name, product) === undefined) throw new NeedsWholePolicy()
+  if (unread && touchesOf(endorsement, product) === undefined) throw new NeedsWholePolicy()
   const isRenewal = kind === 'renewal'
   const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
   const supply = await digits(digitsForEndorsement(changes) + going)
@@ -287,12 +281,17 @@ function assertContent(
 }
 
 /** Templates see the policy as it will be when the endorsement is issued. */
-const contextOf = ({ modification }: Endorsed, loaded: Loaded, attempt: Attempt): RatingContext => ({
+const contextOf = (
+  { modification }: Endorsed,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): RatingContext => ({
   ...ratingContext(loaded, attempt),
   operation: modification.kind === 'renewal' ? 'renewal' : 'endorsement',
   project: (current, quote) =>
     policyResponse(
-      current,
+      { ...current, policy: policyOnIssue(current, endorsement) },
       loaded.product,
       { summarizeQuotes: false },
       quote,
@@ -300,12 +299,26 @@ const contextOf = ({ modification }: Endorsed, loaded: Loaded, attempt: Attempt)
     ),
 })
 
-function changesOf(request: EndorsementUpdateRequest) {
-  const { startTimestamp: _start, newPolicyEndTimestamp, ...changes } = request
-  if (newPolicyEndTimestamp !== undefined)
+/** A configuration that turns this on lets endorsements change the policy's end (brief 2.5). */
+export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'
+
+/**
+ * What the request asks for. Refuses (400) a new end of the policy where the configuration does not allow it; the
+ * end that it has anyway is none.
+ */
+function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }: Loaded) {
+  const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
+  const isNew = endAt !== undefined && endAt !== aggregate.policy.effectiveEnd
+  if (isNew && configuration.configuration.features[NEW_POLICY_END] !== true)
     throw new Refusal(
       'invalidRequest',
-      'newPolicyEndTimestamp is not enabled: renew the policy for a later end, or cancel it for an earlier one.',
+      `newPolicyEndTimestamp is turned off: the features in config.json lack '${NEW_POLICY_END}'. Turn it on, or renew the policy for a later end and cancel it for an earlier one.`,
     )
-  return changes
+  return { startAt, endAt, changes }
+}
+
+/** As `termsOf`, of a new endorsement. */
+function firstTermsOf(request: EndorsementCreateRequest, loaded: Loaded) {
+  const { endorsementName: name, state: _state, conflictHandling: _handling, ...asked } = request
+  return { name, ...termsOf(asked, loaded) }
 }

@@ -1,5 +1,6 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
-import { chargesOf, invoicesOf, termPlan } from '../billing/bill.ts'
+import { openAfter } from '../billing/balance.ts'
+import { chargesOf, invoicesOf, restsOf, termPlan } from '../billing/bill.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
 import { invoiceResponses } from '../billing/invoice-response.ts'
@@ -17,6 +18,7 @@ import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementResponse } from './contract.ts'
 import { personsDecision } from './referral.ts'
 import { replanOf, scheduleOf } from './schedule.ts'
+import { isShortening } from './terms.ts'
 
 export function endorsementResponse(
   aggregate: PolicyAggregate,
@@ -27,6 +29,7 @@ export function endorsementResponse(
     ...inCommon(aggregate, endorsement, product),
     endorsementName: endorsement.name,
     startTimestamp: String(endorsement.startAt),
+    newPolicyEndTimestamp: textIfAny(endorsement.endAt),
     reprice: endorsement.changes.reprice ?? false,
   }
 }
@@ -90,7 +93,9 @@ function planned(
   const lastSegmentOf = (maker: Uuid): PolicySegment =>
     [...segments.values()].findLast(one => one.madeBy === maker)!
   const anew = replanOf(aggregate, transaction, modification, product, quotedAt)
-  const charges = anew?.charges ?? chargesOf(aggregate, modification)
+  // What was planned for after an earlier end of the policy is billed on the endorsement's invoice.
+  const after = isShortening(aggregate, transaction) ? openAfter(aggregate, modification.policyEnd) : []
+  const charges = anew?.charges ?? [...chargesOf(aggregate, modification), ...restsOf(aggregate, after)]
   const span = { start: modification.effectiveAt, end: modification.policyEnd }
   const atOnce = { ...span, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
   const whole = charges.map(charge => ({ charge, amount: charge.amount }))

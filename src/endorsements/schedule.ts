@@ -21,5 +21,6 @@ export function replanOf(
 ): Replan | undefined {
   if (kind === 'renewal' || scheduleName === undefined) return undefined
   const charges = chargesOf(before, modification)
-  return replan(before, { charges, scheduleName, from: modification.effectiveAt }, product, now)
+  const { effectiveAt: from, policyEnd } = modification
+  return replan(before, { charges, scheduleName, from, policyEnd }, product, now)
 }

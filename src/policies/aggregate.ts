@@ -245,7 +245,7 @@ export type Endorsement = {
   readonly locator: EndorsementLocator
   /** An endorsement type of the configuration; of a renewal, `renewal`. */
   readonly name: string
-  /** Of a renewal: the end of the new term, which starts at `startAt`. */
+  /** Of a renewal the end of the new term, which starts at `startAt`; of an endorsement the policy's new end, if any. */
   readonly endAt?: Instant
   readonly state: EndorsementState
   readonly startAt: Instant

@@ -69,6 +69,20 @@ export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =
 export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
   pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
+/** Refuses (409) when something stands in the way of the transaction `own`, naming it and what `remedy` says. */
+export function assertNoConflicts(
+  before: PolicyAggregate,
+  own: string,
+  remedy = 'Invalidate them first.',
+): void {
+  const conflicts = pendingOf(before, own)
+  if (conflicts.length === 0) return
+  throw new Refusal(
+    'wrongState',
+    `Quoted or accepted transactions of the policy stand in the way: ${conflicts.map(one => one.locator).join(', ')}. ${remedy}`,
+  )
+}
+
 /** The policy without what stands in the way of the transaction `own`; refuses (409) to block, naming it. */
 export function withoutConflicts(
   before: PolicyAggregate,
@@ -76,13 +90,9 @@ export function withoutConflicts(
   handling: ConflictHandling,
   now: Instant,
 ): Planned {
-  const conflicts = pendingOf(before, own)
-  if (conflicts.length > 0 && handling === 'block')
-    throw new Refusal(
-      'wrongState',
-      `Quoted or accepted transactions of the policy stand in the way: ${conflicts.map(one => one.locator).join(', ')}. Invalidate them, or send conflictHandling=invalidate.`,
-    )
-  return conflicts.reduceRight<Planned>(
+  if (handling === 'block')
+    assertNoConflicts(before, own, 'Invalidate them, or send conflictHandling=invalidate.')
+  return pendingOf(before, own).reduceRight<Planned>(
     (cleared, one) => chain(cleared, one.takeBack(cleared.aggregate, now)),
     { aggregate: before, events: [] },
   )

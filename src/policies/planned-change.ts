@@ -3,7 +3,8 @@ import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { type Carried, cancelled } from '../cancellations/effect.ts'
 import { orderOf } from '../cancellations/plans.ts'
 import { cancellationValue, plannedPriceChange, recordedPriceChange } from '../cancellations/projection.ts'
-import { carriedOut, previewedRenewal } from '../endorsements/decision.ts'
+import type { EndorsementCreateRequest } from '../endorsements/contract.ts'
+import { carriedOut, previewed } from '../endorsements/decision.ts'
 import { endorsementOf } from '../endorsements/endorsement-of.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../platform/locators.ts'
@@ -26,6 +27,8 @@ export type PlannedChange =
   | { kind: 'reinstatement'; reinstatement: Uuid }
   /** A renewal that is only asked about. */
   | { kind: 'renewal'; request: RenewalCreateRequest }
+  /** An endorsement that is only asked about. */
+  | { kind: 'newEndorsement'; request: EndorsementCreateRequest }
   /** A legacy cancellation at that time; now, unless told. */
   | { kind: 'value'; coverageEndAt?: Instant }
 
@@ -58,7 +61,9 @@ export async function decideChange(
       return isPrice ? planned(carried) : underwritingResponse(carried.underwriting)
     }
     case 'renewal':
-      return planned(await previewedRenewal(aggregate, of.request, loaded, attempt))
+      return planned(await previewed(loaded, { action: 'renew', request: of.request }, attempt))
+    case 'newEndorsement':
+      return planned(await previewed(loaded, { action: 'create', request: of.request }, attempt))
     case 'cancellation': {
       const cancellation = cancellationOf(aggregate, of.cancellation)
       const recorded =

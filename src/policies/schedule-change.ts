@@ -31,7 +31,12 @@ export async function decideScheduleChange(
   withoutConflicts(aggregate, '', 'block', now)
   const { originalStart, timeZone } = aggregate.policy
   const from = later(startOfDay(now, timeZone), originalStart)
-  const anew = replan(aggregate, { charges: [], scheduleName, from }, product, now)
+  const anew = replan(
+    aggregate,
+    { charges: [], scheduleName, from, policyEnd: aggregate.policy.effectiveEnd },
+    product,
+    now,
+  )
   const supply = await attempt.digits(1 + anew.plan.filter(one => one.issueAt <= now).length)
   return planScheduleChange(aggregate, { scheduleName, from }, anew, { now, supply })
 }

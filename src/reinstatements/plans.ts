@@ -12,7 +12,7 @@ import {
   type UnderwritingResult,
   withRecords,
 } from '../policies/aggregate.ts'
-import { withoutConflicts } from '../policies/conflicts.ts'
+import { assertNoConflicts } from '../policies/conflicts.ts'
 import { invoiceEvents } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { termEndTimers } from '../policies/term-end.ts'
@@ -91,7 +91,7 @@ export function planReinstatementAcceptance(
 ): Planned {
   assertReinstatementAllows(reinstatement, 'accept')
   assertNotWithdrawn(before)
-  withoutConflicts(before, reinstatement.locator, 'block', now)
+  assertNoConflicts(before, reinstatement.locator)
   assertInTime(reinstatement, now)
   const carried = reinstated(before, orderOf(before, reinstatement), { now, supply })
   const modification = { ...carried.modification, underwriting }
@@ -136,7 +136,7 @@ export function planReinstatementIssue(
 ): Planned {
   assertReinstatementAllows(reinstatement, 'issue')
   assertNotWithdrawn(before)
-  withoutConflicts(before, reinstatement.locator, 'block', now)
+  assertNoConflicts(before, reinstatement.locator)
   assertInTime(reinstatement, now)
   const modification = before.modifications.get(reinstatement.modificationLocator!)!
   const issued: Reinstatement = { ...reinstatement, state: 'issued', issuedAt: now, updatedAt: now }

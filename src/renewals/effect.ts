@@ -19,6 +19,7 @@ import {
 } from '../policies/aggregate.ts'
 import { changeDraft } from '../policies/draft/changes.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
+import { endOfRun } from '../policies/fold/run-end.ts'
 
 /** Digit locators that carrying a renewal out takes beside those of its changes: one for each peril that goes on. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
@@ -33,6 +34,11 @@ export function renewed(
   const { now, supply, product } = context
   const quote = boundQuote(before)
   const last = segmentsInForce(lineOf(before, quote)).at(-1)
+  if (renewal.startAt !== before.policy.effectiveEnd)
+    throw new Refusal(
+      'wrongState',
+      `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy ends at ${before.policy.effectiveEnd} by now; update the renewal, and it starts there.`,
+    )
   if (!last || last.end !== renewal.startAt)
     throw new Refusal(
       'wrongState',
@@ -116,7 +122,7 @@ export function renewed(
 function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
   const counted = new Set(lineOf(before, boundQuote(before)).map(step => step.modification.locator))
   const holds = (run: ExposureRun | PerilRun): boolean =>
-    counted.has(run.madeBy) && run.end === startAt && !run.cuts.some(cut => counted.has(cut.by))
+    counted.has(run.madeBy) && run.start < startAt && endOfRun(run, counted) === startAt
   return {
     exposureRuns: [...before.exposureRuns.values()].filter(holds),
     perilRuns: [...before.perilRuns.values()].filter(holds),

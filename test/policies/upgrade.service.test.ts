@@ -240,6 +240,22 @@ describe('an upgrade', () => {
     expect(await found('harbour', 'Flensburg')).toEqual([policy.locator, other.locator])
   })
 
+  it('is read by the configuration of its version wherever policies are read together', async () => {
+    const { upgrade, issued, call } = dearer
+    const [kept, moved] = [await issued(), await issued()]
+    await upgrade(moved)
+    const { body } = await call<PolicyResponse[]>('GET', `/policyholder/${kept.policyholderLocator}/policies`)
+    const versions = new Map(body.map(one => [one.locator, one.configVersion]))
+    expect([kept, moved].map(one => versions.get(one.locator))).toEqual([1, 2])
+    const { body: list } = await call<PolicyListResponse>('GET', '/policies?pageSize=1000')
+    const listed = new Map(list.policies.map(one => [one.locator, one]))
+    expect(listed.get(moved.locator)).toMatchObject({ configVersion: 2, grossPremium: 2_412 })
+    const summary = await call('POST', `/policies/${moved.locator}/coverageSummary`, {
+      effectiveTimestamp: months(1),
+    })
+    expect(summary.body).toMatchObject({ grossPremium: 2_412 })
+  })
+
   it('has the reminders of the new version, but for a policy whose end is a cancellation', async () => {
     const { upgrade, issued, call } = dearer
     const [policy, ended] = [await issued(), await issued()]
@@ -257,9 +273,14 @@ describe('an upgrade', () => {
     const { upgrade, create, call } = dearer
     const draft = await create({ finalize: false, fieldValues: {} })
     expect((await upgrade(draft)).body).toMatchObject({ upgraded: true })
-    await call('POST', `/policy/${draft.locator}/update`, { fieldValues: { harbour: 'Kiel' } })
+    await call('POST', `/policy/${draft.locator}/update`, {
+      finalize: false,
+      fieldValues: { harbour: 'Kiel' },
+    })
     const { body } = await call<PolicyPriceResponse>('POST', `/policy/${draft.locator}/price`)
     expect(body.grossPremium).toBe(4_812)
+    const { body: finalized } = await call('POST', `/policy/${draft.locator}/finalize`)
+    expect(finalized.modifications.map(one => one.configVersion)).toEqual([2])
   })
 
   it('takes an earlier version too, and answers the one that the policy has without doing anything', async () => {

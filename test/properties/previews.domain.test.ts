@@ -56,6 +56,7 @@ function previewOf({ loaded }: Story, { kind, which, thousandths, ends }: Asked)
         startTimestamp: at,
         endExposures: ended,
         ...(type.reprice === 'input' && { reprice: ends }),
+        ...(which % 3 === 0 && { newPaymentScheduleName: pick(product.paymentSchedules)!.name }),
       })
       return { kind, request }
     }
@@ -183,7 +184,7 @@ describe.each<Example>(['motor', 'home'])(`a preview on the %s example (seed ${S
                 comparable(policyResponse(aggregate, product, { summarizeQuotes: false })),
               )
               const made = aggregate.invoices.size - before.invoices.size
-              const shown = foreseen.policyWhenIssued.invoices.slice(-made)
+              const shown = foreseen.policyWhenIssued.invoices.slice(before.invoices.size)
               expect(foreseen.invoices.slice(0, made).map(one => one.totalDue)).toEqual(
                 shown.map(one => one.totalDue),
               )

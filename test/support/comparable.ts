@@ -12,15 +12,16 @@ export function comparable(value: unknown): unknown {
     return name
   }
   const isLocator = (text: string): boolean => /^([0-9a-f]{8}-[0-9a-f-]{27}|[1-9]\d{8,9})$/.test(text)
+  const isNamed = (name: string): boolean => /[lL]ocators?$|^displayId$/.test(name)
   const RECORDED = /^(created|updated|issued|replaced|decision|posted|issue)?[tT]imestamp$/
-  const walk = (one: unknown): unknown => {
-    if (typeof one === 'string') return isLocator(one) ? numbered(one) : one
-    if (Array.isArray(one)) return one.map(walk)
+  const walk = (one: unknown, name = ''): unknown => {
+    if (typeof one === 'string') return isNamed(name) || isLocator(one) ? numbered(one) : one
+    if (Array.isArray(one)) return one.map(element => walk(element, name))
     if (typeof one !== 'object' || one === null) return one
     return Object.fromEntries(
       Object.entries(one).map(([key, inner]) => [
         isLocator(key) ? numbered(key) : key,
-        RECORDED.test(key) ? 'recorded' : walk(inner),
+        RECORDED.test(key) ? 'recorded' : walk(inner, key),
       ]),
     )
   }

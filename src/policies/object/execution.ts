@@ -69,7 +69,6 @@ import { termQueries } from '../list/store.ts'
 import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
-import { decidePreview } from '../preview/decision.ts'
 import { feeSummary } from '../projection/fees.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
@@ -143,7 +142,6 @@ const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
   'price',
   'underwriting',
   'change',
-  'preview',
   'amountDue',
 ])
 
@@ -283,8 +281,6 @@ async function attemptOn(
     }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
-    case 'preview':
-      return json(await decidePreview(loaded, operation.preview, plain))
     case 'upgrade': {
       const target = await loadVersion(context, database, operation.request.configVersion)
       const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)

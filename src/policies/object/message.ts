@@ -16,7 +16,6 @@ import type { ReinstatementOperation } from '../../reinstatements/decision.ts'
 import type { FeeUpdateRequest } from '../contract/fees.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/requests.ts'
 import type { PlannedChange } from '../planned-change.ts'
-import type { PolicyPreview } from '../preview/contract.ts'
 import type { TermEndNotice } from '../term-end.ts'
 import type { PolicyUpgradeRequest } from '../upgrade/contract.ts'
 
@@ -46,8 +45,6 @@ export type PolicyOperation =
   | { kind: 'paymentSchedule'; name: string }
   /** What a cancellation or reinstatement would change of the price; nothing is stored. */
   | { kind: 'change'; of: PlannedChange }
-  /** A transaction taken all the way; nothing is stored. */
-  | { kind: 'preview'; preview: PolicyPreview }
   /** To another version of the configuration; with `dryRun` nothing is stored. */
   | { kind: 'upgrade'; request: PolicyUpgradeRequest }
   /** Prices without storing anything; `due` in the form of GET. */

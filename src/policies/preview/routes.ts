@@ -1,6 +1,7 @@
-import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
-import { operate, policyLocator } from '../service.ts'
+import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { policyLocator } from '../service.ts'
 import { PolicyPreviewRequest, PolicyPreviewResponse } from './contract.ts'
+import { previewOf } from './service.ts'
 
 export const previewRoutes: readonly Route[] = [
   tenantRoute({
@@ -13,9 +14,6 @@ export const previewRoutes: readonly Route[] = [
     permission: ['policies.read', 'policies.price'],
     body: { schema: PolicyPreviewRequest, required: true },
     answer: { schema: PolicyPreviewResponse, description: 'What it would come to.' },
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await operate(context, policyLocator(params.policyLocator), { kind: 'preview', preview: body }),
-      ),
+    handle: ({ params, body }, context) => previewOf(context, policyLocator(params.policyLocator), body),
   }),
 ]

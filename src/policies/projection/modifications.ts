@@ -2,6 +2,7 @@
 // add up to that of their modification, to the cent.
 import { derivedUuid } from '../../platform/locators.ts'
 import { type Money, minus, plus, toNumber, zero } from '../../platform/money.ts'
+import type { Modification, Policy } from '../aggregate.ts'
 import type {
   ExposureModificationResponse,
   PerilModificationResponse,
@@ -48,8 +49,14 @@ function modificationResponse(view: PolicyView, step: Step, number: number): Pol
     mediaByLocator: {},
     fieldValues: {},
     fieldGroupsByLocator: {},
-    configVersion: configVersionAt(policy, modification.createdAt),
+    configVersion: pricedBy(policy, step.modification),
   }
+}
+
+/** The version that it was priced by; of a draft, that which it would be priced by now. */
+function pricedBy(policy: Policy, { premiumChange, underwriting, createdAt }: Modification): number {
+  if (premiumChange === undefined) return policy.configVersion
+  return configVersionAt(policy, underwriting?.at ?? createdAt)
 }
 
 /** One entry for each exposure that the step touched, and for each run that it gave one. */
@@ -110,7 +117,7 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   const measure = measureOf(modification.proration ?? 'monthly', view.aggregate.policy.timeZone)
   for (const replaced of pieces.filter(one => one.piece.replacedBy === by)) {
     const before = replaced.piece.amounts?.premium
-    const successors = made.filter(one => isWithin(one.piece, replaced.piece))
+    const successors = made.filter(one => continues(one.piece, replaced.piece))
     const parts =
       before &&
       shares(
@@ -139,4 +146,6 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   return [...entries.values(), ...gone]
 }
 
-const isWithin = (piece: Piece, of: Piece): boolean => of.start <= piece.start && piece.end <= of.end
+/** It may go on beyond the other's end, where the policy does. */
+const continues = (piece: Piece, other: Piece): boolean =>
+  other.start <= piece.start && piece.start < other.end

@@ -5,7 +5,8 @@ import { toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
 import { feesOf, feeTotal } from '../fold/fees.ts'
-import { type Counting, isStanding } from '../fold/line.ts'
+import { type Counting, isIssued, isStanding, lineOf } from '../fold/line.ts'
+import { standingCancellations } from '../standing-cancellations.ts'
 import { exposureResponses, policyCharacteristics } from './characteristics.ts'
 import { modificationResponses } from './modifications.ts'
 import { feeResponse, textIfAny } from './parts.ts'
@@ -13,17 +14,20 @@ import { policyView } from './view.ts'
 
 export type ProjectionOptions = { summarizeQuotes: boolean }
 
-/** The policy as PolicyResponse; with its selected quote, unless another is asked for. */
+/**
+ * The policy as PolicyResponse; with its selected quote, unless another is asked for. Segments of accepted
+ * transactions show, and their fees do not, unless it is told what counts.
+ */
 export function policyResponse(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   options: ProjectionOptions,
   quote: Quote = selectedQuote(aggregate),
-  counts: Counting = isStanding,
+  counts?: Counting,
 ): PolicyResponse {
   const { policy } = aggregate
-  const view = policyView(aggregate, quote, product, counts)
-  const fees = feesOf(aggregate, quote)
+  const view = policyView(aggregate, quote, product, counts ?? isStanding)
+  const fees = feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
   return {
     locator: String(policy.locator),
     displayId: String(policy.locator),
@@ -53,22 +57,8 @@ export function policyResponse(
 }
 
 /** The latest cancellation or withdrawal that is not reinstated (brief 1.1). */
-function cancellationInfo({
-  modifications,
-  cancellations,
-  reinstatements,
-}: PolicyAggregate): CancellationInfo | undefined {
-  const back = new Set(
-    [...reinstatements.values()].filter(one => one.state === 'issued').map(one => one.cancellationLocator),
-  )
-  const undone = new Set(
-    [...cancellations.values()].filter(one => back.has(one.locator)).map(one => one.modificationLocator),
-  )
-  const latest = [...modifications.values()]
-    .filter(one => one.kind === 'cancellation' || one.kind === 'withdrawal')
-    .filter(one => !undone.has(one.locator))
-    .sort((a, b) => a.number - b.number)
-    .at(-1)
+function cancellationInfo(aggregate: PolicyAggregate): CancellationInfo | undefined {
+  const latest = standingCancellations(aggregate).at(-1)
   return (
     latest && {
       effectiveTimestamp: String(latest.effectiveAt),

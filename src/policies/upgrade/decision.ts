@@ -24,8 +24,8 @@ export type UpgradeDecision = {
 
 /**
  * Any other version is taken, an earlier one too: an upgrade that was a mistake is taken back so, by the same
- * checks. The version that the policy has is answered and recorded as nothing, so that whoever upgrades a whole
- * book may do so again. Refuses with 409 what is pending, unless it may be invalidated, and with 400 content that
+ * checks. Where the policy has the version already, that is the answer and nothing is recorded: whoever
+ * upgrades a whole book may do so again. Refuses with 409 what is pending, unless it may be invalidated, and with 400 content that
  * the version does not take; a dry run tells of both.
  */
 export function decideUpgrade(
