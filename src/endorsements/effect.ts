@@ -6,6 +6,7 @@
 // and fees there, as a cancellation would (brief 3.2, 3.3); but the policy is not cancelled, and a renewal starts
 // there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
 import { boundQuote, type Carried, nextNumber, reducedFees } from '../cancellations/effect.ts'
+import { lapseInForce } from '../lapses/lapse-in-force.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { DisplayId } from '../platform/locators.ts'
 import { earlier, type Instant, later } from '../platform/time.ts'
@@ -99,7 +100,7 @@ export function endorsed(
 /**
  * Where coverage ends before and after. An earlier end takes away whatever lies beyond it, terms that were renewed
  * since too, as a cancellation at that time would. Refuses (409) a new end in a gap of the coverage, and of a policy
- * that is cancelled: its end moves with its cancellations, and what these took away must not come back beyond an end
+ * that is cancelled or lapsed: its end moves with its cancellations, and what these took away must not come back beyond an end
  * that was agreed on meanwhile.
  */
 function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { endAt }: Endorsement): Ends {
@@ -111,6 +112,11 @@ function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { e
     throw new Refusal(
       'wrongState',
       `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on, so that an endorsement cannot move its end; reinstate it first, or cancel it from an earlier time.`,
+    )
+  if (lapseInForce(before))
+    throw new Refusal(
+      'wrongState',
+      `Policy ${locator} is lapsed, so that an endorsement cannot move its end; reinstate it first.`,
     )
   if (endAt < effectiveEnd && !affected.some(segment => segment.start < endAt && endAt <= segment.end))
     throw new Refusal(

@@ -1,5 +1,6 @@
-// Every type of the event stream (contract 2, Event types). Claims and premium reports are none of the service's
-// operations: their types are accepted in subscriptions and filters, and never emitted.
+// Every type of the event stream (contract 2, Event types), and `invoice.writtenOff` beside them (brief 9). Claims and
+// premium reports are none of the service's operations: their types are accepted in subscriptions and filters, and never
+// emitted.
 
 export const EVENT_TYPES = {
   'cancellation.create': 'A draft of a cancellation was made.',

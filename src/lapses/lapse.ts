@@ -1,14 +1,8 @@
 // A legacy lapse: the policy off risk, without a cancellation record (brief 1.7). Pure.
 import { cancelled, type EffectContext } from '../cancellations/effect.ts'
 import { add, type Instant } from '../platform/time.ts'
-import {
-  type Modification,
-  type ModificationKind,
-  type PolicyAggregate,
-  withRecords,
-} from '../policies/aggregate.ts'
+import { type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
 import { withoutConflicts } from '../policies/conflicts.ts'
-import { isIssued } from '../policies/fold/line.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { billLapse } from './billing.ts'
 import { lapseEvent } from './events.ts'
@@ -55,21 +49,4 @@ export function planLapse(
     { aggregate: lapsed, events: [lapseEvent(lapsed, lapse, grace.invoiceLocator)] },
     billLapse(lapsed, modification, context),
   )
-}
-
-/** Modifications that end cover, bring it back or add to it. */
-const OF_COVER: ReadonlySet<ModificationKind> = new Set([
-  'lapse',
-  'cancellation',
-  'withdrawal',
-  'reinstatement',
-  'renewal',
-])
-
-/** The lapse that the policy is in: nothing that was issued since has moved its end. */
-export function lapseInForce(aggregate: PolicyAggregate): Lapse | undefined {
-  const last = [...aggregate.modifications.values()]
-    .filter(one => isIssued(one) && OF_COVER.has(one.kind))
-    .reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
-  return [...aggregate.lapses.values()].find(one => one.modificationLocator === last?.locator)
 }

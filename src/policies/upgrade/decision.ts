@@ -1,7 +1,7 @@
 // Whether a policy can move to another version of the configuration, and what becomes of it then. From then on its
 // transactions are rated, underwritten, billed and documented by that version; what was recorded stays as it is.
 import { undecided } from '../../endorsements/referral.ts'
-import { lapseInForce } from '../../lapses/lapse.ts'
+import { lapseInForce } from '../../lapses/lapse-in-force.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Instant } from '../../platform/time.ts'
 import { type Endorsement, type PolicyAggregate, those, withRecords } from '../aggregate.ts'
