@@ -49,6 +49,10 @@ export class Content {
   readonly #perils: Peril[] = []
   readonly #exposureRuns: ExposureRun[] = []
   readonly #perilRuns: PerilRun[] = []
+  /** Stretches that the policy covers from the endorsement's time on; what lies between them was cancelled. */
+  #covered: readonly Span[] = []
+  /** Perils that are covered then, by locator, with their runs' pieces there as they are without changes. */
+  #going: ReadonlyMap<PerilRun, readonly Piece[]> = new Map()
   /** Locators of groups that the request adds: the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
   #policyChanged = false
@@ -86,6 +90,8 @@ export class Content {
   /** Cuts and makes runs; `segments` are the policy's from the endorsement's time on. */
   change(changes: EndorsementChanges, segments: readonly PolicySegment[], repricing: Repricing): void {
     const { product } = this.#context
+    this.#covered = stretchesOf(segments)
+    this.#going = this.#goingOn(segments)
     const asked = new Map<string, Asked>()
     const ended = new Set(changes.endExposures ?? [])
     for (const locator of ended)
@@ -94,20 +100,19 @@ export class Content {
       this.#updateExposure(update, index, asked, segments)
     for (const locator of ended) {
       const exposure = this.#exposure(locator)
-      if (exposure) for (const run of this.#runsOf(exposure)) this.#cutExposure(run)
+      if (exposure) for (const run of this.#runsOf(exposure)) this.#replaceExposure(run, undefined)
     }
-    for (const run of this.#before.perilRuns.values()) {
+    for (const [run, pieces] of this.#going) {
       const peril = this.#before.perils.get(run.perilLocator)
-      const span = peril && this.#remaining(run)
       const exposure = peril && this.#before.exposures.get(peril.exposureLocator)
-      if (!peril || !span || !exposure) continue
+      if (!peril || !exposure) continue
       const definition = product.exposures
         .find(one => one.name === exposure.name)
         ?.perils.find(one => one.name === peril.name)
       if (!definition) continue
       const isEnded = ended.has(exposure.locator) || asked.get(peril.locator)?.ended === true
       if (isEnded) this.#perilRuns.push(this.#cut(run))
-      else this.#continue(run, span, definition, asked.get(peril.locator), segments, repricing)
+      else this.#continue(run, pieces, definition, asked.get(peril.locator), repricing)
     }
     for (const [index, creation] of (changes.addExposures ?? []).entries())
       this.#addExposure(creation, index, segments)
@@ -135,61 +140,82 @@ export class Content {
       return
     }
     let exposureChanged = false
+    const runs = this.#runsOf(exposure).map(run => ({ ...run, ...this.#remaining(run) }))
     for (const run of this.#runsOf(exposure)) {
       const data = this.#changed(exposure.locator, exposure.locator, definition.fields, run.data, update)
       if (data === run.data) continue
       exposureChanged = true
-      const span = this.#remaining(run)!
-      this.#cutExposure(run)
-      this.#exposureRuns.push({ ...run, ...this.#made(span), exposureLocator: exposure.locator, data })
+      this.#replaceExposure(run, data)
     }
-    const perils = [...this.#before.perils.values()].filter(one => one.exposureLocator === exposure.locator)
-    const known = new Map<string, Peril>(perils.map(one => [one.locator, one]))
-    for (const peril of perils) asked.set(peril.locator, { ended: false, exposureChanged })
-    for (const one of update.updatePerils ?? []) {
-      const entry = asked.get(one.perilLocator)
-      if (entry && known.has(one.perilLocator)) asked.set(one.perilLocator, { ...entry, update: one })
-      else this.#strayPeril(exposure, one.perilLocator, index)
+    const perils = [...this.#before.perils.values()]
+      .filter(one => one.exposureLocator === exposure.locator)
+      .sort((a, b) => a.displayId - b.displayId)
+    const covered = new Set([...this.#going.keys()].map(run => String(run.perilLocator)))
+    const known = new Set(perils.map(one => String(one.locator)).filter(locator => covered.has(locator)))
+    const updates = new Map((update.updatePerils ?? []).map(one => [one.perilLocator, one]))
+    const ends = new Set(update.endPerils ?? [])
+    for (const locator of [...updates.keys(), ...ends])
+      if (!known.has(locator)) this.#strayPeril(exposure, locator, index)
+    for (const peril of perils) {
+      // What is asked of a peril is asked of those that renew it, unless they are named themselves.
+      const named = perils.findLast(
+        one =>
+          one.renewalGroup === peril.renewalGroup &&
+          one.displayId <= peril.displayId &&
+          (updates.has(one.locator) || ends.has(one.locator)),
+      )
+      asked.set(peril.locator, {
+        exposureChanged,
+        update: named && updates.get(named.locator),
+        ended: named !== undefined && ends.has(named.locator),
+      })
     }
-    for (const locator of update.endPerils ?? []) {
-      const entry = asked.get(locator)
-      if (entry && known.has(locator)) asked.set(locator, { ...entry, ended: true })
-      else this.#strayPeril(exposure, locator, index)
-    }
-    for (const creation of update.addPerils ?? [])
-      this.#addPeril(exposure, definition, creation, index, segments)
+    // The exposure may begin later than the endorsement, or have ended again.
+    const here = segments.filter(({ start }) => runs.some(run => run.start <= start && start < run.end))
+    for (const creation of update.addPerils ?? []) this.#addPeril(exposure, definition, creation, index, here)
   }
 
   /** A run that goes on: untouched, with other data at its old price, or to be rated anew. */
   #continue(
     run: PerilRun,
-    span: Span,
+    pieces: readonly Piece[],
     definition: PerilDefinition,
     asked: Asked | undefined,
-    segments: readonly PolicySegment[],
     repricing: Repricing,
   ): void {
     const own = asked?.update && this.#updatedPeril(run, definition, asked.update)
     const changed = own !== undefined || asked?.exposureChanged === true || this.#policyChanged
     const rated = repricing === 'all' || (repricing === 'changed' && changed)
     if (!rated && own === undefined) return
-    const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
-    const pieces = rated ? undefined : continued(run, this.#line, step, this.#before.policy.timeZone)
     this.#perilRuns.push(this.#cut(run))
-    for (const segment of segments) {
-      const start = later(segment.start, span.start)
-      const end = earlier(segment.end, span.end)
-      if (start >= end) continue
+    for (const piece of pieces)
       this.#perilRuns.push({
         ...run,
-        ...this.#made({ start, end }),
+        ...this.#made({ start: piece.start, end: piece.end }),
         ...(own ?? {}),
-        price: rated ? undefined : prorated(run.price, pieces?.get(segment.locator)),
+        price: rated ? undefined : prorated(run.price, piece),
       })
-    }
   }
 
-  /** The segments in force that the new ones continue, for the fold of what a run would have cost. */
+  /**
+   * Runs that have pieces in force from the endorsement's time on, with those pieces, cut to the new segments, at
+   * what they cost if nothing changes. What a cancellation took from a run is no piece of it, until it is reinstated.
+   */
+  #goingOn(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, readonly Piece[]> {
+    const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
+    const line = [...this.#line, step]
+    const here = new Set(segments.map(segment => segment.locator))
+    const going = new Map<PerilRun, readonly Piece[]>()
+    for (const run of this.#before.perilRuns.values()) {
+      const pieces = inForce(piecesOf(run, line, this.#before.policy.timeZone)).filter(piece =>
+        here.has(piece.segment.locator),
+      )
+      if (pieces.length > 0) going.set(run, pieces)
+    }
+    return going
+  }
+
+  /** The segments in force that the new ones continue. */
   #replacedBy(segments: readonly PolicySegment[]): PolicySegment[] {
     const predecessors = new Set(segments.map(segment => segment.predecessor))
     return [...this.#before.segments.values()].filter(segment => predecessors.has(segment.locator))
@@ -269,11 +295,32 @@ export class Content {
     return exposure && this.#runsOf(exposure).length > 0 ? exposure : undefined
   }
 
-  /** Runs of the exposure that hold at the endorsement's time or later. */
+  /** Runs of the exposure that hold where the policy is covered at the endorsement's time or later. */
   #runsOf(exposure: Exposure): ExposureRun[] {
-    return [...this.#before.exposureRuns.values()].filter(
-      run => run.exposureLocator === exposure.locator && this.#remaining(run) !== undefined,
-    )
+    return [...this.#before.exposureRuns.values()].filter(run => {
+      const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
+      return span !== undefined && this.#covered.some(one => one.start < span.end && span.start < one.end)
+    })
+  }
+
+  /**
+   * The run ends at the endorsement's time; where the policy is covered then, the exposure has the other data, or
+   * none. Where it is cancelled it stays as it was: that is what a reinstatement brings back (brief 1.6).
+   */
+  #replaceExposure(run: ExposureRun, data: FieldData | undefined): void {
+    const span = this.#remaining(run)!
+    this.#exposureRuns.push(this.#cut(run))
+    let from = span.start
+    const upTo = (end: Instant, content: FieldData | undefined): void => {
+      if (end <= from) return
+      if (content) this.#exposureRuns.push({ ...run, ...this.#made({ start: from, end }), data: content })
+      from = end
+    }
+    for (const stretch of this.#covered) {
+      upTo(earlier(stretch.start, span.end), run.data)
+      upTo(earlier(stretch.end, span.end), data)
+    }
+    upTo(span.end, run.data)
   }
 
   /** What is left of a run from the endorsement's time on; undefined when nothing is. */
@@ -288,10 +335,6 @@ export class Content {
   #cut<T extends Span & { cuts: readonly Cut[] }>(run: T): T {
     const from = later(run.start, this.#modification.effectiveAt)
     return { ...run, cuts: [...run.cuts, { by: this.#modification.locator, from }] }
-  }
-
-  #cutExposure(run: ExposureRun): void {
-    this.#exposureRuns.push(this.#cut(run))
   }
 
   #made(span: Span) {
@@ -316,7 +359,7 @@ export class Content {
     return this.#changed(owner, owner, fields, NO_FIELD_DATA, changes)
   }
 
-  /** The data after the changes, as it is stored; the very same when the request says nothing of it. */
+  /** The data after the changes, as it is stored; the very same when they leave it as it is. */
   #changed(
     owner: string,
     reportedAs: string,
@@ -339,7 +382,8 @@ export class Content {
     }
     const changed = changeFields(data, changes, next)
     this.#report(reportedAs, changed.reported)
-    return normaliseFieldData(fields, changed.data, this.#before.policy.timeZone)
+    const after = normaliseFieldData(fields, changed.data, this.#before.policy.timeZone)
+    return isSameData(after, data) ? data : after
   }
 
   #report(owner: string, found: FieldErrors): void {
@@ -381,19 +425,21 @@ const prorated = (price: PerilPrice | undefined, piece: Piece | undefined): Peri
     commissions: price.commissions.map((one, at) => ({ ...one, amount: piece.amounts!.commissions[at]! })),
   }
 
-/** What a run would have cost in each of the segments, had it gone on: its pieces there. */
-function continued(
-  run: PerilRun,
-  line: Line,
-  step: Line[number],
-  timeZone: PolicyAggregate['policy']['timeZone'],
-): Map<Uuid, Piece> {
-  const pieces = inForce(
-    piecesOf(
-      { ...run, cuts: run.cuts.filter(cut => cut.by !== step.modification.locator) },
-      [...line, step],
-      timeZone,
-    ),
-  )
-  return new Map(pieces.map(piece => [piece.segment.locator, piece]))
+/** Segments that follow one another without a gap, as one. They come in the order of time. */
+function stretchesOf(segments: readonly PolicySegment[]): Span[] {
+  const stretches: Span[] = []
+  for (const { start, end } of segments) {
+    const last = stretches.at(-1)
+    if (last?.end === start) stretches[stretches.length - 1] = { start: last.start, end }
+    else stretches.push({ start, end })
+  }
+  return stretches
 }
+
+/** Whether both have the same values and groups, in whatever order the values were said. */
+const isSameData = (a: FieldData, b: FieldData): boolean =>
+  JSON.stringify([ordered(a.values), a.groups.map(one => ({ ...one, values: ordered(one.values) }))]) ===
+  JSON.stringify([ordered(b.values), b.groups.map(one => ({ ...one, values: ordered(one.values) }))])
+
+const ordered = (values: FieldData['values']) =>
+  Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1))

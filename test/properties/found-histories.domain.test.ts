@@ -99,3 +99,90 @@ describe('an endorsement that was taken back', () => {
     })
   })
 })
+
+describe('an endorsement that sends the value that there is', () => {
+  it('changes nothing, and so rates nothing', async () => {
+    const sameRegion = change('policyField', 0, 2)
+    const { story } = await told([endorse(431, ALWAYS, [sameRegion])])
+    expect(pieces(story, 'e0 own_damage 0')).toEqual(['2027-1-30: 196.41', '2027-7-6: 256.84'])
+    expect(figuresOf(story).grossPremium).toBe(671.17)
+    const { story: rated } = await told([endorse(431, ALL, [sameRegion])])
+    expect(pieces(rated, 'e0 own_damage 0')).toEqual(['2027-1-30: 196.41', '2027-7-6: 255.87'])
+    expect(figuresOf(rated).grossPremium).toBe(669.73)
+  })
+})
+
+describe('a policy that was endorsed while it was cancelled, then reinstated', () => {
+  const restored = [cancel(600), endorse(500, ALWAYS, [DEARER]), REINSTATE]
+
+  it('has the endorsement up to the cancellation, and from there what the cancellation removed', async () => {
+    const { story } = await told(restored)
+    expect(pieces(story, 'e0 own_damage 0')).toEqual([
+      '2027-1-30: 137.23',
+      '2027-5-19: 270.49',
+      '2027-9-6: 180.33',
+    ])
+    const { runs } = keyedExposures(viewOf(story))[0]!.one
+    const values = runs.filter(one => one.replacedBy === undefined).sort((a, b) => a.start - b.start)
+    expect(values.map(one => one.run.data.values.vehicle_value)).toEqual([['24500'], ['49000'], ['24500']])
+  })
+
+  it('is endorsed like any other: a peril that ends is charged no longer', async () => {
+    const { story } = await told([...restored, endorse(800, NEVER, [change('endPeril', OWN_DAMAGE)])])
+    expect(pieces(story, 'e0 own_damage 0')).toEqual([
+      '2027-1-30: 137.23',
+      '2027-5-19: 270.49',
+      '2027-9-6: 90.65',
+    ])
+    expect(figuresOf(story)).toEqual({
+      grossPremium: 731.09,
+      grossTaxes: 138.89,
+      grossFees: 12.5,
+      total: 882.48,
+    })
+  })
+
+  it('is rated anew to its end', async () => {
+    const { story } = await told([...restored, endorse(700, ALL, [])])
+    expect(pieces(story, 'e0 own_damage 0')).toEqual([
+      '2027-1-30: 137.23',
+      '2027-5-19: 270.49',
+      '2027-9-6: 45.07',
+      '2027-10-12: 135.24',
+    ])
+  })
+
+  it('is renewed with every peril', async () => {
+    const { story } = await told([...restored, renew()])
+    expect(pieces(story, 'e0 own_damage 1')).toEqual(['2028-1-30: 453.25'])
+  })
+})
+
+describe('an endorsement before a later renewal', () => {
+  it('changes a peril in both terms: the deductible of 1,000 holds in the peril that renews it', async () => {
+    const { story } = await told([renew(), endorse(250, ALWAYS, [change('perilField', OWN_DAMAGE, 3)])])
+    expect(pieces(story, 'e0 own_damage 0')).toEqual(['2027-1-30: 227.84', '2027-7-31: 191.59'])
+    expect(pieces(story, 'e0 own_damage 1')).toEqual(['2028-1-30: 385.26'])
+  })
+
+  it('ends a peril in both terms', async () => {
+    const { story } = await told([renew(), endorse(250, ALWAYS, [change('endPeril', OWN_DAMAGE)])])
+    expect(pieces(story, 'e0 own_damage 0')).toEqual(['2027-1-30: 227.84'])
+    expect(pieces(story, 'e0 own_damage 1')).toEqual([])
+    expect(figuresOf(story).grossPremium).toBe(663.68)
+  })
+})
+
+describe('an endorsement before an exposure that a later one added', () => {
+  it('adds perils to it from where it begins', async () => {
+    const { story } = await told([
+      endorse(600, NEVER, [change('addExposure', 1, 0)]),
+      endorse(250, NEVER, [change('addPeril', 1, 0)]),
+    ])
+    const [added] = keyedExposures(viewOf(story)).slice(-1)
+    expect(added!.one.exposure.name).toBe('trailer')
+    expect(keyedPerils(added!).map(one => one.key)).toEqual(['e1 trailer_liability 0', 'e1 trailer_damage 0'])
+    expect(pieces(story, 'e1 trailer_liability 0')).toEqual(['2027-9-6: 9.55'])
+    expect(pieces(story, 'e1 trailer_damage 0')).toEqual(['2027-9-6: 25.48'])
+  })
+})
