@@ -37,6 +37,7 @@ import {
   planRenewalCreation,
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
+import { scheduleOf } from './schedule.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
 export type EndorsementOperation =
@@ -188,7 +189,7 @@ export async function carriedOut(
 ) {
   const result = await applied(before, endorsement, loaded, attempt)
   assertContent(result, loaded, attempt, true)
-  const context = contextOf(result, { ...loaded, aggregate: result.aggregate }, attempt)
+  const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
   const priced = pricedEndorsement(result, context)
   const underwriting: UnderwritingResult = underwriteQuote(priced.aggregate, result.quote, context)
   return { ...priced, underwriting }
@@ -245,13 +246,25 @@ function assertContent(
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 
-/** Templates see the policy as it will be when the endorsement is issued. */
-const contextOf = ({ modification }: Endorsed, loaded: Loaded, attempt: Attempt): RatingContext => ({
+/** Templates see the policy as it will be when the endorsement is issued, its end and payment schedule too. */
+const contextOf = (
+  { modification }: Endorsed,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): RatingContext => ({
   ...ratingContext(loaded, attempt),
   operation: modification.kind === 'renewal' ? 'renewal' : 'endorsement',
   project: (current, quote) =>
     policyResponse(
-      current,
+      {
+        ...current,
+        policy: {
+          ...current.policy,
+          effectiveEnd: modification.policyEnd,
+          paymentScheduleName: scheduleOf(current, endorsement),
+        },
+      },
       loaded.product,
       { summarizeQuotes: false },
       quote,

@@ -186,3 +186,23 @@ describe('an endorsement before an exposure that a later one added', () => {
     expect(pieces(story, 'e1 trailer_damage 0')).toEqual(['2027-9-6: 25.48'])
   })
 })
+
+describe('a renewal', () => {
+  it('to another payment schedule pays that schedule’s fee', async () => {
+    const { story } = await told([renew([change('schedule', 1)])], YEAR, 'home')
+    expect(story.loaded.aggregate.policy.paymentScheduleName).toBe('monthly')
+    expect(priceOf(story).fees.map(fee => `${fee.name} ${fee.amount}`)).toEqual([
+      'policy_fee 35',
+      'policy_fee 35',
+      'payment_plan_fee 24',
+    ])
+  })
+
+  it('of a cancelled policy is refused: reinstate it first', async () => {
+    const { refused, story } = await told([cancel(500), renew()])
+    expect(refused?.message).toMatch(
+      /is cancelled from 1816984800000 on and cannot be renewed; reinstate it first/,
+    )
+    expect(figuresOf(story).grossPremium).toBe(337.39)
+  })
+})

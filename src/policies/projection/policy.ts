@@ -2,6 +2,7 @@
 import { amountsDue } from '../../billing/bill.ts'
 import type { PolicyInvoiceResponse } from '../../billing/contract.ts'
 import { policyInvoiceResponse } from '../../billing/invoice-response.ts'
+import { standingCancellation } from '../../cancellations/standing.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, toNumber } from '../../platform/money.ts'
@@ -73,22 +74,8 @@ function invoiceResponses(aggregate: PolicyAggregate): PolicyInvoiceResponse[] {
 }
 
 /** The latest cancellation or withdrawal that is not reinstated (brief 1.1). */
-function cancellationInfo({
-  modifications,
-  cancellations,
-  reinstatements,
-}: PolicyAggregate): CancellationInfo | undefined {
-  const back = new Set(
-    [...reinstatements.values()].filter(one => one.state === 'issued').map(one => one.cancellationLocator),
-  )
-  const undone = new Set(
-    [...cancellations.values()].filter(one => back.has(one.locator)).map(one => one.modificationLocator),
-  )
-  const latest = [...modifications.values()]
-    .filter(one => one.kind === 'cancellation' || one.kind === 'withdrawal')
-    .filter(one => !undone.has(one.locator))
-    .sort((a, b) => a.number - b.number)
-    .at(-1)
+function cancellationInfo(aggregate: PolicyAggregate): CancellationInfo | undefined {
+  const latest = standingCancellation(aggregate)
   return (
     latest && {
       effectiveTimestamp: String(latest.effectiveAt),
