@@ -88,7 +88,14 @@ function newBusinessRequest(
   }
 }
 
-export const naiveOf = ({ requests, rules }: Story): NaivePolicy => naivePolicy(requests, rules)
+const known = new WeakMap<readonly NaiveRequest[], NaivePolicy>()
+
+/** What the model makes of all that took effect; worked out once for each point of the story. */
+export function naiveOf({ requests, rules }: Story): NaivePolicy {
+  const policy = known.get(requests) ?? naivePolicy(requests, rules)
+  known.set(requests, policy)
+  return policy
+}
 
 /** What is accepted, as if it took effect too. */
 export function naiveWithAccepted(story: Story): NaivePolicy {
