@@ -155,7 +155,7 @@ export class Content {
     const updates = new Map((update.updatePerils ?? []).map(one => [one.perilLocator, one]))
     const ends = new Set(update.endPerils ?? [])
     for (const locator of [...updates.keys(), ...ends])
-      if (!known.has(locator)) this.#strayPeril(exposure, locator, index)
+      if (!known.has(locator)) this.#strayPeril(exposure, locator, index, ' that is covered then')
     for (const peril of perils) {
       // What is asked of a peril is asked of those that renew it, unless they are named themselves.
       const named = perils.findLast(
@@ -401,13 +401,13 @@ export class Content {
     })
   }
 
-  #strayPeril(exposure: Exposure, name: string, index: number): void {
+  #strayPeril(exposure: Exposure, name: string, index: number, more = ''): void {
     this.reported.strays.push({
       exposureName: exposure.name,
       exposureLocator: exposure.locator,
       index,
       perilName: name,
-      message: `Exposure '${exposure.locator}' has no peril '${name}'; send one of its perils.`,
+      message: `Exposure '${exposure.locator}' has no peril '${name}'${more}; send one of its perils.`,
     })
   }
 }

@@ -345,6 +345,35 @@ describe('bad endorsements are refused with what to do', () => {
   })
 })
 
+it('a peril that has ended is neither changed nor ended again (400)', async () => {
+  const policy = await issued()
+  const exposureLocator = policy.exposures[0]!.locator
+  const { locator } = perilOf(policy, 'glass')
+  const ending = { updateExposures: [{ exposureLocator, endPerils: [locator] }] }
+  await apply(policy, 'never', { startTimestamp: later(policy, 6), state: 'issued', ...ending })
+  const changing = {
+    updateExposures: [{ exposureLocator, updatePerils: [{ perilLocator: locator, deductible: 50 }] }],
+  }
+  for (const change of [ending, changing]) {
+    const refused = await motor.post<{ message: string }>(`/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'never',
+      startTimestamp: later(policy, 7),
+      ...change,
+    })
+    expect(refused.status).toBe(400)
+    expect(refused.body.message).toContain(
+      `has no peril '${locator}' that is covered then; send one of its perils`,
+    )
+  }
+  const earlier = await apply(policy, 'never', {
+    startTimestamp: later(policy, 3),
+    state: 'issued',
+    ...changing,
+  })
+  expect(earlier.status).toBe(200)
+  await addsUp(policy)
+})
+
 it('endorsing is at most two D1 round trips, and a repeat does nothing', async () => {
   const policy = await issued()
   await motor.get('/v1/ping/authorized')
