@@ -1,6 +1,7 @@
 // What a later modification charges: what its pieces and fees cost, less what those cost that they replace. A
 // cancellation gives back, so its charges are negative.
-import { type Money, minus, sum } from '../platform/money.ts'
+import { minus, zero } from '../platform/money.ts'
+import { later, type Span } from '../platform/time.ts'
 import type { Modification, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
 import { type Amounts, amountsOf, each, minusAmounts, plusAmounts } from '../policies/fold/amounts.ts'
 import { feeInForce } from '../policies/fold/fees.ts'
@@ -19,12 +20,10 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     one => one.locator === by || (isIssued(one) && one.number < modification.number),
   )
   const { timeZone, currency } = aggregate.policy
-  const span = {
-    start: modification.effectiveAt,
-    end:
-      aggregate.policy.originalEnd > modification.effectiveAt
-        ? aggregate.policy.originalEnd
-        : modification.policyEnd,
+  // Of a run and of a fee it is the part from the modification on that costs something else now.
+  const changed = ({ start, end }: Span): Span => {
+    const from = later(start, modification.effectiveAt)
+    return from < end ? { start: from, end } : { start, end }
   }
   const makers = new Set(line.map(step => step.modification.locator))
   const charges: Charge[] = []
@@ -37,19 +36,16 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
       if (piece.replacedBy === by) net = minusAmounts(net, piece.amounts)
     }
     charges.push(
-      ...runCharges(run, net, modification, span, aggregate.perils.get(run.perilLocator)?.name ?? ''),
+      ...runCharges(run, net, modification, changed(run), aggregate.perils.get(run.perilLocator)?.name ?? ''),
     )
   }
   const before = line.filter(step => step.modification.locator !== by)
   for (const fee of aggregate.fees.values()) {
-    const standing = (amount: Money, reversed: boolean): Money => (reversed ? minus(amount, amount) : amount)
-    const now = feeInForce(fee, line)
-    const was = feeInForce(fee, before)
-    const made = fee.madeBy === by ? sum([], currency) : standing(was.amount, was.reversed)
     if (!makers.has(fee.madeBy)) continue
-    const amount = minus(standing(now.amount, now.reversed), made)
+    const was = fee.madeBy === by ? zero(currency) : feeInForce(fee, before).amount
+    const amount = minus(feeInForce(fee, line).amount, was)
     charges.push({
-      ...span,
+      ...changed(fee),
       id: `${fee.locator}/${by}/fee`,
       type: 'fee',
       amount,
@@ -65,7 +61,7 @@ function runCharges(
   run: PerilRun,
   net: Amounts,
   { locator }: Modification,
-  span: Pick<Charge, 'start' | 'end'>,
+  span: Span,
   perilName: string,
 ): Charge[] {
   const source = {

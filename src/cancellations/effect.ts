@@ -28,7 +28,7 @@ import { acceptedQuote } from '../quotes/plans.ts'
 export type EffectContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
 export type CancellationOrder = {
-  kind: Extract<ModificationKind, 'cancellation' | 'withdrawal'>
+  kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
   /** Name of the modification, e.g. `modification.policy.cancel`. */
   name: string
   effectiveAt: Instant
@@ -46,9 +46,12 @@ export function boundQuote(aggregate: PolicyAggregate): Quote {
   return quote
 }
 
-/** The number of the policy's next modification. */
+/** The number of the policy's next modification: its place in the line. One that was taken back leaves its place. */
 export const nextNumber = ({ modifications }: PolicyAggregate): number =>
-  1 + [...modifications.values()].filter(one => one.quoteLocator === undefined && !one.invalidatedAt).length
+  [...modifications.values()].reduce(
+    (next, one) => (one.invalidatedAt === undefined ? Math.max(next, one.number + 1) : next),
+    1,
+  )
 
 /** The policy cancelled from that time on. Takes one digit. Refuses (409) when no coverage is left from then. */
 export function cancelled(
@@ -103,7 +106,7 @@ export function cancelled(
 }
 
 /** What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3). */
-function reducedFees(
+export function reducedFees(
   fees: readonly FeeInForce[],
   { locator, effectiveAt, kind, proration }: Modification,
   product: ProductDefinition,
@@ -126,7 +129,7 @@ function reducedFees(
       }
     }
     if (removed.length === 0) return []
-    const change: FeeChange = { by: locator, reversed: left.length === 0, parts: left, removed }
+    const change: FeeChange = { by: locator, parts: left, removed }
     return [{ ...fee, changes: [...fee.changes, change] }]
   })
 }

@@ -1,18 +1,10 @@
 import type { Carried } from '../cancellations/effect.ts'
 import type { Uuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
-import {
-  type Cut,
-  type ExposureRun,
-  type Fee,
-  type Modification,
-  type PerilRun,
-  type PolicyAggregate,
-  type Quote,
-  withRecords,
-} from '../policies/aggregate.ts'
+import { type ExposureRun, type Fee, type PerilRun, withRecords } from '../policies/aggregate.ts'
 import { lineOf, withIssued } from '../policies/fold/line.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
+import { endOfRun } from '../policies/fold/run-end.ts'
 import { PerilRating } from '../rating/peril-rating.ts'
 import { standardFees } from '../rating/rate.ts'
 import { Rater, type RatingContext } from '../rating/rater.ts'
@@ -25,14 +17,18 @@ export function pricedEndorsement(
 ): Carried {
   const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context)
   const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
-  const runsOf = exposureRunsOf(aggregate, quote, modification)
+  // What was taken back made runs and cuts too; they count for nothing.
+  const line = lineOf(aggregate, quote, withIssued(modification.locator))
+  const counted = new Set(line.map(step => step.modification.locator))
   const priced = [...aggregate.perilRuns.values()]
     .filter(run => run.madeBy === modification.locator && run.price === undefined)
     .map((run): PerilRun => {
       const peril = aggregate.perils.get(run.perilLocator)!
       const exposure = aggregate.exposures.get(peril.exposureLocator)!
       const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
-      const exposureRun = runsOf.get(exposure.locator)!.findLast(one => covers(one, run.start))!
+      const exposureRun = [...aggregate.exposureRuns.values()].findLast(
+        one => one.exposureLocator === exposure.locator && covers(one, run.start, counted),
+      )!
       return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
     })
   const rated = { ...aggregate, perilRuns: withRecords(aggregate.perilRuns, priced) }
@@ -48,25 +44,6 @@ export function pricedEndorsement(
   }
 }
 
-/** Exposures' runs as they are with the modification: what was taken back has made and cut none. */
-function exposureRunsOf(
-  aggregate: PolicyAggregate,
-  quote: Quote,
-  { locator }: Modification,
-): ReadonlyMap<Uuid, readonly ExposureRun[]> {
-  const line = lineOf(aggregate, quote, withIssued(locator))
-  const counted = new Set(line.map(step => step.modification.locator))
-  const runs = new Map<Uuid, ExposureRun[]>()
-  for (const run of aggregate.exposureRuns.values()) {
-    if (!counted.has(run.madeBy)) continue
-    const cuts = run.cuts.filter(cut => counted.has(cut.by))
-    const list = runs.get(run.exposureLocator)
-    if (list) list.push({ ...run, cuts })
-    else runs.set(run.exposureLocator, [{ ...run, cuts }])
-  }
-  return runs
-}
-
 /** Whether the run holds at that time: within its span, and before its cuts. */
-const covers = (run: { start: Instant; end: Instant; cuts: readonly Cut[] }, at: Instant): boolean =>
-  run.start <= at && at < run.end && run.cuts.every(cut => at < cut.from)
+const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
+  counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)

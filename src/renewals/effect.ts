@@ -1,7 +1,6 @@
 // What a renewal does to a policy (brief 1.4, 2.2): one more segment where the policy ends, with a run for each
 // exposure that goes on, and perils of its own, linked to those that they renew by their renewal group.
 import { boundQuote, nextNumber } from '../cancellations/effect.ts'
-import { standingCancellation } from '../cancellations/standing.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { Endorsed } from '../endorsements/effect.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -21,6 +20,8 @@ import {
 import { changeDraft } from '../policies/draft/changes.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
 import { inForce, piecesOf } from '../policies/fold/pieces.ts'
+import { endOfRun } from '../policies/fold/run-end.ts'
+import { standingCancellations } from '../policies/standing-cancellations.ts'
 
 /** Digit locators that carrying a renewal out takes beside those of its changes: one for each peril that goes on. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
@@ -38,13 +39,18 @@ export function renewed(
 ): Endorsed {
   const { now, supply, product } = context
   const quote = boundQuote(before)
-  const cancellation = standingCancellation(before)
+  const cancellation = standingCancellations(before).at(-1)
   if (cancellation)
     throw new Refusal(
       'wrongState',
       `Policy ${before.policy.locator} is cancelled from ${cancellation.effectiveAt} on and cannot be renewed; reinstate it first.`,
     )
   const last = segmentsInForce(lineOf(before, quote)).at(-1)
+  if (renewal.startAt !== before.policy.effectiveEnd)
+    throw new Refusal(
+      'wrongState',
+      `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy ends at ${before.policy.effectiveEnd} by now; update the renewal, and it starts there.`,
+    )
   if (!last || last.end !== renewal.startAt)
     throw new Refusal(
       'wrongState',
@@ -130,7 +136,7 @@ function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
   const counted = new Set(line.map(step => step.modification.locator))
   return {
     exposureRuns: [...before.exposureRuns.values()].filter(
-      run => counted.has(run.madeBy) && run.end === startAt && !run.cuts.some(cut => counted.has(cut.by)),
+      run => counted.has(run.madeBy) && run.start < startAt && endOfRun(run, counted) === startAt,
     ),
     // A run that was cut while its end was cancelled has that end again once it is reinstated.
     perilRuns: [...before.perilRuns.values()].filter(run =>

@@ -331,7 +331,10 @@ describe('bad endorsements are refused with what to do', () => {
       [{ endorsementName: 'never', endExposures: ['nowhere'] }, /no exposure 'nowhere'/],
       [{ endorsementName: 'never', fieldValues: { nonsense: '1' } }, /nonsense/],
       [{ endorsementName: 'input', state: 'quoted', ...dearer(policy) }, /needs reprice/],
-      [{ endorsementName: 'never', newPolicyEndTimestamp: later(policy, 14) }, /not enabled/],
+      [
+        { endorsementName: 'never', newPolicyEndTimestamp: later(policy, 14) },
+        /property\.endorsement\.policy\.end\.enabled/,
+      ],
     ]
     for (const [body, says] of tries) {
       const answer = await motor.post<{ message: string }>(`/policies/${policy.locator}/endorsements`, body)

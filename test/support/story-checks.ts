@@ -1,7 +1,7 @@
 // What holds of a policy at every point of its story, and what the naive model says of it (naive-policy.ts).
 import Big from 'big.js'
 import { expect } from 'vitest'
-import { amountsDue, planOf, standingInvoices } from '../../src/billing/bill.ts'
+import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/billing/bill.ts'
 import { boundQuote } from '../../src/cancellations/effect.ts'
 import { recordedPriceChange } from '../../src/cancellations/projection.ts'
 import { toNumber } from '../../src/platform/money.ts'
@@ -22,7 +22,7 @@ import { bigOf, naiveOf, naiveWithAccepted, type Story } from './policy-story.ts
 import { keyedExposures, keyedPerils, locatorsOf } from './story-keys.ts'
 
 /** As `toEqual`, which takes longer to find that nothing differs than the whole story takes. */
-function same(actual: unknown, expected: unknown): void {
+export function same(actual: unknown, expected: unknown): void {
   if (JSON.stringify(actual) !== JSON.stringify(expected)) expect(actual).toEqual(expected)
 }
 
@@ -267,7 +267,7 @@ function billed(aggregate: PolicyAggregate): Big {
         .map(invoice => invoice.installmentNumber),
     )
     const counted = planOf(aggregate, modification).filter(
-      one => invoiced.has(one.number) || one.absorbedBy === undefined,
+      one => invoiced.has(one.number) || !isAbsorbed(aggregate, one),
     )
     return counted.reduce((sum, one) => sum.plus(bigOf(amounts[one.number - 1]!)), total)
   }, new Big(0))

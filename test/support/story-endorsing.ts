@@ -75,7 +75,7 @@ export async function endorse(story: Story, one: Step, kind: 'endorsement' | 're
     one.atOnce && one.far === 3 ? asked : undefined,
   )
   if (one.far === 0) return { story: atOnce, expectedRefusal: because }
-  const of = { kind: 'endorsement' as const, endorsement: locator }
+  const of = { kind: 'endorsement' as const, endorsement: locator, asked: 'price' as const }
   if (one.atOnce) return { story: atOnce, expectedRefusal: because ?? blocked }
   let now = atOnce
   const previewed = await changeOf(now, of)
@@ -104,7 +104,7 @@ export async function continueEndorsement(story: Story, one: Step): Promise<Told
   const asked = story.asked.get(String(record.locator))!
   const action = actionOn(record, one)
   const isForward = action === 'quote' || action === 'accept' || action === 'issue'
-  const of = { kind: 'endorsement' as const, endorsement: record.locator }
+  const of = { kind: 'endorsement' as const, endorsement: record.locator, asked: 'price' as const }
   const previewed = isForward ? await changeOf(story, of) : undefined
   const next = await decided(story, {
     action,

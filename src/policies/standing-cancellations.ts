@@ -1,11 +1,11 @@
-import type { Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import type { Modification, PolicyAggregate } from './aggregate.ts'
 
-/** The latest cancellation or withdrawal that is not reinstated (brief 1.1); undefined when there is none. */
-export function standingCancellation({
+/** Cancellations and withdrawals that are carried out and not reinstated, in their order. */
+export function standingCancellations({
   modifications,
   cancellations,
   reinstatements,
-}: PolicyAggregate): Modification | undefined {
+}: PolicyAggregate): Modification[] {
   const back = new Set(
     [...reinstatements.values()].filter(one => one.state === 'issued').map(one => one.cancellationLocator),
   )
@@ -16,5 +16,4 @@ export function standingCancellation({
     .filter(one => one.kind === 'cancellation' || one.kind === 'withdrawal')
     .filter(one => !undone.has(one.locator))
     .sort((a, b) => a.number - b.number)
-    .at(-1)
 }
