@@ -30,6 +30,7 @@ import { inForce, type Piece, piecesOf } from '../policies/fold/pieces.ts'
 import { endOfRun } from '../policies/fold/run-end.ts'
 import type { EndorsedExposure, EndorsementChanges } from './changes.ts'
 import { extended, prorated } from './continuation.ts'
+import { joinedUpdates } from './joined-updates.ts'
 
 export type EndorsementContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -103,7 +104,7 @@ export class Content {
     const ended = new Set(changes.endExposures ?? [])
     for (const locator of ended)
       if (!this.#exposure(locator)) this.#stray(locator, changes.endExposures!.indexOf(locator))
-    for (const [index, update] of (changes.updateExposures ?? []).entries())
+    for (const { update, index } of joinedUpdates(changes.updateExposures ?? []))
       this.#updateExposure(update, index, asked, segments)
     for (const locator of ended) {
       const exposure = this.#exposure(locator)
