@@ -206,3 +206,20 @@ describe('a renewal', () => {
     expect(figuresOf(story).grossPremium).toBe(337.39)
   })
 })
+
+describe('a cancellation from a time in a gap of the coverage', () => {
+  it('ends the policy where its coverage ends, and an earlier one that is reinstated finds that end again', async () => {
+    const dayOf = ({ loaded, rules }: Story): string => {
+      const { year, month, day } = localParts(loaded.aggregate.policy.effectiveEnd, rules.timeZone)
+      return `${year}-${month}-${day}`
+    }
+    // Half of the year is cancelled, then half of what is left; of the first half the last part comes back.
+    const gap = [cancel(500), cancel(500), { ...REINSTATE, which: 0, later: 600 }]
+    expect(dayOf((await told(gap)).story)).toBe('2028-1-30')
+    const { story } = await told([...gap, cancel(600)])
+    expect(dayOf(story)).toBe('2027-5-1')
+    const { story: back } = await told([...gap, cancel(600), cancel(300), { ...REINSTATE, which: 3 }])
+    expect(dayOf(back)).toBe('2027-5-1')
+    expect(priceOf(back)).toMatchObject(figuresOf(story))
+  })
+})

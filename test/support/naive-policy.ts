@@ -481,7 +481,7 @@ function withoutRest(
     gone.set(key, lost)
   }
   const removed = new Map([...policy.removed, [name, { at: from, items: gone }] as const])
-  return { ...policy, end: from, items, removed }
+  return { ...policy, end: items.get(COVER)!.at(-1)?.end ?? from, items, removed }
 }
 
 /** What was removed comes back: whole from its own time on, from later in proportion to its months (brief 1.6). */
