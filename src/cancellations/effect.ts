@@ -6,7 +6,7 @@ import type { ProductDefinition } from '../configuration/configuration.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
 import { minus } from '../platform/money.ts'
-import type { Instant } from '../platform/time.ts'
+import { earlier, type Instant } from '../platform/time.ts'
 import {
   type Fee,
   type FeeChange,
@@ -62,15 +62,20 @@ export function cancelled(
   const quote = boundQuote(before)
   const { effectiveAt } = order
   const line = lineOf(before, quote)
-  const hit = segmentsInForce(line).filter(segment => segment.end > effectiveAt)
+  const covered = segmentsInForce(line)
+  const hit = covered.filter(segment => segment.end > effectiveAt)
   if (hit.length === 0)
     throw new Refusal('wrongState', `Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
+  // From a time in a gap of the coverage on, the policy ends where its coverage does: what cancels and reinstates it
+  // from an earlier time finds that end again.
+  const last = covered.findLast(segment => segment.start < effectiveAt)
+  const policyEnd = last ? earlier(last.end, effectiveAt) : effectiveAt
   const modification: Modification = {
     ...order,
     locator: supply.uuid(),
     displayId: supply.digits() as DisplayId,
     number: nextNumber(before),
-    policyEnd: effectiveAt,
+    policyEnd,
     createdAt: now,
     updatedAt: now,
     issuedAt: now,
@@ -89,7 +94,7 @@ export function cancelled(
     )
   const after: PolicyAggregate = {
     ...before,
-    policy: { ...before.policy, effectiveEnd: effectiveAt, updatedAt: now },
+    policy: { ...before.policy, effectiveEnd: policyEnd, updatedAt: now },
     modifications: withRecords(before.modifications, [modification]),
     segments: withRecords(before.segments, [
       ...hit.map(segment => ({ ...segment, replacedBy: modification.locator })),

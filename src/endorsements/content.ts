@@ -26,9 +26,11 @@ import { changedData, report } from '../policies/draft/changed-data.ts'
 import { updatePerilAmounts } from '../policies/draft/peril-amounts.ts'
 import type { ExposureCreate, PerilUpdate, ReportedProblems } from '../policies/draft/request.ts'
 import type { Line } from '../policies/fold/line.ts'
+import { inForce, type Piece, piecesOf } from '../policies/fold/pieces.ts'
 import { endOfRun } from '../policies/fold/run-end.ts'
 import type { EndorsedExposure, EndorsementChanges } from './changes.ts'
-import { continued, extended, prorated } from './continuation.ts'
+import { extended, prorated } from './continuation.ts'
+import { joinedUpdates } from './joined-updates.ts'
 
 export type EndorsementContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -37,6 +39,12 @@ export type Repricing = 'never' | 'changed' | 'all'
 
 /** Where coverage ends before and after it: the same, unless it gives the policy a new end. */
 export type Ends = { readonly old: Instant; readonly new: Instant }
+
+/**
+ * A run that is in force at the endorsement's time or later: until when, and its pieces in the new segments, at what
+ * they cost if nothing changes. None where the policy ends before them now.
+ */
+type Going = { readonly end: Instant; readonly pieces: readonly Piece[] }
 
 /** What an endorsement asks of one peril, beside what changes around it. */
 type Asked = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
@@ -54,6 +62,10 @@ export class Content {
   readonly #perils: Peril[] = []
   readonly #exposureRuns: ExposureRun[] = []
   readonly #perilRuns: PerilRun[] = []
+  /** Stretches that the policy covers from the endorsement's time on; what lies between them was cancelled. */
+  #covered: readonly Span[] = []
+  /** What goes on of the runs that are in force then. */
+  #going: ReadonlyMap<PerilRun, Going> = new Map()
   /** Locators of groups that the request adds: the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
   #policyChanged = false
@@ -86,29 +98,30 @@ export class Content {
   /** Cuts and makes runs; `segments` are the policy's from the endorsement's time on. */
   change(changes: EndorsementChanges, segments: readonly PolicySegment[], repricing: Repricing): void {
     const { product } = this.#context
+    this.#covered = stretchesOf(segments)
+    this.#going = this.#goingOn(segments)
     const asked = new Map<string, Asked>()
     const ended = new Set(changes.endExposures ?? [])
     for (const locator of ended)
       if (!this.#exposure(locator)) this.#stray(locator, changes.endExposures!.indexOf(locator))
-    for (const [index, update] of (changes.updateExposures ?? []).entries())
+    for (const { update, index } of joinedUpdates(changes.updateExposures ?? []))
       this.#updateExposure(update, index, asked, segments)
     for (const locator of ended) {
       const exposure = this.#exposure(locator)
-      for (const run of exposure ? this.#runsOf(exposure) : []) this.#exposureRuns.push(this.#cut(run))
+      for (const run of exposure ? this.#runsOf(exposure) : []) this.#replaceExposure(run, undefined)
     }
     this.#moveExposureEnds()
-    for (const run of this.#before.perilRuns.values()) {
+    for (const [run, going] of this.#going) {
       const peril = this.#before.perils.get(run.perilLocator)
-      const span = peril && this.#remaining(run)
       const exposure = peril && this.#before.exposures.get(peril.exposureLocator)
-      if (!peril || !span || !exposure) continue
+      if (!peril || !exposure) continue
       const definition = product.exposures
         .find(one => one.name === exposure.name)
         ?.perils.find(one => one.name === peril.name)
       if (!definition) continue
       const isEnded = ended.has(exposure.locator) || asked.get(peril.locator)?.ended === true
-      if (isEnded || span.start >= this.#ends.new) this.#perilRuns.push(this.#cut(run))
-      else this.#continue(run, span, definition, asked.get(peril.locator), segments, repricing)
+      if (isEnded || going.pieces.length === 0) this.#perilRuns.push(this.#cut(run))
+      else this.#continue(run, going, definition, asked.get(peril.locator), repricing)
     }
     for (const [index, creation] of (changes.addExposures ?? []).entries())
       this.#addExposure(creation, index, segments)
@@ -142,19 +155,7 @@ export class Content {
       exposureChanged = true
       this.#replaceExposure(run, data)
     }
-    const perils = [...this.#before.perils.values()].filter(one => one.exposureLocator === exposure.locator)
-    const known = new Map<string, Peril>(perils.map(one => [one.locator, one]))
-    for (const peril of perils) asked.set(peril.locator, { ended: false, exposureChanged })
-    for (const one of update.updatePerils ?? []) {
-      const entry = asked.get(one.perilLocator)
-      if (entry && known.has(one.perilLocator)) asked.set(one.perilLocator, { ...entry, update: one })
-      else this.#strayPeril(exposure, one.perilLocator, index)
-    }
-    for (const locator of update.endPerils ?? []) {
-      const entry = asked.get(locator)
-      if (entry && known.has(locator)) asked.set(locator, { ...entry, ended: true })
-      else this.#strayPeril(exposure, locator, index)
-    }
+    this.#askPerils(exposure, update, index, exposureChanged, asked)
     // The exposure may end before the policy does.
     const spans = this.#runsOf(exposure).flatMap(run =>
       within(segments, this.#continuing(this.#remaining(run)!)).map(({ part }) => part),
@@ -162,6 +163,38 @@ export class Content {
     for (const creation of update.addPerils ?? []) {
       const added = addedPeril(exposure, definition, creation, index, this.#changing())
       if (added) this.#addPeril(added, spans)
+    }
+  }
+
+  /** What is asked of a peril is asked of those that renew it too, unless they are named themselves. */
+  #askPerils(
+    exposure: Exposure,
+    update: EndorsedExposure,
+    index: number,
+    exposureChanged: boolean,
+    asked: Map<string, Asked>,
+  ): void {
+    const perils = [...this.#before.perils.values()]
+      .filter(one => one.exposureLocator === exposure.locator)
+      .sort((a, b) => a.displayId - b.displayId)
+    const covered = new Set([...this.#going.keys()].map(run => run.perilLocator))
+    const known = new Set<string>(perils.map(one => one.locator).filter(locator => covered.has(locator)))
+    const updates = new Map((update.updatePerils ?? []).map(one => [one.perilLocator, one]))
+    const ends = new Set(update.endPerils ?? [])
+    for (const locator of [...updates.keys(), ...ends])
+      if (!known.has(locator)) this.#strayPeril(exposure, locator, index)
+    for (const { locator, renewalGroup, displayId } of perils) {
+      const named = perils.findLast(
+        one =>
+          one.renewalGroup === renewalGroup &&
+          one.displayId <= displayId &&
+          (updates.has(one.locator) || ends.has(one.locator)),
+      )
+      asked.set(locator, {
+        exposureChanged,
+        update: named && updates.get(named.locator),
+        ended: named !== undefined && ends.has(named.locator),
+      })
     }
   }
 
@@ -180,10 +213,25 @@ export class Content {
     }
   }
 
-  /** Another run of the exposure from the endorsement's time on. */
-  #replaceExposure(run: ExposureRun, data: FieldData): void {
-    const span = this.#continuing(this.#remaining(run)!)
-    this.#exposureRuns.push(this.#cut(run), { ...run, ...this.#made(span), data })
+  /**
+   * The run ends at the endorsement's time; where the policy is covered then, the exposure has the other data, or
+   * none. Where it is cancelled it stays as it was: that is what a reinstatement brings back (brief 1.6).
+   */
+  #replaceExposure(run: ExposureRun, data: FieldData | undefined): void {
+    const left = this.#remaining(run)!
+    const span = this.#ends.new === this.#ends.old ? left : this.#continuing(left)
+    this.#exposureRuns.push(this.#cut(run))
+    let from = span.start
+    const upTo = (end: Instant, content: FieldData | undefined): void => {
+      if (end <= from) return
+      if (content) this.#exposureRuns.push({ ...run, ...this.#made({ start: from, end }), data: content })
+      from = end
+    }
+    for (const stretch of this.#covered) {
+      upTo(earlier(stretch.start, span.end), run.data)
+      upTo(earlier(stretch.end, span.end), data)
+    }
+    upTo(span.end, run.data)
   }
 
   /**
@@ -193,38 +241,50 @@ export class Content {
    */
   #continue(
     run: PerilRun,
-    span: Span,
+    { end, pieces }: Going,
     definition: PerilDefinition,
     asked: Asked | undefined,
-    segments: readonly PolicySegment[],
     repricing: Repricing,
   ): void {
     const own = asked?.update && this.#updatedPeril(run, definition, asked.update)
     const changed = own !== undefined || asked?.exposureChanged === true || this.#policyChanged
     const rated = repricing === 'all' || (repricing === 'changed' && changed)
-    const { timeZone } = this.#before.policy
     if (rated) {
       this.#perilRuns.push(this.#cut(run))
-      for (const { part } of within(segments, this.#continuing(span)))
-        this.#perilRuns.push({ ...run, ...this.#made(part), ...own, price: undefined })
+      for (const piece of pieces)
+        this.#perilRuns.push({ ...run, ...this.#made(this.#continuing(piece)), ...own, price: undefined })
       return
     }
     if (own !== undefined) {
-      const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
-      const pieces = continued(run, this.#line, step, timeZone)
       this.#perilRuns.push(this.#cut(run))
-      for (const { segment, part } of within(segments, span)) {
-        const price = prorated(run.price, pieces.get(segment.locator))
-        this.#perilRuns.push({ ...run, ...this.#made(part), ...own, price })
+      for (const piece of pieces) {
+        const span = { start: piece.start, end: piece.end }
+        this.#perilRuns.push({ ...run, ...this.#made(span), ...own, price: prorated(run.price, piece) })
       }
-    } else if (span.end > this.#ends.new) this.#perilRuns.push(this.#cut(run, this.#ends.new))
-    const more = this.#extension(span)
+    } else if (end > this.#ends.new) this.#perilRuns.push(this.#cut(run, this.#ends.new))
+    const more = this.#extension({ start: run.start, end })
     if (!more) return
-    const price = repricing === 'never' ? extended(run, more, timeZone) : undefined
+    const price = repricing === 'never' ? extended(run, more, this.#before.policy.timeZone) : undefined
     this.#perilRuns.push({ ...run, ...this.#made(more), ...own, price })
   }
 
-  /** The segments in force that the new ones continue, for the fold of what a run would have cost. */
+  /** Runs in force from then on. What a cancellation took from one is no piece of it, until it is reinstated. */
+  #goingOn(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Going> {
+    const { timeZone } = this.#before.policy
+    const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
+    const line = [...this.#line, step]
+    const here = new Set(segments.map(segment => segment.locator))
+    const going = new Map<PerilRun, Going>()
+    for (const run of this.#before.perilRuns.values()) {
+      const end = inForce(piecesOf(run, this.#line, timeZone)).at(-1)?.end
+      if (end === undefined || end <= this.#modification.effectiveAt) continue
+      const pieces = inForce(piecesOf(run, line, timeZone)).filter(piece => here.has(piece.segment.locator))
+      going.set(run, { end, pieces })
+    }
+    return going
+  }
+
+  /** The segments in force that the new ones continue. */
   #replacedBy(segments: readonly PolicySegment[]): PolicySegment[] {
     const predecessors = new Set(segments.map(segment => segment.predecessor))
     return [...this.#before.segments.values()].filter(segment => predecessors.has(segment.locator))
@@ -259,16 +319,16 @@ export class Content {
     return exposure && this.#runsOf(exposure).length > 0 ? exposure : undefined
   }
 
-  /** Runs of the exposure that hold between the endorsement's time and the policy's new end. */
+  /** Runs of the exposure that hold where the policy is covered at the endorsement's time or later. */
   #runsOf(exposure: Exposure): ExposureRun[] {
     return [...this.#before.exposureRuns.values()].filter(run => {
-      const span = run.exposureLocator === exposure.locator && this.#remaining(run)
-      return span && span.start < this.#ends.new
+      const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
+      return span !== undefined && this.#covered.some(one => one.start < span.end && span.start < one.end)
     })
   }
 
   /** What is left of a run from the endorsement's time on; undefined when nothing is. */
-  #remaining(run: ExposureRun | PerilRun): Span | undefined {
+  #remaining(run: ExposureRun): Span | undefined {
     if (!this.#counted.has(run.madeBy)) return undefined
     const end = endOfRun(run, this.#counted)
     const start = later(run.start, this.#modification.effectiveAt)
@@ -303,7 +363,7 @@ export class Content {
     }
   }
 
-  /** The data after the changes, as it is stored; the very same when the request says nothing of it. */
+  /** The data after the changes, as it is stored; the very same when they leave it as it is. */
   #changed(
     owner: string,
     reportedAs: string,
@@ -318,7 +378,8 @@ export class Content {
       locators[used] ??= this.#context.supply.uuid()
       return locators[used++]!
     }
-    return changedData(reportedAs, fields, data, changes, this.#changing(), next) ?? data
+    const after = changedData(reportedAs, fields, data, changes, this.#changing(), next)
+    return after && !isSameData(after, data) ? after : data
   }
 
   #changing(): AdditionContext {
@@ -335,16 +396,35 @@ export class Content {
     })
   }
 
-  #strayPeril(exposure: Exposure, name: string, index: number): void {
+  #strayPeril(exposure: Exposure, locator: string, index: number): void {
     this.reported.strays.push({
       exposureName: exposure.name,
       exposureLocator: exposure.locator,
       index,
-      perilName: name,
-      message: `Exposure '${exposure.locator}' has no peril '${name}'; send one of its perils.`,
+      perilName: locator,
+      message: `Exposure '${exposure.locator}' has no peril '${locator}' that is covered then; send one of its perils.`,
     })
   }
 }
+
+/** Segments that follow one another without a gap, as one. They come in the order of time. */
+function stretchesOf(segments: readonly PolicySegment[]): Span[] {
+  const stretches: Span[] = []
+  for (const { start, end } of segments) {
+    const last = stretches.at(-1)
+    if (last?.end === start) stretches[stretches.length - 1] = { start: last.start, end }
+    else stretches.push({ start, end })
+  }
+  return stretches
+}
+
+/** Whether both have the same values and groups, in whatever order the values were said. */
+const isSameData = (a: FieldData, b: FieldData): boolean =>
+  JSON.stringify([ordered(a.values), a.groups.map(one => ({ ...one, values: ordered(one.values) }))]) ===
+  JSON.stringify([ordered(b.values), b.groups.map(one => ({ ...one, values: ordered(one.values) }))])
+
+const ordered = (values: FieldData['values']) =>
+  Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1))
 
 /** The span's parts in the segments, in their order. */
 const within = (segments: readonly PolicySegment[], span: Span): { segment: PolicySegment; part: Span }[] =>

@@ -1,12 +1,10 @@
 // What a run that goes on costs without being rated: its share of the old price up to the policy's old end, and its
 // month rates beyond it.
 import Big from 'big.js'
-import type { Uuid } from '../platform/locators.ts'
 import { type Decimal, type Money, money } from '../platform/money.ts'
 import { months, type Span, type TimeZone } from '../platform/time.ts'
 import type { PerilPrice, PerilRun, RatedAmount } from '../policies/aggregate.ts'
-import type { Line, Step } from '../policies/fold/line.ts'
-import { inForce, type Piece, piecesOf } from '../policies/fold/pieces.ts'
+import type { Piece } from '../policies/fold/pieces.ts'
 import { measureOf, portion } from '../policies/fold/shares.ts'
 
 /** The old price with the amounts of one piece of it. */
@@ -21,18 +19,6 @@ export const prorated = (price: PerilPrice | undefined, piece: Piece | undefined
     taxes: price.taxes.map((tax, at) => ({ ...tax, amount: piece.amounts!.taxes[at]! })),
     commissions: price.commissions.map((one, at) => ({ ...one, amount: piece.amounts!.commissions[at]! })),
   }
-
-/** What a run would have cost in each of the segments, had it gone on: its pieces there. */
-export function continued(run: PerilRun, line: Line, step: Step, timeZone: TimeZone): Map<Uuid, Piece> {
-  const pieces = inForce(
-    piecesOf(
-      { ...run, cuts: run.cuts.filter(cut => cut.by !== step.modification.locator) },
-      [...line, step],
-      timeZone,
-    ),
-  )
-  return new Map(pieces.map(piece => [piece.segment.locator, piece]))
-}
 
 /**
  * What a run costs over a stretch that follows it: its month rates times the months (brief 3.1). A tax has no rate

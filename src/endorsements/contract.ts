@@ -44,7 +44,10 @@ export const OptionalFirstState = optional(
 
 // ---------------------------------------------------------------------------------------------- requests
 
-/** `endPerils` are locators of perils that are covered no longer. */
+/**
+ * `endPerils` are locators of perils that are covered no longer. What is asked of a peril is asked of those that
+ * renew it too, unless they are named themselves.
+ */
 export const EndorsementExposureUpdateRequest = z
   .object({
     exposureLocator: Locator,

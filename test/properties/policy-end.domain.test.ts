@@ -170,6 +170,10 @@ async function moved(story: Story, one: Move): Promise<Story | undefined> {
         later: 0,
         firmly: true,
         days: 1,
+        changes: [],
+        far: 3,
+        atOnce: true,
+        reprice: false,
       }
       const after = one.firmly
         ? await inSteps(story, step, 'cancelAndReinstate')
