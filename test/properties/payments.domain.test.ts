@@ -191,7 +191,7 @@ describe.each(BOOKS)(
               }
             }
           }),
-          { seed: SEED, numRuns: size(40, 1_500) },
+          { seed: SEED, numRuns: size(60, 1_500) },
         )
         for (const count of Object.values(seen)) expect(count).toBeGreaterThan(10)
       },
