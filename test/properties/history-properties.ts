@@ -86,7 +86,7 @@ export function describeHistories(example: Example): void {
               policyResponse(aggregate, product, options),
             )
           }),
-          runs(12, 600),
+          runs(30, 1_000),
         )
       },
       size(150_000, 3_000_000),
@@ -105,7 +105,7 @@ export function describeHistories(example: Example): void {
             }
             knowsWhatItAnswered(story, answers)
           }),
-          runs(4, 150),
+          runs(8, 150),
         )
       },
       size(150_000, 3_000_000),
@@ -123,7 +123,7 @@ export function describeHistories(example: Example): void {
             expect(figures(priceOf(second))).toEqual(figures(priceOf(first)))
             expect(tale(second)).toBe(tale(first))
           }),
-          runs(5, 150),
+          runs(8, 150),
         )
       },
       size(60_000, 600_000),
@@ -143,7 +143,7 @@ export function describeHistories(example: Example): void {
             )
             addsUp(cancelled!)
           }),
-          runs(6, 250),
+          runs(15, 250),
         )
       },
       size(60_000, 600_000),
@@ -166,7 +166,7 @@ export function describeHistories(example: Example): void {
             })
             addsUp(withdrawn!)
           }),
-          runs(4, 100),
+          runs(8, 100),
         )
       },
       size(60_000, 600_000),
