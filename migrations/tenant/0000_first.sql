@@ -280,6 +280,8 @@ CREATE TABLE `modification` (
 	`premium_change` integer,
 	`proration` text,
 	`transaction_locator` text,
+	`undoes` text,
+	`holdbacks` text,
 	`cancellation_name` text,
 	`new_payment_schedule_name` text
 );

@@ -98,6 +98,9 @@ export type ModificationKind =
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
 
+/** A part of a run's premium that a cancellation does not give back (brief 3.2). */
+export type Holdback = { readonly perilRunLocator: Uuid; readonly amount: Money }
+
 /** One transaction. What it made refers to it; when it is issued, all of that is. */
 export type Modification = {
   readonly locator: Uuid
@@ -125,6 +128,10 @@ export type Modification = {
   readonly proration?: Proration
   /** The endorsement, renewal, cancellation or reinstatement that it carries out. */
   readonly transactionLocator?: string
+  /** Of a reinstatement: the modification whose removals it brings back. */
+  readonly undoes?: Uuid
+  /** What a cancellation keeps of the premium that it would give back. */
+  readonly holdbacks?: readonly Holdback[]
   readonly cancellationName?: string
   /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
   readonly newPaymentScheduleName?: string

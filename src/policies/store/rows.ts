@@ -75,10 +75,20 @@ function collection<N extends CollectionName, T extends SQLiteTable>(
 export const COLLECTIONS: Record<CollectionName, Collection> = {
   quotes: collection<'quotes', typeof quotes>(quotes, 'locator'),
   modifications: collection<'modifications', typeof modifications>(modifications, 'number', {
-    toRow: (record: Modification) => ({ ...record, premiumChange: minorOf(record.premiumChange) }),
-    fromRow: (row, currency): Modification => ({
+    toRow: (record: Modification) => ({
+      ...record,
+      premiumChange: minorOf(record.premiumChange),
+      holdbacks: record.holdbacks?.map(one => ({ ...one, amount: one.amount.minor })),
+    }),
+    fromRow: ({ holdbacks, ...row }, currency): Modification => ({
       ...(present(row) as unknown as Modification),
       premiumChange: row.premiumChange === null ? undefined : fromMinor(row.premiumChange, currency),
+      ...(holdbacks && {
+        holdbacks: holdbacks.map(({ perilRunLocator, amount }) => ({
+          perilRunLocator: perilRunLocator as Uuid,
+          amount: fromMinor(amount, currency),
+        })),
+      }),
     }),
   }),
   segments: collection<'segments', typeof policySegments>(policySegments, 'start'),

@@ -123,6 +123,7 @@ export const cancellationsFile = z.strictObject({
       title: text.optional(),
       documents,
       cancellationCategories: textList.default([]),
+      holdback: z.strictObject({ amount: amount.optional(), percent: amount.optional() }).optional(),
       reinstatement: z.strictObject({ defaultDeadlineDays: count, documents }).optional(),
     }),
   ).default([]),
