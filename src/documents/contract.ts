@@ -4,7 +4,12 @@ import { OptionalText, Text, Timestamp, TimestampIfAny } from '../platform/wire.
 export const DocumentType = z.enum(['pdf', 'html'])
 export type DocumentType = z.infer<typeof DocumentType>
 
-/** `url` is signed and holds until `urlExpirationTimestamp`; both are absent until the document is made. */
+export const DocumentState = z.enum(['draft', 'ready', 'dataError', 'renderError', 'conversionError'])
+
+/**
+ * `url` is signed and holds until `urlExpirationTimestamp`; both are absent until the document is made. `state` and
+ * `failureMessage` tell how far that is and why it failed (resources brief 4.2).
+ */
 export const PolicyDocumentResponse = z
   .object({
     locator: Text,
@@ -15,6 +20,8 @@ export const PolicyDocumentResponse = z
     policyModificationLocator: OptionalText,
     url: OptionalText,
     urlExpirationTimestamp: TimestampIfAny,
+    state: DocumentState.optional(),
+    failureMessage: OptionalText,
   })
   .openapi('PolicyDocumentResponse')
 export type PolicyDocumentResponse = z.infer<typeof PolicyDocumentResponse>

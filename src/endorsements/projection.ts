@@ -5,6 +5,7 @@ import { financialTransactions } from '../billing/financial-transactions.ts'
 import { policyInvoiceResponse } from '../billing/invoice-response.ts'
 import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
+import { documentsOf } from '../documents/projection.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
 import { shardOfDigits } from '../platform/locators.ts'
 import { endOfDay } from '../platform/time.ts'
@@ -75,11 +76,11 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
         transactionIssued: modification.issuedAt !== undefined,
         premiumReportName: policy.premiumReportName,
         payments: [],
-        documents: [],
+        documents: documentsOf(aggregate, 'invoice', invoice.locator),
       }),
     plannedInvoices:
       modification && state === 'quoted' ? planned(aggregate, transaction, modification, product) : undefined,
-    documents: [],
+    documents: documentsOf(aggregate, transaction.kind, transaction.locator),
   }
 }
 

@@ -4,6 +4,7 @@
 
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
+import type { PolicyDocument } from '../documents/document.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
@@ -285,6 +286,7 @@ export type PolicyAggregate = {
   readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
+  readonly documents: ReadonlyMap<Uuid, PolicyDocument>
 }
 
 /** The quote that the policy shows. Exactly one is selected at all times. */

@@ -14,8 +14,12 @@ const webhook = {
 const messages = (wire: object): string[] =>
   CreateWebhookRequest.safeParse({ ...webhook, ...wire }).error?.issues.map(issue => issue.message) ?? []
 
-test('the stream has the 74 types of the contract', () => {
-  expect(eventTypes).toHaveLength(74)
+test('the stream has the 74 types of the contract, and two of documents', () => {
+  expect(eventTypes).toHaveLength(76)
+  expect(eventTypes.filter(type => type.startsWith('document.'))).toEqual([
+    'document.ready',
+    'document.failed',
+  ])
   expect(Event.shape.type.options).toEqual(eventTypes)
 })
 

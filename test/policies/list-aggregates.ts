@@ -40,6 +40,7 @@ export const aggregateOf = (
   endorsements: byLocator(records.endorsements ?? []),
   cancellations: byLocator(records.cancellations ?? []),
   reinstatements: byLocator(records.reinstatements ?? []),
+  documents: byLocator(records.documents ?? []),
 })
 
 export const policyOf = (changes: Partial<Policy> = {}, shard = 0): Policy => ({

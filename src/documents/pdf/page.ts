@@ -57,5 +57,6 @@ export const pageOf = (layout: PageLayout = {}): Page => ({
 
 /** The HTML cannot be made a PDF; the message says why and what to do. */
 export class ConversionError extends Error {
-  override readonly name = 'ConversionError'
+  static readonly NAME = 'ConversionError'
+  override readonly name = ConversionError.NAME
 }

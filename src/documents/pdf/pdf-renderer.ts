@@ -44,3 +44,11 @@ export const EMBEDDED: PdfRenderer = {
     return turn
   },
 }
+
+/** The browser where there is one, else the renderer within the service. */
+export async function pdfRenderer(env: Env): Promise<PdfRenderer> {
+  const { BROWSER } = env as Env & { BROWSER?: BrowserRun }
+  if (!BROWSER) return EMBEDDED
+  const { browserRenderer } = await import('./browser.ts')
+  return browserRenderer(BROWSER)
+}

@@ -1,9 +1,9 @@
 // HTML to PDF without a browser. This module and what it needs (parse5, pdfmake) are built into one file of their own,
 // renderer.bundle.mjs, which the service loads when it makes its first document (scripts/documents-bundle.ts).
-import pdfMake from 'pdfmake/build/pdfmake.min.js'
 import type { Block, ContentDefinition, Margin } from './content.ts'
+import { Engine } from './engine.ts'
 import { type Flow, flowOf } from './flow.ts'
-import { type Coverage, coverageOf, type FontFiles, MAIN_FONT, OTHER_FONT } from './fonts.ts'
+import { type Coverage, coverageOf, type FontFiles, MAIN_FONT } from './fonts.ts'
 import { type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
 import { ConversionBudget } from './limits.ts'
@@ -17,30 +17,16 @@ export { ConversionError }
 /** Between a header or footer and the edge of the page, and the text, at least; points. */
 const GAP = 12
 
-type Fonts = { main: Coverage; other: Coverage }
+type Fonts = { engine: Engine; main: Coverage; other: Coverage }
 let fonts: Fonts | undefined
 
 /** Fonts are read once in an isolate. */
 function readFonts(files: FontFiles): Fonts {
-  if (fonts) return fonts
-  for (const [name, file] of Object.entries(files))
-    pdfMake.virtualfs.writeFileSync(`${name}.ttf`, new Uint8Array(file as ArrayBuffer))
-  pdfMake.setFonts({
-    [MAIN_FONT]: {
-      normal: 'regular.ttf',
-      bold: 'bold.ttf',
-      italics: 'italic.ttf',
-      bolditalics: 'boldItalic.ttf',
-    },
-    [OTHER_FONT]: {
-      normal: 'otherRegular.ttf',
-      bold: 'otherBold.ttf',
-      italics: 'otherRegular.ttf',
-      bolditalics: 'otherBold.ttf',
-    },
-  })
-  pdfMake.setUrlAccessPolicy(() => false)
-  fonts = { main: coverageOf(files.regular), other: coverageOf(files.otherRegular) }
+  fonts ??= {
+    engine: new Engine(files),
+    main: coverageOf(files.regular),
+    other: coverageOf(files.otherRegular),
+  }
   return fonts
 }
 
@@ -49,7 +35,7 @@ function readFonts(files: FontFiles): Fonts {
  * they need more. Throws a ConversionError past a limit, and for images that cannot be read.
  */
 export async function renderPdf(html: string, page: Page, files: FontFiles): Promise<Uint8Array> {
-  const { main, other } = readFonts(files)
+  const { engine, main, other } = readFonts(files)
   const budget = new ConversionBudget()
   const document = readHtml(html, budget)
   const [across, down] =
@@ -98,7 +84,7 @@ export async function renderPdf(html: string, page: Page, files: FontFiles): Pro
       pageSize: { width: flow.width, height: 'auto' },
       pageMargins: [0, 0, 0, 0],
     })
-    return content.length === 0 ? 0 : await laidOut(measured, stream => stream.page.height)
+    return content.length === 0 ? 0 : await engine.heightOf(measured)
   }
   const headerHeight = await heightOf(document.header)
   const footerHeight = await heightOf(document.footer)
@@ -127,7 +113,7 @@ export async function renderPdf(html: string, page: Page, files: FontFiles): Pro
       ...(elements <= MOST_KEPT_WITH_NEXT && { pageBreakBefore: isLonelyHeading }),
     })
     // Images of headers and footers are known once these were laid out to be measured.
-    const bytes = await bytesOf({ ...definition, images: flow.images.dictionary })
+    const bytes = await engine.bytesOf({ ...definition, images: flow.images.dictionary })
     return { bytes, pages: counted }
   }
   const first = await make(undefined)
@@ -148,16 +134,3 @@ const sizeOf = (element: HtmlElement): number =>
 
 const has = (element: HtmlElement, tag: string): boolean =>
   element.children.some(child => typeof child !== 'string' && (child.tag === tag || has(child, tag)))
-
-type Stream = Awaited<ReturnType<ReturnType<typeof pdfMake.createPdf>['getStream']>>
-
-async function laidOut<T>(definition: ContentDefinition, read: (stream: Stream) => T): Promise<T> {
-  const stream = await pdfMake.createPdf(definition).getStream()
-  const value = read(stream)
-  stream.end()
-  return value
-}
-
-async function bytesOf(definition: ContentDefinition): Promise<Uint8Array> {
-  return new Uint8Array(await pdfMake.createPdf(definition).getBuffer())
-}

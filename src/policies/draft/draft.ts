@@ -94,6 +94,7 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
     endorsements: new Map(),
     cancellations: new Map(),
     reinstatements: new Map(),
+    documents: new Map(),
   }
   return changeDraft(
     empty,

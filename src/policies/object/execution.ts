@@ -5,6 +5,10 @@ import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { cancellationResponse } from '../../cancellations/projection.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
+import { hintDocuments } from '../../documents/job/hint.ts'
+import { jobChange, jobQueries } from '../../documents/job/store.ts'
+import { type Made, planMade } from '../../documents/made.ts'
+import { withDocuments } from '../../documents/planned.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
@@ -25,6 +29,7 @@ import {
   type EndorsementLocator,
   type LocatorSupply,
   locatorSupply,
+  newUuid,
   type QuoteLocator,
   shardOfDigits,
   type Uuid,
@@ -150,6 +155,10 @@ async function attempt(
   }
 
   const stored = !SHOWN_ONLY.has(operation.kind)
+  // What waits by the rows and not by memory waits: another instance wrote it.
+  const isKnown = (made: readonly Made[]) =>
+    memory.loaded && planMade(memory.loaded.aggregate, made, context.now)
+  if (operation.kind === 'documentsMade' && !isKnown(operation.made)) forget(memory)
   const loaded = await remembered(context, database, memory, locator, stored ? 'guarded' : 'unguarded')
   const plain = attemptWith(locatorSupply(shard, []))
   const recorded = async (
@@ -202,6 +211,10 @@ async function attempt(
     }
     case 'termEnd': {
       const planned = decideTermEnd(loaded.aggregate, loaded.product, operation.notice, context.now)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
+    case 'documentsMade': {
+      const planned = planMade(loaded.aggregate, operation.made, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
     }
     case 'price': {
@@ -269,11 +282,16 @@ async function record(
   { before, loaded, planned, answer: answerOf, subject }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const version = (before?.policy.version ?? 0) + 1
-  const after: PolicyAggregate = { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } }
+  const shard = shardOfDigits(planned.aggregate.policy.locator)
+  const after = withDocuments(
+    before,
+    { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } },
+    { product: loaded.product, now: context.now, uuid: () => newUuid(shard) },
+  )
   const recorded = { ...loaded, aggregate: after }
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
-    shard: shardOfDigits(after.policy.locator),
+    shard,
     guards: [
       policyGuard(before, after),
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
@@ -282,12 +300,15 @@ async function record(
     facts: [
       ...differenceQueries(database, before, after),
       ...termQueries(database, loaded.product, before, after),
+      ...jobQueries(database, before, after, now()),
     ],
     events: planned.events,
     timers: planned.timers,
     answer,
     subject,
   })
+  if (['more', 'progress'].includes(jobChange(before, after)))
+    hintDocuments(context, shard, after.policy.locator)
   if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
   else forget(memory)
   return committed

@@ -3,6 +3,7 @@ import { amountsDue } from '../../billing/bill.ts'
 import type { PolicyInvoiceResponse } from '../../billing/contract.ts'
 import { policyInvoiceResponse } from '../../billing/invoice-response.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
+import { documentsOf, documentsOfPolicy } from '../../documents/projection.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
@@ -49,7 +50,7 @@ export function policyResponse(
     grossFees: toNumber(feeTotal(fees, policy.currency)),
     grossFeesCurrency: policy.currency,
     fees: fees.map(feeResponse),
-    documents: [],
+    documents: documentsOfPolicy(aggregate),
     invoices: invoiceResponses(aggregate),
     quoteSummary: options.summarizeQuotes ? quoteSummary(aggregate) : undefined,
   }
@@ -67,7 +68,7 @@ function invoiceResponses(aggregate: PolicyAggregate): PolicyInvoiceResponse[] {
       transactionIssued: modification.issuedAt !== undefined,
       premiumReportName: aggregate.policy.premiumReportName,
       payments: [],
-      documents: [],
+      documents: documentsOf(aggregate, 'invoice', invoice.locator),
     })
   })
 }
