@@ -2,6 +2,7 @@
 import { accountRoutes } from './accounts/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
+import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...configurationRoutes,
   ...policyRoutes,
+  ...documentRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,
   ...endorsementRoutes,

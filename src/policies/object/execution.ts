@@ -9,6 +9,7 @@ import { hintDocuments } from '../../documents/job/hint.ts'
 import { jobChange, jobQueries } from '../../documents/job/store.ts'
 import { type Made, planMade } from '../../documents/made.ts'
 import { withDocuments } from '../../documents/planned.ts'
+import { planRemoval, planUpload } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
@@ -213,6 +214,10 @@ async function attempt(
       const planned = decideTermEnd(loaded.aggregate, loaded.product, operation.notice, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
     }
+    case 'addDocument':
+      return await recorded(planUpload(loaded.aggregate, operation.document, context.now))
+    case 'removeDocument':
+      return await recorded(planRemoval(loaded.aggregate, operation.document))
     case 'documentsMade': {
       const planned = planMade(loaded.aggregate, operation.made, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID

@@ -1,6 +1,7 @@
 // What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
 
 import type { CancellationOperation } from '../../cancellations/decision.ts'
+import type { PolicyDocument } from '../../documents/document.ts'
 import type { Made } from '../../documents/made.ts'
 import type { EndorsementOperation } from '../../endorsements/decision.ts'
 import type { Calls } from '../../platform/calls.ts'
@@ -35,6 +36,8 @@ export type PolicyOperation =
   | { kind: 'price'; due: boolean }
   /** The decision as stored, or as it would be now. */
   | { kind: 'underwriting' }
+  | { kind: 'addDocument'; document: PolicyDocument }
+  | { kind: 'removeDocument'; document: Uuid }
   /** Documents were made, or failed. */
   | { kind: 'documentsMade'; made: readonly Made[] }
   /** From the clock: invoices whose time has come. */
