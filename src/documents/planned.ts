@@ -152,20 +152,21 @@ function* ofCancellations(
   }
 }
 
-/** When a reinstatement is accepted (brief 1.6), whichever event its documents name. */
+/** When a reinstatement is accepted, unless its documents say `issue` (brief 1.6). */
 function* ofReinstatements(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
   { product }: DocumentPlan,
 ): Generator<Wanted> {
   for (const { was, is } of changed(before?.reinstatements, after.reinstatements)) {
-    if (!eventsBetween(was?.state, is.state).includes('accept')) continue
+    const steps = eventsBetween(was?.state, is.state)
+    if (steps.length === 0) continue
     const { name } = after.cancellations.get(is.cancellationLocator)!
     const terms = product.cancellationTypes?.find(one => one.name === name)?.reinstatement
     const definitions = terms
       ? terms.documents
       : fixedDocuments(product, 'reinstatement', is.cancellationLocator)
-    yield { owner: ownedBy('reinstatement', is), definitions }
+    yield { owner: ownedBy('reinstatement', is), definitions: ofStep(definitions, steps) }
   }
 }
 

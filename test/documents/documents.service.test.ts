@@ -138,7 +138,7 @@ describe('endorsements and renewals', () => {
 })
 
 describe('cancellations and reinstatements', () => {
-  it('have the documents of their type, the reinstatement when it is accepted', async () => {
+  it('have the documents of their type, at the step that these name', async () => {
     const policy = await issued()
     const { body: cancellation } = await motor.post<CancellationResponse>(
       `/policies/${policy.locator}/cancellations`,
@@ -160,12 +160,17 @@ describe('cancellations and reinstatements', () => {
       body: {},
     })
     expect(reinstatement.documents).toEqual([])
-    await callApi('PATCH', `/reinstatements/${reinstatement.locator}/accept`, { token: motor.token })
-    const accepted = await whenMade(
-      () => read<ReinstatementResponse>(`/reinstatements/${reinstatement.locator}`),
+    const step = (action: string) =>
+      callApi('PATCH', `/reinstatements/${reinstatement.locator}/${action}`, { token: motor.token })
+    await step('accept')
+    const again = `/reinstatements/${reinstatement.locator}`
+    expect((await read<ReinstatementResponse>(again)).documents).toEqual([])
+    await step('issue')
+    const issuedAgain = await whenMade(
+      () => read<ReinstatementResponse>(again),
       one => one.documents,
     )
-    expect(names(accepted.documents)).toEqual(['reinstatement.pdf ready'])
+    expect(names(issuedAgain.documents)).toEqual(['reinstatement.pdf ready'])
   })
 
   it('a cancellation without a record has the document of the template of its name, on the policy', async () => {
