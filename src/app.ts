@@ -5,6 +5,7 @@ import { configurationRoutes } from './configuration/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { mediaRoutes } from './media/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { mount } from './platform/http/mount.ts'
@@ -36,6 +37,7 @@ export const ROUTES: readonly Route[] = [
   ...configurationRoutes,
   ...policyRoutes,
   ...documentRoutes,
+  ...mediaRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,
   ...endorsementRoutes,

@@ -157,6 +157,22 @@ CREATE TABLE `webhook` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint
+CREATE TABLE `medium` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`file_name` text NOT NULL,
+	`mime_type` text NOT NULL,
+	`size_bytes` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `policy_medium` (
+	`locator` text NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`file_name` text NOT NULL,
+	`mime_type` text NOT NULL,
+	PRIMARY KEY(`policy_locator`, `locator`)
+);
+--> statement-breakpoint
 CREATE TABLE `cancellation` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,

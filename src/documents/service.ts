@@ -17,7 +17,10 @@ const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
   html: 'text/html; charset=utf-8',
 }
 
-/** Stores the file, then adds it to the policy. A repeat with the same key stores the same file again. */
+/**
+ * Stores the file, then adds it to the policy. A repeat with the same key stores the same file again; another file
+ * with that key, which is refused, does not take its place.
+ */
 export async function addDocument(
   context: RequestContext,
   policyText: string,
@@ -51,7 +54,9 @@ export async function addDocument(
       `documentType says ${documentType}, and the file is ${type}; correct one of them.`,
     )
   const shard = shardOfDigits(policy)
-  const locator = context.idempotency ? derivedUuid(shard, context.idempotency.key) : newUuid(shard)
+  const locator = context.idempotency
+    ? derivedUuid(shard, context.idempotency.key, context.idempotency.bodyHash)
+    : newUuid(shard)
   const key = fileKey(context.tenant, ...documentPath(locator))
   context.calls.r2 += 1
   await context.env.FILES.put(key, file.bytes, { httpMetadata: { contentType: MEDIA_TYPES[type] } })

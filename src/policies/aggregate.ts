@@ -6,6 +6,7 @@ import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
 import type { PolicyDocument } from '../documents/document.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
+import type { Medium } from '../media/medium.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationLocator,
@@ -287,6 +288,7 @@ export type PolicyAggregate = {
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
   readonly documents: ReadonlyMap<Uuid, PolicyDocument>
+  readonly media: ReadonlyMap<Uuid, Medium>
 }
 
 /** The quote that the policy shows. Exactly one is selected at all times. */

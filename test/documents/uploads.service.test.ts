@@ -92,6 +92,9 @@ describe('addDocument', () => {
     const { body } = await motor.get<PolicyResponse>(`/policy/${policy}`)
     expect(body.documents).toHaveLength(1)
     expect(again.body.documents[0]!.locator).toBe(first.body.documents[0]!.locator)
+    expect((await upload(policy, `${PDF} `, { headers })).status).toBe(409)
+    const { bytes } = await fileAt(first.body.documents[0]!.url!)
+    expect(new TextDecoder().decode(bytes)).toBe(PDF)
   })
 
   it('an issued policy takes documents too, a discarded one does not', async () => {

@@ -41,6 +41,7 @@ export const aggregateOf = (
   cancellations: byLocator(records.cancellations ?? []),
   reinstatements: byLocator(records.reinstatements ?? []),
   documents: byLocator(records.documents ?? []),
+  media: byLocator(records.media ?? []),
 })
 
 export const policyOf = (changes: Partial<Policy> = {}, shard = 0): Policy => ({

@@ -95,6 +95,7 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
     cancellations: new Map(),
     reinstatements: new Map(),
     documents: new Map(),
+    media: new Map(),
   }
   return changeDraft(
     empty,

@@ -13,6 +13,7 @@ import { planRemoval, planUpload } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
+import { withMedia } from '../../media/store.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -288,9 +289,10 @@ async function record(
 ): Promise<JsonAnswer | AnswerBySubject> {
   const version = (before?.policy.version ?? 0) + 1
   const shard = shardOfDigits(planned.aggregate.policy.locator)
+  const seen = await withMedia(context, before, planned.aggregate, loaded.product)
   const after = withDocuments(
     before,
-    { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } },
+    { ...seen, policy: { ...seen.policy, version } },
     { product: loaded.product, now: context.now, uuid: () => newUuid(shard) },
   )
   const recorded = { ...loaded, aggregate: after }

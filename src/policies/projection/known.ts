@@ -72,6 +72,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     cancellations: kept(aggregate.cancellations, asOf, one => cancellationThen(one, asOf)),
     reinstatements: kept(aggregate.reinstatements, asOf, one => reinstatementThen(one, modifications, asOf)),
     documents: kept(aggregate.documents, asOf),
+    media: aggregate.media,
   }
   return policy.updatedAt <= asOf ? known : { ...known, policy: policyThen(known) }
 }

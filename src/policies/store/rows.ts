@@ -3,6 +3,7 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Invoice } from '../../billing/invoice.ts'
 import { installments, invoices } from '../../billing/tables.ts'
 import { documents } from '../../documents/tables.ts'
+import { policyMedia } from '../../media/tables.ts'
 import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
 import type { Instant } from '../../platform/time.ts'
@@ -122,6 +123,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   cancellations: collection<'cancellations', typeof cancellations>(cancellations, 'locator'),
   reinstatements: collection<'reinstatements', typeof reinstatements>(reinstatements, 'rowid'),
   documents: collection<'documents', typeof documents>(documents, 'rowid'),
+  media: collection<'media', typeof policyMedia>(policyMedia, 'rowid'),
   installments: collection<'installments', typeof installments>(installments, 'number'),
   invoices: collection<'invoices', typeof invoices>(invoices, 'display_id', {
     fromRow: (row): Invoice => ({

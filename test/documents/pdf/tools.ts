@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FontFiles } from '../../../src/documents/pdf/fonts.ts'
 import { pageOf } from '../../../src/documents/pdf/page.ts'
-import { renderPdf } from '../../../src/documents/pdf/render.ts'
+import { renderPdf } from '../../../src/documents/pdf/renderer.bundle.mjs'
 
 const fontFile = (path: string): ArrayBuffer => {
   const { buffer, byteOffset, byteLength } = readFileSync(`node_modules/${path}`)
