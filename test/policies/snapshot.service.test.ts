@@ -235,7 +235,8 @@ describe('what was overwritten is not known', () => {
     await equalsWhatGetAnswered(policy.locator, [created!, updated!])
     await patch(`/cancellations/${drafted!.locator}/issue`)
     const then = await snapshot(policy.locator, { asOfTimestamp: updated!.at })
-    expect(then).toEqual({ ...updated!.answer, updatedTimestamp: created!.answer.updatedTimestamp })
+    const { updatedTimestamp } = created!.answer
+    expect(withoutFiles(then)).toEqual({ ...withoutFiles(updated!.answer), updatedTimestamp })
   })
 })
 

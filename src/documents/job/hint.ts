@@ -32,7 +32,12 @@ export async function hintDueDocuments(env: Env, tenant: Tenant, shard: number, 
   if (due.length === 0) return
   calls.queue += 1
   const name = shardName(tenant, shard)
-  await env.DOCUMENTS.sendBatch(
-    due.map(policyLocator => ({ body: { ...name, policyLocator } satisfies DocumentHint })),
-  )
+  try {
+    await env.DOCUMENTS.sendBatch(
+      due.map(policyLocator => ({ body: { ...name, policyLocator } satisfies DocumentHint })),
+    )
+  } catch (problem) {
+    // Whatever else the dispatcher has to do does not wait for this; in a minute it hints again.
+    console.error(JSON.stringify({ at: 'hintDueDocuments', ...name, problem: String(problem) }))
+  }
 }

@@ -8,7 +8,8 @@ export type PdfRenderer = {
   render(html: string, page: Page): Promise<Uint8Array>
 }
 
-let fonts: Promise<FontFiles> | undefined
+/** The files and not a promise of them: one of a request that was cut off would never come. */
+let fonts: FontFiles | undefined
 
 async function readFonts(): Promise<FontFiles> {
   const [regular, bold, italic, boldItalic, otherRegular, otherBold] = await Promise.all([
@@ -29,19 +30,12 @@ async function readFonts(): Promise<FontFiles> {
   }
 }
 
-/** One document at a time in an isolate: each may take up most of its memory. */
-let last: Promise<unknown> = Promise.resolve()
-
 /** The renderer within the service; docs/css.md says what it supports. Loaded when the first document is made. */
 export const EMBEDDED: PdfRenderer = {
-  render: (html, page) => {
-    const turn = last.then(async () => {
-      fonts ??= readFonts()
-      const [{ renderPdf }, files] = await Promise.all([import('./renderer.bundle.mjs'), fonts])
-      return await renderPdf(html, page, files)
-    })
-    last = turn.catch(() => undefined)
-    return turn
+  async render(html, page) {
+    fonts ??= await readFonts()
+    const { renderPdf } = await import('./renderer.bundle.mjs')
+    return await renderPdf(html, page, fonts)
   },
 }
 
