@@ -1,21 +1,19 @@
 // The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
 // policyholder, and the record that the document is of under a name of its own.
-import { amountsDue, chargesOf, planOf } from '../billing/bill.ts'
-import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
+
+import { installmentOf } from '../billing/bill.ts'
+import { billedItemsOf, shownItems } from '../billing/billed-items.ts'
 import type { Invoice } from '../billing/invoice.ts'
-import { policyInvoiceResponse } from '../billing/invoice-response.ts'
-import { type InstallmentItem, itemsOf } from '../billing/items.ts'
+import { invoiceResponse } from '../billing/projection.ts'
 import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { cancellationResponse } from '../cancellations/projection.ts'
 import { endorsementOf } from '../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../endorsements/projection.ts'
+import { gracePeriodResponse, lapseResponse } from '../lapses/projection.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../platform/locators.ts'
-import { shardOfDigits } from '../platform/locators.ts'
-import { type Money, sum, toNumber } from '../platform/money.ts'
-import { type Modification, type PolicyAggregate, type Quote, selectedQuote } from '../policies/aggregate.ts'
+import { type PolicyAggregate, type Quote, selectedQuote } from '../policies/aggregate.ts'
 import { isStanding } from '../policies/fold/line.ts'
 import { policyResponse } from '../policies/projection/policy.ts'
-import { perilSegmentLocator } from '../policies/projection/view.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { quoteOf } from '../quotes/quote-of.ts'
 import {
@@ -104,72 +102,45 @@ function ofSubject(
       const invoice = aggregate.invoices.get(subjectLocator as Uuid)
       if (!invoice) throw new Error(`The policy has no invoice ${subjectLocator}.`)
       return {
-        invoice: () => templateRecord(invoiceShown(aggregate, invoice)),
+        invoice: () => templateRecord(invoiceResponse(aggregate, invoice.locator)),
         invoice_financials: () => invoiceFinancials(aggregate, invoice),
       }
+    }
+    case 'gracePeriod': {
+      const grace = aggregate.gracePeriods.get(subjectLocator as Uuid)
+      if (!grace) throw new Error(`The policy has no grace period ${subjectLocator}.`)
+      return {
+        grace_period: () => ({
+          ...templateRecord(gracePeriodResponse(aggregate, grace, product)),
+          invoice: templateRecord(invoiceResponse(aggregate, grace.invoiceLocator)),
+        }),
+      }
+    }
+    case 'lapse': {
+      const lapse = aggregate.lapses.get(subjectLocator as Uuid)
+      if (!lapse) throw new Error(`The policy has no lapse ${subjectLocator}.`)
+      return { lapse: () => templateRecord(lapseResponse(aggregate, lapse)) }
     }
     default:
       return {}
   }
 }
 
-const dueOf = (
-  aggregate: PolicyAggregate,
-  modification: Modification,
-  { installmentNumber }: Invoice,
-): Money => amountsDue(aggregate, modification)[installmentNumber - 1]!
-
-function invoiceShown(aggregate: PolicyAggregate, invoice: Invoice) {
-  const modification = aggregate.modifications.get(invoice.policyModificationLocator)!
-  return policyInvoiceResponse(invoice, {
-    totalDue: dueOf(aggregate, modification, invoice),
-    transactionIssued: modification.issuedAt !== undefined,
-    payments: [],
-    documents: [],
-  })
-}
+/** Items of an invoice that are printed one by one. */
+const MOST_PRINTED = 200
 
 /** What the invoice bills, item by item; those of a policy of thousands of perils are summed by type and name. */
 function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): TemplateRecord {
-  const modification = aggregate.modifications.get(invoice.policyModificationLocator)!
-  const absorbed =
-    invoice.installmentNumber === 1
-      ? [...aggregate.installments.values()].filter(one => one.absorbedBy === modification.locator)
-      : []
-  const billed: [Modification, InstallmentItem[]][] = [
-    [modification, itemsOfInstallment(aggregate, modification, invoice.installmentNumber)],
-    ...absorbed.map(({ modificationLocator, number }): [Modification, InstallmentItem[]] => {
-      const owner = aggregate.modifications.get(modificationLocator)!
-      return [owner, itemsOfInstallment(aggregate, owner, number)]
-    }),
-  ]
-  const isItemised = billed.reduce((count, [, items]) => count + items.length, 0) <= MOST_ITEMISED / 50
-  const shard = shardOfDigits(aggregate.policy.locator)
-  const segment = [...aggregate.segments.values()].findLast(one => one.madeBy === modification.locator)
+  const { locator, displayId, dueAt, start, end, createdAt } = invoice
+  const billed = billedItemsOf(aggregate)(installmentOf(aggregate, invoice))
+  const { totalDue, totalDueCurrency } = invoiceResponse(aggregate, locator)
   return templateRecord({
-    displayId: String(invoice.displayId),
-    dueTimestamp: String(invoice.dueAt),
-    startTimestamp: String(invoice.start),
-    endTimestamp: String(invoice.end),
-    totalDue: toNumber(sum([dueOf(aggregate, modification, invoice)], aggregate.policy.currency)),
-    totalDueCurrency: aggregate.policy.currency,
-    financialTransactions: billed.flatMap(([owner, items]) =>
-      financialTransactions(
-        aggregate,
-        owner,
-        isItemised ? items : summedItems(items),
-        invoice.createdAt,
-        run => (segment ? perilSegmentLocator(run, segment, shard) : run),
-      ),
-    ),
+    displayId: String(displayId),
+    dueTimestamp: String(dueAt),
+    startTimestamp: String(start),
+    endTimestamp: String(end),
+    totalDue,
+    totalDueCurrency,
+    financialTransactions: shownItems(aggregate, billed, createdAt, billed.length <= MOST_PRINTED),
   })
-}
-
-function itemsOfInstallment(
-  aggregate: PolicyAggregate,
-  modification: Modification,
-  number: number,
-): InstallmentItem[] {
-  const plan = planOf(aggregate, modification)
-  return itemsOf(plan[number - 1]!, plan, chargesOf(aggregate, modification))
 }

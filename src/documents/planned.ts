@@ -50,6 +50,7 @@ export function withDocuments(
     ...ofCancellations(before, after, plan),
     ...ofReinstatements(before, after, plan),
     ...ofInvoices(before, after, plan),
+    ...ofLapses(before, after, plan),
   ]
   const made = wanted.flatMap(({ owner, definitions }) =>
     definitions.map(
@@ -143,7 +144,9 @@ function* ofCancellations(
     const definitions = type ? type.documents : fixedDocuments(product, 'cancellation', is.locator)
     yield { owner: ownedBy('cancellation', is), definitions }
   }
-  const recorded = new Set([...after.cancellations.values()].map(one => one.modificationLocator))
+  const recorded = new Set(
+    [...after.cancellations.values(), ...after.lapses.values()].map(one => one.modificationLocator),
+  )
   for (const { was, is } of changed(before?.modifications, after.modifications)) {
     if (is.issuedAt === undefined || was?.issuedAt !== undefined || recorded.has(is.locator)) continue
     if (is.kind !== 'cancellation' && is.kind !== 'withdrawal') continue
@@ -186,6 +189,27 @@ function* ofInvoices(
   }
 }
 
+/** A grace period that begins and a legacy lapse have the documents of the templates of their names. */
+function* ofLapses(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  { product }: DocumentPlan,
+): Generator<Wanted> {
+  for (const { was, is } of changed(before?.gracePeriods, after.gracePeriods)) {
+    if (was) continue
+    const { displayId } = after.invoices.get(is.invoiceLocator)!
+    yield {
+      owner: ownedBy('gracePeriod', { locator: is.locator }),
+      definitions: fixedDocuments(product, 'gracePeriod', displayId),
+    }
+  }
+  for (const { was, is } of changed(before?.lapses, after.lapses)) {
+    if (was) continue
+    const { displayId } = after.modifications.get(is.modificationLocator)!
+    yield { owner: ownedBy('lapse', is), definitions: fixedDocuments(product, 'lapse', displayId) }
+  }
+}
+
 const owned = (
   subject: DocumentSubject,
   locator: string | number,
@@ -208,7 +232,7 @@ const FIXED = {
 
 /**
  * The document of the product's template of that name, as `invoice_<id>.pdf` (brief 4.1); none when it has no such
- * template. A grace period that begins and a lapse make theirs with it too.
+ * template.
  */
 export function fixedDocuments(
   { templates }: ProductDefinition,

@@ -63,6 +63,10 @@ export function openDatabase(client: D1Database, calls: Calls): Database {
           return session.prepare(text).bind(...params)
         }),
       )
+      for (const { meta } of results) {
+        calls.rowsRead += meta.rows_read
+        calls.rowsWritten += meta.rows_written
+      }
       return results.map((result, at) => prepared[at]!.mapResult(result, true)) as BatchResponse<T>
     },
   }

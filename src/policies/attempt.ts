@@ -20,7 +20,7 @@ export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: 
 
 /** What rating needs beside the quote itself. */
 export function ratingContext(
-  { product, configuration, policyholder, aggregate }: Loaded,
+  { product, configuration, policyholder, aggregate, unread }: Loaded,
   attempt: Attempt,
 ): RatingContext {
   return {
@@ -34,6 +34,7 @@ export function ratingContext(
     template: source => configuration.template(source),
     lookup: configuration.lookup(product.name),
     project: (current, quote) => policyResponse(current, product, { summarizeQuotes: false }, quote),
+    unread: unread !== undefined,
   }
 }
 

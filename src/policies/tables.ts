@@ -3,6 +3,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
+import type { Uuid } from '../platform/locators.ts'
 import type {
   CancellationState,
   ConflictHandling,
@@ -12,6 +13,7 @@ import type {
   Proration,
   ReinstatementState,
   UnderwritingResult,
+  Upgrade,
 } from './aggregate.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
@@ -22,6 +24,7 @@ export const policies = sqliteTable(
     policyholderLocator: text().notNull(),
     productName: text().notNull(),
     configVersion: integer().notNull(),
+    upgrades: text({ mode: 'json' }).$type<readonly Upgrade[]>(),
     version: integer().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -35,6 +38,9 @@ export const policies = sqliteTable(
     timeZone: text().notNull(),
     paymentScheduleName: text().notNull(),
     premiumReportName: text(),
+    /** Of all its quotes: how large it is, known before it is read. */
+    exposureCount: integer().notNull(),
+    perilCount: integer().notNull(),
   },
   table => [
     index('policy_policyholder').on(table.policyholderLocator),
@@ -83,6 +89,7 @@ export const modifications = sqliteTable(
     proration: text().$type<Proration>(),
     transactionLocator: text(),
     cancellationName: text(),
+    newPaymentScheduleName: text(),
   },
   table => [index('modification_policy').on(table.policyLocator)],
 )
@@ -131,7 +138,7 @@ export const exposureRuns = sqliteTable(
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
     cuts: text({ mode: 'json' }).$type<Cut[]>().notNull(),
   },
-  table => [index('exposure_run_policy').on(table.policyLocator)],
+  table => [index('exposure_run_policy').on(table.policyLocator, table.exposureLocator)],
 )
 
 export const perils = sqliteTable(
@@ -146,7 +153,7 @@ export const perils = sqliteTable(
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
-  table => [index('peril_policy').on(table.policyLocator)],
+  table => [index('peril_policy').on(table.policyLocator, table.exposureLocator)],
 )
 
 /** A peril's price as it is stored: amounts in minor units. */
@@ -168,13 +175,12 @@ export const perilRuns = sqliteTable(
     premium: integer(),
     price: text({ mode: 'json' }).$type<StoredPerilPrice>(),
   },
-  table => [index('peril_run_policy').on(table.policyLocator)],
+  table => [index('peril_run_policy').on(table.policyLocator, table.perilLocator)],
 )
 
 /** A change of a fee as it is stored: amounts in minor units. */
 export type StoredFeeChange = {
   by: string
-  reversed: boolean
   parts: StoredFeePart[]
   removed: StoredFeePart[]
 }
@@ -189,7 +195,6 @@ export const fees = sqliteTable(
     name: text().notNull(),
     description: text().notNull(),
     amount: integer().notNull(),
-    reversed: integer({ mode: 'boolean' }).notNull(),
     madeBy: text().notNull(),
     start: integer().notNull(),
     end: integer().notNull(),
@@ -210,6 +215,7 @@ export const endorsements = sqliteTable(
     startAt: integer().notNull(),
     endAt: integer(),
     changes: text({ mode: 'json' }).$type<EndorsementChanges>().notNull(),
+    touches: text({ mode: 'json' }).$type<readonly Uuid[]>(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
     issuedAt: integer(),

@@ -3,6 +3,7 @@ import type { ProductDefinition } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
 import { add, type Instant, type Span, startOfDay, type TimeZone } from '../platform/time.ts'
 import { POLICY_LIMITS, type PolicyAggregate } from './aggregate.ts'
+import { NOTHING_UNREAD, type Unread } from './part.ts'
 
 /** The contract's span: from midnight today, for a calendar year, unless told (brief 7). */
 export function contractSpan(
@@ -36,12 +37,25 @@ export function paymentSchedule(product: ProductDefinition, name: string | undef
   )
 }
 
-/** Refuses with 413 what would pass the limits of a policy. All its quotes count. */
-export function assertWithinLimits({ exposures, perils, quotes }: PolicyAggregate): void {
+/**
+ * Refuses with 413 what would pass the limits of a policy. All its quotes count, and what of it was not read; what was
+ * taken back does not.
+ */
+export function assertWithinLimits(
+  { exposures, perils, quotes, fees, modifications }: PolicyAggregate,
+  unread: Unread = NOTHING_UNREAD,
+): void {
+  const made = [...modifications.values()].filter(
+    one => one.quoteLocator === undefined && one.invalidatedAt === undefined,
+  )
   const over = (count: number, what: keyof typeof POLICY_LIMITS): string | undefined =>
     count > POLICY_LIMITS[what] ? `${count} ${what}; the limit is ${POLICY_LIMITS[what]}` : undefined
   const problem =
-    over(exposures.size, 'exposures') ?? over(perils.size, 'perils') ?? over(quotes.size, 'quotes')
+    over(exposures.size + unread.exposures, 'exposures') ??
+    over(perils.size + unread.perils, 'perils') ??
+    over(quotes.size, 'quotes') ??
+    over(fees.size, 'fees') ??
+    over(made.length, 'modifications')
   if (problem)
     throw new Refusal(
       'policyLimit',

@@ -6,6 +6,7 @@ import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant, TimeZone } from '../platform/time.ts'
 import type { PolicyAggregate, Quote } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
+import { NeedsWholePolicy } from '../policies/part.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { CompiledTemplate } from './liquid/compile.ts'
 import type { RatingEffects } from './liquid/effects.ts'
@@ -27,6 +28,8 @@ export type RatingContext = {
   lookup: RenderingEnvironment['lookup']
   /** The policy as its answer shows it, for templates that read `data.policy`. */
   project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
+  /** Exposures of the policy were not read: what takes all of them is not in its answer. */
+  unread: boolean
 }
 
 /** Renders templates over one aggregate; `data.policy` and `data.policyholder` are made when first read. */
@@ -36,6 +39,7 @@ export class Rater {
   readonly #quote: Quote
   readonly #environment: RenderingEnvironment
   #policy: ReturnType<typeof policyData> | undefined
+  #needsWhole = false
   #policyholder: ReturnType<typeof policyholderData> | undefined
 
   constructor(aggregate: PolicyAggregate, quote: Quote, context: RatingContext) {
@@ -63,6 +67,7 @@ export class Rater {
         throw new Refusal('templateFailed', `${source.path}: table '${first.table}' could not be read.`)
       return effects
     } catch (problem) {
+      if (this.#needsWhole) throw new NeedsWholePolicy()
       if (!(problem instanceof TemplateError)) throw problem
       const at = problem.line === undefined ? '' : `:${problem.line}`
       throw new Refusal(problem.code, `${problem.path ?? source.path}${at}: ${problem.message}`)
@@ -70,8 +75,18 @@ export class Rater {
   }
 
   #policyData() {
-    this.#policy ??= policyData(this.#context.project(this.#aggregate, this.#quote), this.#context.product)
+    const { project, product, unread } = this.#context
+    this.#policy ??= policyData(
+      project(this.#aggregate, this.#quote),
+      product,
+      unread ? () => this.#missWhole() : undefined,
+    )
     return this.#policy
+  }
+
+  #missWhole(): never {
+    this.#needsWhole = true
+    throw new NeedsWholePolicy()
   }
 
   #policyholderData() {

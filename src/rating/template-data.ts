@@ -162,14 +162,39 @@ function templateCharacteristics<T extends ResponseFields>(
   })
 }
 
-/** `data.policy`: the whole policy as its answer shows it; templates read little of it, so each part is made then. */
-export function policyData(response: PolicyResponse, product: ProductDefinition): object {
+/** Properties of a policy's answer, and of its characteristics, that all its exposures have a part in. */
+const OF_ALL_EXPOSURES: ReadonlySet<string> = new Set([
+  'exposures',
+  'modifications',
+  'invoices',
+  'grossPremium',
+  'grossTaxes',
+  'taxGroups',
+])
+
+/**
+ * `data.policy`: the whole policy as its answer shows it; templates read little of it, so each part is made then. Where
+ * the answer has not all exposures, whatever they have a part in calls `missed` instead.
+ */
+export function policyData(
+  response: PolicyResponse,
+  product: ProductDefinition,
+  missed?: () => never,
+): object {
   const { characteristics, exposures, ...rest } = response
   const data = {}
+  const lazily = (record: object, name: string, make: () => unknown): void => {
+    withLazy(record, snakeCase(name), missed && OF_ALL_EXPOSURES.has(name) ? missed : make)
+  }
   for (const [name, value] of Object.entries(rest))
-    if (value !== undefined) withLazy(data, snakeCase(name), () => templateValue(value, name))
-  withLazy(data, 'characteristics', () => templateCharacteristics(characteristics, product.fields))
-  withLazy(data, 'exposures', () => exposures.map(exposure => exposureData(exposure, product)))
+    if (value !== undefined) lazily(data, name, () => templateValue(value, name))
+  lazily(data, 'characteristics', () => {
+    const segments = templateCharacteristics(characteristics, product.fields)
+    if (missed)
+      for (const segment of segments) for (const name of OF_ALL_EXPOSURES) lazily(segment, name, missed)
+    return segments
+  })
+  lazily(data, 'exposures', () => exposures.map(exposure => exposureData(exposure, product)))
   return data
 }
 

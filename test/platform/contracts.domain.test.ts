@@ -10,6 +10,7 @@ import * as documents from '../../src/documents/contract.ts'
 import * as endorsements from '../../src/endorsements/contract.ts'
 import * as events from '../../src/events/contract.ts'
 import * as webhooks from '../../src/events/contract-webhook.ts'
+import * as lapses from '../../src/lapses/contract.ts'
 import * as errors from '../../src/platform/error-contract.ts'
 import * as cancel from '../../src/policies/contract/cancel.ts'
 import * as characteristics from '../../src/policies/contract/characteristics.ts'
@@ -33,7 +34,7 @@ const exported: [string, z.ZodType][] = [
   ...[accounts, billing, configuration, documents, events, webhooks, errors],
   ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
   ...[cancel, coverage, fees, snapshots, priceChanges],
-  ...[cancellations, endorsements, reinstatements, renewals, tenants],
+  ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )

@@ -145,9 +145,9 @@ describe('pages', () => {
         .prepare(
           `${numbers} insert into policy (locator, policyholder_locator, product_name, config_version, version,
             created_at, updated_at, original_start, original_end, effective_end, currency, time_zone,
-            payment_schedule_name)
+            payment_schedule_name, exposure_count, peril_count)
           select 9000000000000 - n * 64, ?, 'private_motor', 1, 1, 1000 + n / 10, 1000, 1, 2, 2, 'EUR',
-            'Europe/Berlin', 'upfront' from n`,
+            'Europe/Berlin', 'upfront', 0, 0 from n`,
         )
         .bind(holder),
       database.prepare(

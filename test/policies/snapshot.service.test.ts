@@ -9,6 +9,7 @@ import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, roundTrips, workedOf } from '../support/motor.ts'
+import { withoutFiles } from '../support/without-files.ts'
 
 let motor: Motor
 
@@ -50,17 +51,6 @@ async function journey(locator: string, steps: Record<string, () => Promise<unkn
     await pause()
   }
   return kept
-}
-
-/** Documents without their files, which are made after the answer, at addresses that are others each time. */
-function withoutFiles(policy: PolicyResponse): PolicyResponse {
-  const bare = (list: PolicyResponse['documents']): PolicyResponse['documents'] =>
-    list.map(one => ({ ...one, state: undefined, url: undefined, urlExpirationTimestamp: undefined }))
-  return {
-    ...policy,
-    documents: bare(policy.documents),
-    invoices: policy.invoices.map(invoice => ({ ...invoice, documents: bare(invoice.documents) })),
-  }
 }
 
 async function equalsWhatGetAnswered(locator: string, kept: readonly Kept[]): Promise<void> {

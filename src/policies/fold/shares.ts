@@ -1,20 +1,43 @@
 // How an amount over a span is shared out when the span is split (brief 3.2): the part before a split is
 // amount × months(start, split) ÷ months(start, end), rounded; the rest is what remains, so parts add up.
-import type { Decimal } from '../../platform/money.ts'
-import { decimal, type Money, minus, money, toDecimal, zero } from '../../platform/money.ts'
+import { fromMinor, type Money, minus, RATE_PLACES, zero } from '../../platform/money.ts'
 import { type Instant, months, type Span, type TimeZone } from '../../platform/time.ts'
 import type { Proration } from '../aggregate.ts'
 
-/** Measures a stretch of time; only ratios of two measures are used. */
-export type Measure = (from: Instant, to: Instant) => Decimal
+/** Measures a stretch of time in whole units: milliseconds, or ten millionths of a month. Only ratios are used. */
+export type Measure = (from: Instant, to: Instant) => bigint
 
 export const measureOf = (proration: Proration, timeZone: TimeZone): Measure =>
-  proration === 'linear' ? (from, to) => decimal(to - from) : (from, to) => months(from, to, timeZone)
+  proration === 'linear' ? (from, to) => BigInt(to - from) : (from, to) => monthsBetween(from, to, timeZone)
 
-/** The part of an amount that belongs to `part` of `whole`, both measured. Zero when there is nothing to measure. */
-export function portion(amount: Money, part: Decimal, whole: Decimal): Money {
-  if (whole.eq(0)) return zero(amount.currency)
-  return money(toDecimal(amount).times(part).div(whole), amount.currency)
+/** Most stretches whose months are remembered. */
+const MOST_KNOWN = 2_000
+
+const known = new Map<string, bigint>()
+
+/** `months`, which walks the calendar: the runs of a policy share few stretches, and each is measured once. */
+function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): bigint {
+  const key = `${from}/${to}/${timeZone}`
+  const found = known.get(key)
+  if (found !== undefined) return found
+  if (known.size >= MOST_KNOWN) known.clear()
+  const measured = BigInt(
+    months(from, to, timeZone)
+      .times(10 ** RATE_PLACES)
+      .toFixed(),
+  )
+  known.set(key, measured)
+  return measured
+}
+
+/**
+ * The part of an amount that belongs to `part` of `whole`, both measured, rounded half-up. Zero when there is nothing to
+ * measure. In whole numbers: exact, and a large policy has hundreds of thousands of them.
+ */
+export function portion({ minor, currency }: Money, part: bigint, whole: bigint): Money {
+  if (whole === 0n) return zero(currency)
+  const share = (2n * BigInt(Math.abs(minor)) * part + whole) / (2n * whole)
+  return fromMinor(Math.sign(minor) * Number(share), currency)
 }
 
 /**

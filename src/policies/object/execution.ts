@@ -1,6 +1,12 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import { sql } from 'drizzle-orm'
+import { withCredit } from '../../billing/payments/credit-use.ts'
+import { decidePayment } from '../../billing/payments/decision.ts'
+import { paymentNamed } from '../../billing/payments/payment.ts'
+import { paymentResponse } from '../../billing/payments/payment-response.ts'
+import { creditGuard } from '../../billing/payments/store.ts'
+import { invoiceResponse } from '../../billing/projection.ts'
 import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { cancellationResponse } from '../../cancellations/projection.ts'
@@ -13,6 +19,10 @@ import { planRemoval, planUpload } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
+import { partOf } from '../../endorsements/touches.ts'
+import { decideAmountDue, decideLapse, gracePeriodOf, lapseReinstatementOf } from '../../lapses/decision.ts'
+import { gracePeriodResponse, lapseReinstatementResponse } from '../../lapses/projection.ts'
+import { pastDueTimers } from '../../lapses/timers.ts'
 import { withMedia } from '../../media/store.ts'
 import {
   type AnswerBySubject,
@@ -60,17 +70,22 @@ import {
   decideUpdate,
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
-import { decideInvoicing } from '../invoicing.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
+import { decideInvoicing, decideNextInvoice } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
+import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
+import { feeSummary } from '../projection/fees.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
+import { decideScheduleChange } from '../schedule-change.ts'
 import { differenceQueries } from '../store/aggregates.ts'
-import { loadGround, loadPolicy } from '../store/loading.ts'
+import { loadGround, loadPart, loadPolicy, loadVersion } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import { decideTermEnd } from '../term-end.ts'
+import { decideUpgrade } from '../upgrade/decision.ts'
 import type { PolicyMessage, PolicyOperation } from './message.ts'
 
 /** What an object remembers of its policy between operations; dropped on any error. */
@@ -129,10 +144,38 @@ async function attemptTwice(
   }
 }
 
-/** Operations that store nothing. */
-const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
+/** Operations that store nothing; a dry run of an upgrade does not either. */
+const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
+  'price',
+  'underwriting',
+  'change',
+  'amountDue',
+])
 
+/** Of a large policy a part may do; where it does not, the whole policy is read. */
 async function attempt(
+  context: RequestContext,
+  database: Database,
+  message: PolicyMessage,
+  memory: PolicyMemory,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const part = partFor(message.operation)
+  try {
+    return await attemptOn(part, context, database, message, memory)
+  } catch (problem) {
+    if (!(problem instanceof NeedsWholePolicy)) throw problem
+    return await attemptOn(undefined, context, database, message, memory)
+  }
+}
+
+/** The part of the policy that may be enough for the operation; undefined where it never is. */
+function partFor(operation: PolicyOperation): Part | undefined {
+  if (operation.kind !== 'endorsement' || operation.answersPolicy) return undefined
+  return partOf(operation.operation)
+}
+
+async function attemptOn(
+  part: Part | undefined,
   context: RequestContext,
   database: Database,
   { locator, operation }: PolicyMessage,
@@ -151,17 +194,20 @@ async function attempt(
       before: undefined,
       loaded: { ...ground, aggregate: planned.aggregate },
       planned,
+      attempt: creation,
       answer: policyAnswer(operation),
       subject: String(locator),
     })
   }
 
-  const stored = !SHOWN_ONLY.has(operation.kind)
+  const isDryRun = operation.kind === 'upgrade' && operation.request.dryRun
+  const stored = !SHOWN_ONLY.has(operation.kind) && !isDryRun
   // What waits by the rows and not by memory waits: another instance wrote it.
   const isKnown = (made: readonly Made[]) =>
     memory.loaded && planMade(memory.loaded.aggregate, made, context.now)
   if (operation.kind === 'documentsMade' && !isKnown(operation.made)) forget(memory)
-  const loaded = await remembered(context, database, memory, locator, stored ? 'guarded' : 'unguarded')
+  const trust = stored ? 'guarded' : 'unguarded'
+  const loaded = await remembered(context, database, memory, locator, trust, part)
   const plain = attemptWith(locatorSupply(shard, []))
   const recorded = async (
     planned: Planned,
@@ -172,6 +218,7 @@ async function attempt(
       before: loaded.aggregate,
       loaded: { ...loaded, aggregate: planned.aggregate },
       planned,
+      attempt: plain,
       answer,
       subject,
     })
@@ -205,8 +252,59 @@ async function attempt(
       if (!planned) return VOID
       return await recorded(planned, reinstatementAnswer(reinstatement), `${locator}/${reinstatement}`)
     }
+    case 'lapse': {
+      const { planned, shown } = await decideLapse(loaded, operation.operation, plain)
+      if (!planned) return VOID
+      if (!shown) return await recorded(planned, () => VOID)
+      if ('gracePeriod' in shown)
+        return await recorded(
+          planned,
+          gracePeriodAnswer(shown.gracePeriod),
+          `${locator}/gracePeriod/${shown.gracePeriod}`,
+        )
+      return await recorded(
+        planned,
+        lapseReinstatementAnswer(shown.reinstatement),
+        `${locator}/reinstatement/${shown.reinstatement}`,
+      )
+    }
+    case 'amountDue':
+      return json(await decideAmountDue(loaded, operation.reinstatement, operation.effectiveAt, plain))
+    case 'payment': {
+      const { planned, payment } = await decidePayment(loaded, operation.operation, plain)
+      return await recorded(planned, paymentAnswer(payment), `${locator}/${payment}`)
+    }
+    case 'nextInvoice': {
+      const { planned, invoice } = await decideNextInvoice(loaded, plain)
+      return await recorded(planned, invoiceAnswer(invoice), `${locator}/${invoice}`)
+    }
+    case 'fees': {
+      const { newFees, reverseFees } = operation.request
+      if (newFees.length + reverseFees.length === 0) return feesAnswer(loaded)
+      const supply = await digits(DIGITS_FOR_FEE_UPDATE)
+      const { aggregate, product } = loaded
+      const context = { product, now: plain.now, supply }
+      return await recorded(planFeeUpdate(aggregate, operation.request, context), feesAnswer)
+    }
+    case 'paymentSchedule': {
+      const planned = await decideScheduleChange(loaded, operation.name, plain)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
+    case 'upgrade': {
+      const target = await loadVersion(context, database, operation.request.configVersion)
+      const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)
+      // The policy may have the version already because this very request was carried out before.
+      if (!upgraded) return (await storedAnswer(context, database)) ?? json(answer)
+      return await record(context, database, memory, {
+        before: loaded.aggregate,
+        ...upgraded,
+        attempt: plain,
+        answer: () => json(answer),
+        subject: String(locator),
+      })
+    }
     case 'invoice': {
       const planned = await decideInvoicing(loaded, plain)
       return planned ? await recorded(planned, () => VOID) : VOID
@@ -244,6 +342,8 @@ const policyAnswer =
   ({ aggregate, product }) =>
     json(policyResponse(aggregate, product, { summarizeQuotes }))
 
+const feesAnswer: AnswerOf = ({ aggregate }) => json(feeSummary(aggregate))
+
 const endorsementAnswer =
   (locator: EndorsementLocator): AnswerOf =>
   ({ aggregate, product }) =>
@@ -258,6 +358,26 @@ const reinstatementAnswer =
   (locator: Uuid): AnswerOf =>
   ({ aggregate, product }) =>
     json(reinstatementResponse(aggregate, reinstatementOf(aggregate, locator), product))
+
+const gracePeriodAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate, product }) =>
+    json(gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product))
+
+const lapseReinstatementAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(lapseReinstatementResponse(aggregate, lapseReinstatementOf(aggregate, locator)))
+
+const paymentAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(paymentResponse(paymentNamed(aggregate, locator)))
+
+const invoiceAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(invoiceResponse(aggregate, locator))
 
 const quoteAnswer =
   (locator: QuoteLocator, { action }: QuoteOperation): AnswerOf =>
@@ -275,18 +395,20 @@ type Recording = {
   before: PolicyAggregate | undefined
   loaded: Loaded
   planned: Planned
+  attempt: Attempt
   answer: AnswerOf
   /** The policy's locator, or `policy/quote`: what the answer shows. */
   subject: string
 }
 
-/** Commits what was planned and remembers it. */
+/** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
 async function record(
   context: RequestContext,
   database: Database,
   memory: PolicyMemory,
-  { before, loaded, planned, answer: answerOf, subject }: Recording,
+  { before, loaded, planned: plan, attempt, answer: answerOf, subject }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
   const version = (before?.policy.version ?? 0) + 1
   const shard = shardOfDigits(planned.aggregate.policy.locator)
   const seen = await withMedia(context, before, planned.aggregate, loaded.product)
@@ -295,7 +417,7 @@ async function record(
     { ...seen, policy: { ...seen.policy, version } },
     { product: loaded.product, now: context.now, uuid: () => newUuid(shard) },
   )
-  const recorded = { ...loaded, aggregate: after }
+  const recorded = { ...loaded, aggregate: after, credit }
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
     shard,
@@ -303,14 +425,15 @@ async function record(
       policyGuard(before, after),
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
       ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
+      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
     ],
     facts: [
-      ...differenceQueries(database, before, after),
-      ...termQueries(database, loaded.product, before, after),
+      ...differenceQueries(database, before, after, loaded.unread),
+      ...termQueries(database, loaded.product, before, after, loaded.unread),
       ...jobQueries(database, before, after, now()),
     ],
     events: planned.events,
-    timers: planned.timers,
+    timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
     answer,
     subject,
   })
@@ -360,18 +483,21 @@ async function remembered(
   memory: PolicyMemory,
   locator: PolicyMessage['locator'],
   use: 'guarded' | 'unguarded',
+  part: Part | undefined,
 ): Promise<Loaded> {
   const age = now() - (memory.readAt ?? 0)
   if (memory.loaded && (use === 'guarded' || age < PRICE_TRUST_MS)) return memory.loaded
-  const loaded = await loadPolicy(context, database, { locator })
+  const loaded = part
+    ? await loadPart(context, database, locator, part)
+    : await loadPolicy(context, database, { locator })
   remember(memory, loaded)
   return loaded
 }
 
 function remember(memory: PolicyMemory, loaded: Loaded): void {
-  const { aggregate } = loaded
+  const { aggregate, unread } = loaded
   const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
-  const small = records <= MOST_REMEMBERED_RECORDS
+  const small = !unread && records <= MOST_REMEMBERED_RECORDS
   memory.loaded = small ? loaded : undefined
   memory.readAt = small ? now() : undefined
 }

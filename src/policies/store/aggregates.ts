@@ -1,5 +1,7 @@
 // The rows of policies: read whole in one batch, written by what differs.
 import { type SQL, sql } from 'drizzle-orm'
+import { invoices, payments } from '../../billing/tables.ts'
+import { gracePeriods, lapseReinstatements, lapses } from '../../lapses/tables.ts'
 import {
   type Database,
   deleteRows,
@@ -17,6 +19,7 @@ import type {
 } from '../../platform/locators.ts'
 import type { CurrencyCode } from '../../platform/money.ts'
 import type { Policy, PolicyAggregate } from '../aggregate.ts'
+import { NOTHING_UNREAD, type Unread } from '../part.ts'
 import { cancellations, endorsements, policies, quotes, reinstatements } from '../tables.ts'
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, policyRow, readPolicy } from './rows.ts'
 
@@ -28,6 +31,11 @@ export type PolicySelection =
   | { renewalLocator: EndorsementLocator }
   | { cancellationLocator: CancellationLocator }
   | { reinstatementLocator: Uuid }
+  | { gracePeriodLocator: Uuid }
+  | { lapseLocator: Uuid }
+  | { lapseReinstatementLocator: Uuid }
+  | { invoiceLocator: Uuid }
+  | { paymentLocator: Uuid }
   | { policyholderLocator: Uuid }
 
 /**
@@ -47,6 +55,11 @@ type Choice =
   | 'renewalLocator'
   | 'cancellationLocator'
   | 'reinstatementLocator'
+  | 'gracePeriodLocator'
+  | 'lapseLocator'
+  | 'lapseReinstatementLocator'
+  | 'invoiceLocator'
+  | 'paymentLocator'
   | 'policyholderLocator'
 
 const chosen = sql.placeholder('chosen')
@@ -59,6 +72,11 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   renewalLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'renewal')`,
   cancellationLocator: sql`= (select policy_locator from ${cancellations} where locator = ${chosen})`,
   reinstatementLocator: sql`= (select policy_locator from ${reinstatements} where locator = ${chosen})`,
+  gracePeriodLocator: sql`= (select policy_locator from ${gracePeriods} where locator = ${chosen})`,
+  lapseLocator: sql`= (select policy_locator from ${lapses} where locator = ${chosen})`,
+  lapseReinstatementLocator: sql`= (select policy_locator from ${lapseReinstatements} where locator = ${chosen})`,
+  invoiceLocator: sql`= (select policy_locator from ${invoices} where locator = ${chosen})`,
+  paymentLocator: sql`= (select policy_locator from ${payments} where locator = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
 }
 
@@ -138,8 +156,9 @@ export function differenceQueries(
   database: Database,
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
+  unread: Unread = NOTHING_UNREAD,
 ): Query[] {
-  const queries = putRows(database, policies, [policyRow(after.policy)])
+  const queries = putRows(database, policies, [policyRow(after, unread)])
   for (const name of COLLECTION_NAMES) {
     const { table, toRow } = COLLECTIONS[name]
     const old = before?.[name] as ReadonlyMap<string | number, unknown> | undefined

@@ -1,8 +1,10 @@
 // How each kind of record of a policy lies in its table. Amounts become whole minor units, nulls become absence.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Invoice } from '../../billing/invoice.ts'
-import { installments, invoices } from '../../billing/tables.ts'
+import type { Payment } from '../../billing/payments/payment.ts'
+import { installments, invoices, payments } from '../../billing/tables.ts'
 import { documents } from '../../documents/tables.ts'
+import { gracePeriods, lapseReinstatements, lapses } from '../../lapses/tables.ts'
 import { policyMedia } from '../../media/tables.ts'
 import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
@@ -16,6 +18,7 @@ import type {
   Policy,
   PolicyAggregate,
 } from '../aggregate.ts'
+import type { Unread } from '../part.ts'
 import {
   cancellations,
   endorsements,
@@ -124,6 +127,12 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   reinstatements: collection<'reinstatements', typeof reinstatements>(reinstatements, 'rowid'),
   documents: collection<'documents', typeof documents>(documents, 'rowid'),
   media: collection<'media', typeof policyMedia>(policyMedia, 'rowid'),
+  gracePeriods: collection<'gracePeriods', typeof gracePeriods>(gracePeriods, 'rowid'),
+  lapses: collection<'lapses', typeof lapses>(lapses, 'rowid'),
+  lapseReinstatements: collection<'lapseReinstatements', typeof lapseReinstatements>(
+    lapseReinstatements,
+    'rowid',
+  ),
   installments: collection<'installments', typeof installments>(installments, 'number'),
   invoices: collection<'invoices', typeof invoices>(invoices, 'display_id', {
     fromRow: (row): Invoice => ({
@@ -131,13 +140,37 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
       policyLocator: row.policyLocator as PolicyLocator,
     }),
   }),
+  payments: collection<'payments', typeof payments>(payments, 'display_id', {
+    toRow: (payment: Payment) => ({
+      ...payment,
+      amount: payment.amount.minor,
+      credited: payment.credited.minor,
+      currency: payment.amount.currency,
+    }),
+    fromRow: ({ currency: _, ...row }, currency): Payment => ({
+      ...(present(row) as unknown as Payment),
+      amount: fromMinor(row.amount, currency),
+      credited: fromMinor(row.credited, currency),
+    }),
+  }),
 }
 
 export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as CollectionName[]
 
-export const policyRow = (policy: Policy): typeof policies.$inferInsert => ({ ...policy })
+/** The policy's own row, with how many exposures and perils it has. */
+export const policyRow = (
+  { policy, exposures, perils }: PolicyAggregate,
+  unread: Unread,
+): typeof policies.$inferInsert => ({
+  ...policy,
+  exposureCount: exposures.size + unread.exposures,
+  perilCount: perils.size + unread.perils,
+})
 
-export const readPolicy = (row: typeof policies.$inferSelect): Policy => present(row) as unknown as Policy
+export function readPolicy(row: typeof policies.$inferSelect): Policy {
+  const { exposureCount: _exposures, perilCount: _perils, ...policy } = present(row)
+  return policy as unknown as Policy
+}
 
 function storedPrice({ technicalPremium, commissions, taxes }: PerilPrice): StoredPerilPrice {
   return {
