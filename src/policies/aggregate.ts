@@ -5,8 +5,10 @@
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
 import type { Payment } from '../billing/payments/payment.ts'
+import type { PolicyDocument } from '../documents/document.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { GracePeriod, Lapse, LapseReinstatement } from '../lapses/records.ts'
+import type { Medium } from '../media/medium.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationLocator,
@@ -320,6 +322,8 @@ export type PolicyAggregate = {
   readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
+  readonly documents: ReadonlyMap<Uuid, PolicyDocument>
+  readonly media: ReadonlyMap<Uuid, Medium>
   readonly gracePeriods: ReadonlyMap<Uuid, GracePeriod>
   readonly lapses: ReadonlyMap<Uuid, Lapse>
   readonly lapseReinstatements: ReadonlyMap<Uuid, LapseReinstatement>

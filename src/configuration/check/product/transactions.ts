@@ -99,6 +99,8 @@ export function compileCancellations(
             place,
             templates,
             report,
+            // Brief 1.6: a reinstatement has its documents when it is accepted.
+            'accept',
           ),
         },
       }),

@@ -7,7 +7,7 @@ const document = z.strictObject({
   fileName: name,
   templateName: name,
   type: choice(['pdf', 'html']).default('pdf'),
-  generatingEvent: choice(['quote', 'accept', 'issue']).default('issue'),
+  generatingEvent: choice(['quote', 'accept', 'issue']).optional(),
   pageLayout: z
     .strictObject({
       marginLeft: text.optional(),
