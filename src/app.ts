@@ -1,5 +1,6 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
+import { auxDataRoutes } from './auxdata/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
@@ -10,6 +11,7 @@ import { mount } from './platform/http/mount.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
+import { pluginRoutes } from './plugins/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
@@ -40,6 +42,8 @@ export const ROUTES: readonly Route[] = [
   ...renewalRoutes,
   ...cancellationRoutes,
   ...reinstatementRoutes,
+  ...auxDataRoutes,
+  ...pluginRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

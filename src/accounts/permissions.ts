@@ -38,6 +38,7 @@ export const PERMISSION_GROUPS = {
   secrets: { area: 'administration', actions: ['read', 'write'] },
   users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
   migration: { area: 'administration', actions: ['read', 'list', 'write'] },
+  plugins: { area: 'administration', actions: ['read'] },
   tenants: { area: 'administration', actions: ['clock'] },
 } as const satisfies Record<string, { area: Area; actions: readonly string[] }>
 

@@ -192,9 +192,9 @@ export async function carriedOut(
 ) {
   const result = await applied(before, endorsement, loaded, attempt)
   assertContent(result, loaded, attempt, true)
-  const context = contextOf(result, { ...loaded, aggregate: result.aggregate }, attempt)
-  const priced = pricedEndorsement(result, context)
-  const underwriting: UnderwritingResult = underwriteQuote(priced.aggregate, result.quote, context)
+  const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
+  const priced = await pricedEndorsement(result, context)
+  const underwriting: UnderwritingResult = await underwriteQuote(priced.aggregate, result.quote, context)
   return { ...priced, underwriting }
 }
 
@@ -251,9 +251,20 @@ function assertContent(
 }
 
 /** Templates see the policy as it will be when the endorsement is issued. */
-const contextOf = ({ modification }: Endorsed, loaded: Loaded, attempt: Attempt): RatingContext => ({
+const contextOf = (
+  { modification }: Endorsed,
+  { kind, locator, changes }: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): RatingContext => ({
   ...ratingContext(loaded, attempt),
-  operation: modification.kind === 'renewal' ? 'renewal' : 'endorsement',
+  operation: kind,
+  transaction: {
+    [`${kind}Locator`]: String(locator),
+    ...(changes.newPaymentScheduleName !== undefined && {
+      newPaymentScheduleName: changes.newPaymentScheduleName,
+    }),
+  },
   project: (current, quote) =>
     policyResponse(
       current,

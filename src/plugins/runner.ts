@@ -1,6 +1,7 @@
 // A sandbox for tenant code: values in, values out. No network, no clock and no randomness but what is handed in.
 // There are two, of one behaviour (test/plugins/runners.service.test.ts): isolate.ts and quickjs.ts.
 import type { LoadedConfiguration } from '../configuration/cache.ts'
+import type { CustomEventType } from '../events/types.ts'
 import type { CompiledScript } from './script.ts'
 
 /** The tenant code of one configuration. Programs of one `key` are the same. */
@@ -53,7 +54,7 @@ export type AuxWrite = {
   readonly value: string
   readonly uiType?: UiType
 }
-export type CustomEvent = { readonly type: string; readonly data: Readonly<Record<string, string>> }
+export type CustomEvent = { readonly type: CustomEventType; readonly data: Readonly<Record<string, string>> }
 
 export type CallFailure = {
   readonly reason: string

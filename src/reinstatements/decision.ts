@@ -47,11 +47,8 @@ export async function decideReinstatement(
     const accepted = planReinstatementAcceptance(
       created.aggregate,
       reinstatement,
-      underwritten(loaded, attempt),
-      {
-        now,
-        supply,
-      },
+      await underwritten(loaded, attempt, reinstatement.locator),
+      { now, supply },
     )
     const issued = planReinstatementIssue(
       accepted.aggregate,
@@ -71,7 +68,12 @@ export async function decideReinstatement(
     case 'accept': {
       const supply = await attempt.digits(2)
       return answered(
-        planReinstatementAcceptance(aggregate, reinstatement, underwritten(loaded, attempt), { now, supply }),
+        planReinstatementAcceptance(
+          aggregate,
+          reinstatement,
+          await underwritten(loaded, attempt, reinstatement.locator),
+          { now, supply },
+        ),
       )
     }
     case 'issue':
@@ -84,8 +86,13 @@ export async function decideReinstatement(
 }
 
 /** What the guidelines say of taking the policy back (brief 1.6). */
-const underwritten = (loaded: Loaded, attempt: Attempt): UnderwritingResult =>
+const underwritten = (
+  loaded: Loaded,
+  attempt: Attempt,
+  reinstatementLocator: Uuid,
+): Promise<UnderwritingResult> =>
   underwriteQuote(loaded.aggregate, boundQuote(loaded.aggregate), {
     ...ratingContext(loaded, attempt),
     operation: 'reinstatement',
+    transaction: { reinstatementLocator },
   })

@@ -16,7 +16,7 @@ const messages = (wire: object): string[] =>
 
 test('the stream has the 74 types of the contract', () => {
   expect(eventTypes).toHaveLength(74)
-  expect(Event.shape.type.options).toEqual(eventTypes)
+  expect(Event.shape.type.options[0].options).toEqual(eventTypes)
 })
 
 test('a subscription is a type, or all types below a prefix', () => {
@@ -27,6 +27,14 @@ test('a subscription is a type, or all types below a prefix', () => {
   expect(isEventTypePattern('policy.quote.*')).toBe(true)
   expect(isEventTypePattern('policy.sold')).toBe(false)
   expect(isEventTypePattern('*')).toBe(false)
+})
+
+test('plugins have types of their own, all below custom', () => {
+  for (const pattern of ['custom.rate.referred', 'custom.*', 'custom.rate.*'])
+    expect(isEventTypePattern(pattern)).toBe(true)
+  for (const pattern of ['custom', 'custom.', 'custom..a', 'customs.*', 'custom.a.*.b'])
+    expect(isEventTypePattern(pattern)).toBe(false)
+  expect(matchesEventType('custom.*', 'custom.rate.referred')).toBe(true)
 })
 
 test('the stream is read from digits in the query', () => {

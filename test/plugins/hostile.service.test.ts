@@ -33,7 +33,11 @@ describe('under QuickJS', () => {
       'let s = "x"; for (let i = 0; i < 40; i++) s += s; return s',
       /memory|RangeError|invalid|long/,
     ],
-    ['recursion through toString', 'const o = { toString() { return "" + o } }; return "" + o', /too deep|memory/],
+    [
+      'recursion through toString',
+      'const o = { toString() { return "" + o } }; return "" + o',
+      /too deep|memory/,
+    ],
     [
       'recursion through JSON',
       'const o = { toJSON() { return JSON.stringify(o) } }; return o',

@@ -270,7 +270,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
           throw new TypeError('the data of a custom event is an object')
         const texts = Object.fromEntries(Object.entries(data).map(([field, value]) => [field, shown(value)]))
         within('the data of a custom event', stringify(texts), limits.eventData)
-        events[events.length] = { type: kind, data: texts }
+        events[events.length] = { type: kind as CustomEvent['type'], data: texts }
       },
     }
     let logged = 0

@@ -33,6 +33,7 @@ import {
 import { takeLocators } from '../../platform/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
+import { PluginSessions } from '../../plugins/sessions.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import { decideQuote, type QuoteOperation } from '../../quotes/decision.ts'
@@ -83,16 +84,21 @@ export async function execute(
   message: PolicyMessage,
   memory: PolicyMemory,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  const database = shardDatabase(context.env, context.tenant, shardOfDigits(message.locator), context.calls)
+  const shard = shardOfDigits(message.locator)
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const plugins = new PluginSessions({ context, database, shard }, message.locator)
   try {
-    return await attemptTwice(context, database, message, memory)
+    return await attemptTwice(context, database, message, memory, plugins)
   } catch (problem) {
     forget(memory)
     // A repeat of what was done is answered as it was then, even where the state now forbids it.
     if (!(problem instanceof Refusal)) throw problem
     const earlier = await storedAnswer(context, database)
     if (earlier) return earlier
+    if (!SHOWN_ONLY.has(message.operation.kind)) await plugins.tellOfFailure()
     throw problem
+  } finally {
+    plugins.keepLogs()
   }
 }
 
@@ -105,16 +111,17 @@ async function attemptTwice(
   database: Database,
   message: PolicyMessage,
   memory: PolicyMemory,
+  plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const fromMemory = memory.loaded !== undefined
   try {
-    return await attempt(context, database, message, memory)
+    return await attempt(context, database, message, memory, plugins)
   } catch (problem) {
     if (!(problem instanceof GuardTripped || (problem instanceof Refusal && fromMemory))) throw problem
   }
   forget(memory)
   try {
-    return await attempt(context, database, message, memory)
+    return await attempt(context, database, message, memory, plugins)
   } catch (problem) {
     if (!(problem instanceof GuardTripped)) throw problem
     throw new Refusal(
@@ -133,13 +140,14 @@ async function attempt(
   database: Database,
   message: PolicyMessage,
   memory: PolicyMemory,
+  plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const part = partFor(message.operation)
   try {
-    return await attemptOn(part, context, database, message, memory)
+    return await attemptOn(part, context, database, message, memory, plugins)
   } catch (problem) {
     if (!(problem instanceof NeedsWholePolicy)) throw problem
-    return await attemptOn(undefined, context, database, message, memory)
+    return await attemptOn(undefined, context, database, message, memory, plugins)
   }
 }
 
@@ -155,11 +163,18 @@ async function attemptOn(
   database: Database,
   { locator, operation }: PolicyMessage,
   memory: PolicyMemory,
+  plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const shard = shardOfDigits(locator)
   const digits = async (count: number): Promise<LocatorSupply> =>
     locatorSupply(shard, count === 0 ? [] : await takeLocators(context, shard, count))
-  const attemptWith = (supply: LocatorSupply): Attempt => ({ now: context.now, supply, digits })
+  const session = plugins.begin()
+  const attemptWith = (supply: LocatorSupply): Attempt => ({
+    now: context.now,
+    supply,
+    digits,
+    plugins: session,
+  })
 
   if (operation.kind === 'create') {
     const ground = await loadGround(context, database, operation.request)
@@ -171,6 +186,7 @@ async function attemptOn(
       planned,
       answer: policyAnswer(operation),
       subject: String(locator),
+      plugins,
     })
   }
 
@@ -189,6 +205,7 @@ async function attemptOn(
       planned,
       answer,
       subject,
+      plugins,
     })
   switch (operation.kind) {
     case 'update': {
@@ -231,11 +248,11 @@ async function attemptOn(
       return planned ? await recorded(planned, () => VOID) : VOID
     }
     case 'price': {
-      const price = decidePrice(loaded, plain)
+      const price = await decidePrice(loaded, plain)
       return json(operation.due ? getPolicyPriceResponse(price) : price)
     }
     case 'underwriting':
-      return json(decideUnderwriting(loaded, plain))
+      return json(await decideUnderwriting(loaded, plain))
   }
 }
 
@@ -285,6 +302,8 @@ type Recording = {
   answer: AnswerOf
   /** The policy's locator, or `policy/quote`: what the answer shows. */
   subject: string
+  /** Whose writes and events go with it. */
+  plugins: PluginSessions
 }
 
 /** Commits what was planned and remembers it. */
@@ -292,7 +311,7 @@ async function record(
   context: RequestContext,
   database: Database,
   memory: PolicyMemory,
-  { before, loaded, planned, answer: answerOf, subject }: Recording,
+  { before, loaded, planned, answer: answerOf, subject, plugins }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const version = (before?.policy.version ?? 0) + 1
   const after: PolicyAggregate = { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } }
@@ -308,8 +327,9 @@ async function record(
     facts: [
       ...differenceQueries(database, before, after, loaded.unread),
       ...termQueries(database, loaded.product, before, after, loaded.unread),
+      ...plugins.facts(),
     ],
-    events: planned.events,
+    events: [...planned.events, ...plugins.events()],
     timers: planned.timers,
     answer,
     subject,
