@@ -1,4 +1,4 @@
-import type { z } from '@hono/zod-openapi'
+import type { z } from 'zod'
 import { Refusal } from '../platform/errors.ts'
 import type { PluginFunction } from './functions.ts'
 

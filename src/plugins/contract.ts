@@ -1,6 +1,6 @@
 // What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
-// text. Unknown properties of answers are ignored.
-import { z } from '@hono/zod-openapi'
+// text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
+import { z } from 'zod'
 import type { FieldValues } from '../platform/fields/values.ts'
 import { type Decimal, decimal } from '../platform/money.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'

@@ -1,13 +1,33 @@
 // Fetches what plugins ask for: auxiliary data in one query a shard, records by the reads of their capabilities.
+import { eq } from 'drizzle-orm'
 import { auxRowsQuery, shardOfAuxData } from '../auxdata/store.ts'
-import { cancellationLocator, readCancellation } from '../cancellations/service.ts'
-import { named, readTransaction } from '../endorsements/service.ts'
+import { invoices } from '../billing/tables.ts'
+import { cancellationOf } from '../cancellations/cancellation-of.ts'
+import { cancellationResponse } from '../cancellations/projection.ts'
+import { endorsementOf } from '../endorsements/endorsement-of.ts'
+import { transactionResponse } from '../endorsements/projection.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { Refusal } from '../platform/errors.ts'
+import type { Database } from '../platform/database.ts'
+import { notFound, Refusal } from '../platform/errors.ts'
+import {
+  type CancellationLocator,
+  type EndorsementLocator,
+  type PolicyLocator,
+  readDigits,
+  readUuid,
+  shardOfDigits,
+  shardOfUuid,
+  type Uuid,
+} from '../platform/locators.ts'
 import { shardDatabase } from '../platform/tenancy.ts'
-import { policyLocator, readPolicy } from '../policies/service.ts'
-import { getPolicyholder } from '../policyholders/service.ts'
-import { readReinstatement, reinstatementLocator } from '../reinstatements/service.ts'
+import { policyResponse } from '../policies/projection/policy.ts'
+import type { PolicySelection } from '../policies/store/aggregates.ts'
+import { loadPolicy } from '../policies/store/loading.ts'
+import type { Loaded } from '../policies/surroundings.ts'
+import { policyholderResponse } from '../policyholders/projection.ts'
+import { policyholderQuery, readPolicyholder } from '../policyholders/store.ts'
+import { reinstatementResponse } from '../reinstatements/projection.ts'
+import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
 import { asPluginInput } from './input.ts'
 import type { Entity } from './program.ts'
 import type { Known } from './runner.ts'
@@ -16,13 +36,64 @@ import type { Fetching } from './session.ts'
 /** Rows of auxiliary data of one locator that are fetched together; of one with more, only the keys asked for. */
 const MOST_OF_A_LOCATOR = 200
 
-const READERS: Record<Entity, (context: RequestContext, locator: string) => Promise<unknown>> = {
-  Policy: (context, text) => readPolicy(context, policyLocator(text), { summarizeQuotes: false }),
-  Policyholder: (context, text) => getPolicyholder(context, text),
-  Endorsement: (context, text) => readTransaction(context, named('endorsement', text)),
-  Renewal: (context, text) => readTransaction(context, named('renewal', text)),
-  Cancellation: (context, text) => readCancellation(context, cancellationLocator(text)),
-  Reinstatement: (context, text) => readReinstatement(context, reinstatementLocator(text)),
+/** The stored record, as its own answer shows it; a text that no locator of its kind can be is none. */
+type Reader = (context: RequestContext, text: string) => Promise<unknown>
+
+const byDigits =
+  (
+    selection: (digits: number) => PolicySelection,
+    shown: (loaded: Loaded, digits: number) => unknown,
+  ): Reader =>
+  async (context, text) => {
+    const digits = readDigits(text)
+    if (digits === undefined) return null
+    const database = databaseOf(context, shardOfDigits(digits))
+    return database && shown(await loadPolicy(context, database, selection(digits)), digits)
+  }
+
+const byUuid =
+  (read: (context: RequestContext, database: Database, locator: Uuid) => Promise<unknown>): Reader =>
+  async (context, text) => {
+    const locator = readUuid(text)
+    if (!locator) return null
+    const database = databaseOf(context, shardOfUuid(locator))
+    return database && (await read(context, database, locator))
+  }
+
+const databaseOf = ({ env, tenant, calls }: RequestContext, shard: number): Database | null =>
+  shard < tenant.shards.length ? shardDatabase(env, tenant, shard, calls) : null
+
+const wholePolicy = ({ aggregate, product }: Loaded) =>
+  policyResponse(aggregate, product, { summarizeQuotes: false })
+
+const transaction = ({ aggregate, product }: Loaded, digits: number) =>
+  transactionResponse(aggregate, endorsementOf(aggregate, digits as EndorsementLocator), product)
+
+const READERS: Record<Entity, Reader> = {
+  Policy: byDigits(digits => ({ locator: digits as PolicyLocator }), wholePolicy),
+  Endorsement: byDigits(digits => ({ endorsementLocator: digits as EndorsementLocator }), transaction),
+  Renewal: byDigits(digits => ({ renewalLocator: digits as EndorsementLocator }), transaction),
+  Cancellation: byDigits(
+    digits => ({ cancellationLocator: digits as CancellationLocator }),
+    ({ aggregate, product }, digits) =>
+      cancellationResponse(aggregate, cancellationOf(aggregate, digits as CancellationLocator), product),
+  ),
+  Reinstatement: byUuid(async (context, database, reinstatementLocator) => {
+    const { aggregate, product } = await loadPolicy(context, database, { reinstatementLocator })
+    return reinstatementResponse(aggregate, reinstatementOf(aggregate, reinstatementLocator), product)
+  }),
+  Policyholder: byUuid(async (_context, database, locator) => {
+    const [rows] = await database.batch([policyholderQuery(database, locator)])
+    return rows[0] ? policyholderResponse(readPolicyholder(rows[0])) : null
+  }),
+  Invoice: byUuid(async (context, database, locator) => {
+    const [rows] = await database.batch([
+      database.build.select().from(invoices).where(eq(invoices.locator, locator)),
+    ])
+    if (!rows[0]) throw notFound('invoice', locator)
+    const loaded = await loadPolicy(context, database, { locator: rows[0].policyLocator as PolicyLocator })
+    return wholePolicy(loaded).invoices.find(one => one.locator === locator) ?? null
+  }),
 }
 
 /**

@@ -56,5 +56,6 @@ export const ENTITIES = [
   'Renewal',
   'Cancellation',
   'Reinstatement',
+  'Invoice',
 ] as const
 export type Entity = (typeof ENTITIES)[number]

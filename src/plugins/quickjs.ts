@@ -1,7 +1,6 @@
 // Tenant code under QuickJS, an interpreter in WebAssembly: instructions, memory and stack are counted wherever the
 // service runs. Each call has an interpreter of its own. Tens of times slower than an isolate.
 import variant from '@jitl/quickjs-wasmfile-release-sync'
-import wasmModule from '@jitl/quickjs-wasmfile-release-sync/wasm'
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
@@ -9,6 +8,8 @@ import {
   type QuickJSHandle,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
+// By its path: the bundler takes for WebAssembly what is named so, and the package has another name for it.
+import wasmModule from '../../node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm'
 import { MOST_INTERRUPTS, MOST_JOBS, MOST_MEMORY_BYTES, MOST_STACK_BYTES } from './limits.ts'
 import { readOutcome } from './outcome.ts'
 import { realmSettings } from './program.ts'

@@ -4,12 +4,7 @@ import type { Uuid } from '../platform/locators.ts'
 import { type CurrencyCode, type Decimal, sum, toDecimal } from '../platform/money.ts'
 import { months } from '../platform/time.ts'
 import { nonsense, readAnswer } from '../plugins/answer.ts'
-import {
-  type PerilRate,
-  type PerilRatesInput,
-  PerilRatesResult,
-  type PluginPolicy,
-} from '../plugins/contract.ts'
+import type { PerilRate, PerilRatesInput, PluginPolicy } from '../plugins/contract.ts'
 import { hasPlugin } from '../plugins/functions.ts'
 import { asPluginInput } from '../plugins/input.ts'
 import type { PerilRun, PolicyAggregate, Quote } from '../policies/aggregate.ts'
@@ -55,6 +50,7 @@ export async function pluginRates(
     ...(operation === 'new_business' && { quoteLocator: String(quote.locator) }),
     ...transaction,
   }
+  const { PerilRatesResult } = await import('../plugins/contract.ts')
   const result = readAnswer('getPerilRates', PerilRatesResult, await callPlugin('getPerilRates', input))
   const { exceptionMessage, pricedPerilCharacteristics: priced } = result
   if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)

@@ -1,7 +1,7 @@
 // The decision of the product's plugin (brief 5.6).
 
 import { readAnswer } from '../plugins/answer.ts'
-import { UnderwritingResult as Answer, type UnderwritingInput } from '../plugins/contract.ts'
+import type { UnderwritingInput } from '../plugins/contract.ts'
 import { hasPlugin } from '../plugins/functions.ts'
 import { asPluginInput } from '../plugins/input.ts'
 import type { PolicyAggregate, Quote, UnderwritingResult } from '../policies/aggregate.ts'
@@ -23,6 +23,7 @@ export async function pluginDecision(
     policy: asPluginInput(context.project(aggregate, quote)) as UnderwritingInput['policy'],
     policyholder: asPluginInput(policyholderResponse(policyholder)) as UnderwritingInput['policyholder'],
   }
+  const contract = await import('../plugins/contract.ts')
   const answer = await callPlugin('getUnderwritingResult', input)
-  return { ...readAnswer('getUnderwritingResult', Answer, answer), at: now }
+  return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer), at: now }
 }
