@@ -21,6 +21,7 @@ export const PERMISSION_GROUPS = {
   transactions: { area: 'policyData', actions: ['read', 'list'] },
   calculations: { area: 'policyData', actions: ['check'] },
   auxdata: { area: 'policyData', actions: ['read', 'write', 'delete'] },
+  lambda: { area: 'policyData', actions: ['execute'] },
   media: { area: 'policyData', actions: ['read', 'update'] },
   reports: { area: 'policyData', actions: ['read', 'create'] },
   claims: { area: 'policyData', actions: ['read', 'list', 'write'] },

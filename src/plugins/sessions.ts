@@ -1,4 +1,4 @@
-// The plugin calls of one operation on a policy, over its attempts: what the last one wrote goes into the batch of the
+// The plugin calls of one operation, on a policy or on none, over its attempts: what the last one wrote goes into the batch of the
 // transaction; its log is kept, and its custom events are told, even when the operation failed (resources brief 8.3).
 import { putAuxData, shardOfAuxData } from '../auxdata/store.ts'
 import type { NewEvent } from '../events/outbox.ts'
@@ -13,15 +13,15 @@ import { logRows } from './logs.ts'
 import { openSandbox } from './open.ts'
 import { PluginSession } from './session.ts'
 
-/** A policy's shard, and where its rows are written. */
+/** The shard that the operation writes. */
 type Place = { readonly context: RequestContext; readonly database: Database; readonly shard: number }
 
 export class PluginSessions {
   readonly #place: Place
-  readonly #policy: PolicyLocator
+  readonly #policy: PolicyLocator | undefined
   #last: PluginSession | undefined
 
-  constructor(place: Place, policy: PolicyLocator) {
+  constructor(place: Place, policy?: PolicyLocator) {
     this.#place = place
     this.#policy = policy
   }
@@ -41,7 +41,7 @@ export class PluginSessions {
     if (elsewhere)
       throw new Refusal(
         'pluginFailed',
-        `A plugin set auxiliary data of '${elsewhere.locator}', which lies in another database than policy ${this.#policy}, and so cannot be written with it.`,
+        `A plugin set auxiliary data of '${elsewhere.locator}', which lies in another database than ${this.#policy === undefined ? 'data of no policy' : `policy ${this.#policy}`}, and so cannot be written with it.`,
       )
     return putAuxData(database, writes, context.now)
   }
@@ -52,7 +52,7 @@ export class PluginSessions {
     return (this.#last?.events ?? []).map(
       ({ type, data }): NewEvent => ({
         type,
-        data: { policyLocator: String(policyLocator), ...data },
+        data: { ...(policyLocator !== undefined && { policyLocator: String(policyLocator) }), ...data },
         policyLocator,
       }),
     )
@@ -69,7 +69,7 @@ export class PluginSessions {
       facts: [],
       events: events.map(event => ({ ...event, data: { ...event.data, operationFailed: 'true' } })),
       answer: { status: 200, text: '' },
-      subject: String(this.#policy),
+      subject: String(this.#policy ?? ''),
     })
   }
 
