@@ -26,7 +26,12 @@ const Amount = SignedAmount.refine(amount => amount.gte(0), 'must not be negativ
 
 const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(value => value ?? undefined)
 
-const Text = z.union([z.string(), z.number()], 'must be text').transform(String)
+/** Characters of a text that is kept, such as a note. */
+const LONGEST_TEXT = 2_000
+
+const Text = z
+  .union([z.string().max(LONGEST_TEXT), z.number()], `must be text of at most ${LONGEST_TEXT} characters`)
+  .transform(String)
 
 const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
 
@@ -159,7 +164,11 @@ export type AutofillInput = {
 // ------------------------------------------------------------------------------------------------ answers
 
 const CommissionRate = z
-  .object({ recipient: z.string().min(1), yearlyAmount: optional(Amount), exactAmount: optional(Amount) })
+  .object({
+    recipient: z.string().min(1).max(128),
+    yearlyAmount: optional(Amount),
+    exactAmount: optional(Amount),
+  })
   .refine(
     ({ yearlyAmount, exactAmount }) => (yearlyAmount ?? exactAmount) !== undefined,
     'needs yearlyAmount or exactAmount',
@@ -171,7 +180,7 @@ const PerilRate = z
     exactPremium: optional(Amount),
     yearlyTechnicalPremium: optional(Amount),
     exactTechnicalPremium: optional(Amount),
-    commissions: optional(z.array(CommissionRate)),
+    commissions: optional(z.array(CommissionRate).max(50)),
   })
   .refine(
     ({ yearlyPremium, exactPremium }) => (yearlyPremium ?? exactPremium) !== undefined,
@@ -188,6 +197,7 @@ export const UnderwritingResult = z.object({
   decision: z.enum(['accept', 'reject', 'none']),
   notes: z
     .array(Text)
+    .max(100)
     .nullish()
     .transform(notes => notes ?? []),
 })

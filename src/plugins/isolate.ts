@@ -21,6 +21,8 @@ export const isolateRunner = (loader: WorkerLoader): PluginRunner => ({
       return await inIsolate(loader, program, text)
     } catch (problem) {
       const message = problem instanceof Error ? problem.message : String(problem)
+      // What the parser lets pass and the engine does not; its message names file and line.
+      if (message.startsWith('Failed to start Worker')) return failed({ reason: message })
       if (/exceeded|limit/i.test(message))
         return failed({ reason: `was stopped by the sandbox: ${message}`, limit: true })
       console.error(JSON.stringify({ at: 'plugin isolate', program: program.key, problem: message }))

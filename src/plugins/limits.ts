@@ -28,8 +28,9 @@ export const MOST_TURNS = 10_000
 export const MOST_LOG_LINES = 1_000
 export const LONGEST_LOG = 64 * 1024
 
-/** Writes of auxiliary data and custom events of one call. */
+/** Writes of auxiliary data and custom events of one call, and their characters together. */
 export const MOST_WRITES = 1_000
+export const MOST_WRITTEN = 2 * 1024 * 1024
 
 /** Characters of the data of a custom event, as JSON. */
 export const LONGEST_EVENT_DATA = 16 * 1024

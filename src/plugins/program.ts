@@ -9,6 +9,7 @@ import {
   MOST_LOG_LINES,
   MOST_TURNS,
   MOST_WRITES,
+  MOST_WRITTEN,
 } from './limits.ts'
 import type { PluginProgram } from './runner.ts'
 import type { RealmHost } from './sandbox/realm.ts'
@@ -42,6 +43,7 @@ export const realmSettings = ({
     logLines: MOST_LOG_LINES,
     log: LONGEST_LOG,
     writes: MOST_WRITES,
+    written: MOST_WRITTEN,
     auxName: LONGEST_AUX_NAME,
     auxValue: LONGEST_AUX_VALUE,
     eventData: LONGEST_EVENT_DATA,

@@ -20,6 +20,7 @@ import { zoneOffsets } from './zone-offset.ts'
 const offsetOf = zoneOffsets()
 
 let interpreter: Promise<QuickJSWASMModule> | undefined
+const broken = new WeakSet<QuickJSWASMModule>()
 
 /** Its memory never grows: the library loses hold of what a promise's job made while it did. */
 function loaded(): Promise<QuickJSWASMModule> {
@@ -40,11 +41,14 @@ const TOO_MUCH = failed({ reason: 'needs more memory than a plugin may have', li
 
 export const quickjsRunner: PluginRunner = {
   async run(program, call) {
-    const module = await loaded()
+    let module = await loaded()
+    // Another call may have broken it while this one waited.
+    while (broken.has(module)) module = await loaded()
     try {
       return inInterpreter(module, program, JSON.stringify(call))
     } catch (problem) {
       // The machine itself gave out, and is of no use any more.
+      broken.add(module)
       interpreter = undefined
       if (problem instanceof WebAssembly.RuntimeError || problem instanceof RangeError) return TOO_MUCH
       throw problem

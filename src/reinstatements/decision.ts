@@ -47,7 +47,7 @@ export async function decideReinstatement(
     const accepted = planReinstatementAcceptance(
       created.aggregate,
       reinstatement,
-      await underwritten(loaded, attempt, reinstatement.locator),
+      await underwritten(loaded, attempt),
       { now, supply },
     )
     const issued = planReinstatementIssue(
@@ -68,12 +68,10 @@ export async function decideReinstatement(
     case 'accept': {
       const supply = await attempt.digits(2)
       return answered(
-        planReinstatementAcceptance(
-          aggregate,
-          reinstatement,
-          await underwritten(loaded, attempt, reinstatement.locator),
-          { now, supply },
-        ),
+        planReinstatementAcceptance(aggregate, reinstatement, await underwritten(loaded, attempt), {
+          now,
+          supply,
+        }),
       )
     }
     case 'issue':
@@ -86,13 +84,8 @@ export async function decideReinstatement(
 }
 
 /** What the guidelines say of taking the policy back (brief 1.6). */
-const underwritten = (
-  loaded: Loaded,
-  attempt: Attempt,
-  reinstatementLocator: Uuid,
-): Promise<UnderwritingResult> =>
+const underwritten = (loaded: Loaded, attempt: Attempt): Promise<UnderwritingResult> =>
   underwriteQuote(loaded.aggregate, boundQuote(loaded.aggregate), {
     ...ratingContext(loaded, attempt),
     operation: 'reinstatement',
-    transaction: { reinstatementLocator },
   })

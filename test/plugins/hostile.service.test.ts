@@ -51,6 +51,19 @@ describe('under QuickJS', () => {
     expect(await quickjsRunner.run(programOf(GOOD), callOf())).toMatchObject({ value: 'fine' })
   })
 
+  it('serves neighbours at the same moment, even when the interpreter itself gives out', async () => {
+    const crash = 'const o = { toString() { return "" + o } }; return "" + o'
+    const good = programOf(GOOD)
+    const outcomes = await Promise.all([
+      quickjsRunner.run(good, callOf()),
+      outcomeOf(quickjsRunner, crash),
+      quickjsRunner.run(good, callOf()),
+      outcomeOf(quickjsRunner, crash),
+      quickjsRunner.run(good, callOf()),
+    ])
+    expect(outcomes.map(one => one.value)).toEqual(['fine', undefined, 'fine', undefined, 'fine'])
+  })
+
   it('serves a neighbour at the same moment', async () => {
     const [bad, good] = await Promise.all([
       outcomeOf(quickjsRunner, 'while (true) {}'),

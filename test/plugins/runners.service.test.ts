@@ -211,6 +211,19 @@ export async function getPerilRates(data) {
       })
   })
 
+  it('writes so much in a call and no more', async () => {
+    const many = await outcomeOf(
+      runner,
+      'for (let n = 0; n < 1001; n++) socotraApi.setAuxData("x", "k" + n, n); return 1',
+    )
+    expect(many.failure?.reason).toBe('RangeError: a call makes at most 1000 writes and events')
+    const much = await outcomeOf(
+      runner,
+      'for (let n = 0; n < 30; n++) socotraApi.setAuxData("x", "k" + n, "v".repeat(100000)); return 1',
+    )
+    expect(much.failure?.reason).toBe('RangeError: a call writes at most 2097152 characters')
+  })
+
   it('says where in the tenant’s own file it failed, and why', async () => {
     const program = programOf({
       'main/rater.js':

@@ -55,7 +55,7 @@ let motor: Motor
 let admin: string
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
+  await prepareDatabases({ tenants: 2 })
   motor = await motorTenant(
     'plugins-transactions',
     pluginRated(undefined, { 'main/rater.js': RATER, 'main/underwriter.js': UNDERWRITER }),
@@ -196,6 +196,63 @@ describe('a transaction rated by a plugin', () => {
         lines: [{ level: 'info' }],
       },
     ])
+  })
+})
+
+describe('a cover that reaches over several segments of the policy', () => {
+  it('is asked of by segment: exact amounts add up, the same yearly rate is one', async () => {
+    const byStretch = await motorTenant(
+      'plugins-stretches',
+      pluginRated(['getPerilRates'], {
+        'main/rater.js': `exports.getPerilRates = data => {
+  console.log(data.operation, data.endorsementLocator, data.policyExposurePerils.length, new Set(data.policyExposurePerils.map(one => one.policyCharacteristicsLocator)).size)
+  const mileage = one => data.policy.exposures.flatMap(e => e.characteristics).find(c => c.locator === one.exposureCharacteristicsLocator).fieldValues.annual_mileage_km[0]
+  const rates = {}
+  for (const one of data.policyExposurePerils)
+    rates[one.perilCharacteristicsLocator] = mileage(one) === '777'
+      ? { exactPremium: '10.50', yearlyTechnicalPremium: 24, commissions: [{ recipient: 'house', exactAmount: 1 }] }
+      : { yearlyPremium: 120, yearlyTechnicalPremium: 24 }
+  return { pricedPerilCharacteristics: rates }
+}`,
+      }),
+    )
+    const { body: policy } = await byStretch.createPolicy({ finalize: true })
+    await byStretch.post(`/policy/${policy.locator}/issue`)
+    const start = Number(policy.originalContractStartTimestamp)
+    const exposureLocator = policy.exposures[0]!.locator
+    const perils = policy.exposures[0]!.perils.length
+    const endorse = async (days: number, body: object) => {
+      const answer = await byStretch.post<EndorsementResponse>(`/policies/${policy.locator}/endorsements`, {
+        endorsementName: 'change_of_risk',
+        startTimestamp: start + days * 86_400_000,
+        state: 'issued',
+        ...body,
+      })
+      expect(answer.status).toBe(200)
+      return answer.body
+    }
+    // Splits the policy at half of its term, and rates nothing but the policy's own fields anew.
+    await endorse(182, { fieldValues: { contact_phone: '+49 89 1234501' } })
+    const earlier = await endorse(90, {
+      updateExposures: [{ exposureLocator, fieldValues: { annual_mileage_km: 777 } }],
+    })
+    const { logs: calls } = (
+      await callApi<PluginLogPageResponse>('GET', '/plugin/logs', {
+        token: await byStretch.signIn('anna.admin'),
+      })
+    ).body
+    expect(calls.at(-1)!.lines[0]!.text).toBe(`endorsement ${earlier.locator} ${perils * 2} 2`)
+    const { body: after } = await byStretch.get(`/policy/${policy.locator}`)
+    for (const peril of after.exposures[0]!.perils) {
+      const made = peril.characteristics.filter(
+        one =>
+          one.replacedTimestamp === undefined &&
+          Number(one.coverageStartTimestamp) >= start + 90 * 86_400_000,
+      )
+      expect(made).toHaveLength(2)
+      expect(made.reduce((sum, one) => sum + Math.round(one.premium! * 100), 0)).toBe(2_100)
+      expect(new Set(made.map(one => one.monthTechnicalPremium))).toEqual(new Set([2]))
+    }
   })
 })
 

@@ -16,6 +16,7 @@ export type RealmHost = {
     readonly logLines: number
     readonly log: number
     readonly writes: number
+    readonly written: number
     readonly auxName: number
     readonly auxValue: number
     readonly eventData: number
@@ -201,9 +202,12 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       if (named === '') throw new TypeError(`${what} is empty`)
       return named
     }
-    const assertMayWrite = (): void => {
+    let written = 0
+    const assertMayWrite = (characters: number): void => {
       if (writes.length + events.length >= limits.writes)
         throw new RangeError(`a call makes at most ${limits.writes} writes and events`)
+      written += characters
+      if (written > limits.written) throw new RangeError(`a call writes at most ${limits.written} characters`)
     }
 
     const api = {
@@ -238,7 +242,6 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       },
       setAuxData(locator: unknown, key: unknown, value: unknown, uiType?: unknown): void {
         assertGoingOn()
-        assertMayWrite()
         const [whose, which] = [
           namedWithin('the locator of auxiliary data', locator),
           namedWithin('the key of auxiliary data', key),
@@ -255,12 +258,12 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
           throw new TypeError(`'${String(uiType)}' is no uiType; there are normal, hidden, readonly`)
         const type =
           uiType === undefined || uiType === null ? {} : { uiType: String(uiType) as AuxWrite['uiType'] }
+        assertMayWrite(whose.length + which.length + text.length)
         writes[writes.length] = { locator: whose, key: which, value: text, ...type }
         aux.set(pair(whose, which), text)
       },
       createCustomEvent(type: unknown, data: unknown = {}): void {
         assertGoingOn()
-        assertMayWrite()
         const kind = String(type)
         if (!/^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/.test(kind))
           throw new TypeError(
@@ -269,7 +272,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
         if (typeof data !== 'object' || data === null || Array.isArray(data))
           throw new TypeError('the data of a custom event is an object')
         const texts = Object.fromEntries(Object.entries(data).map(([field, value]) => [field, shown(value)]))
-        within('the data of a custom event', stringify(texts), limits.eventData)
+        assertMayWrite(within('the data of a custom event', stringify(texts), limits.eventData).length)
         events[events.length] = { type: kind as CustomEvent['type'], data: texts }
       },
     }
