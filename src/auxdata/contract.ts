@@ -1,17 +1,22 @@
 // Auxiliary data: text under a locator and a key (contract 1).
 import { z } from '@hono/zod-openapi'
+import { isStorable } from '../platform/characters.ts'
 import { Integer, list, optional, requestInteger, Text } from '../platform/wire.ts'
+import { rule } from '../platform/wire-problem.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from './limits.ts'
+
+const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a pair')
 
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
 /** Left out, a value or uiType stays as it is; of a new key they are `""` and `normal`. */
 export const AuxDataCreateRequest = z
   .object({
-    key: z.string().min(1).max(LONGEST_AUX_NAME),
+    key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),
     value: z
       .string()
       .max(LONGEST_AUX_VALUE)
+      .refine(isStorable, UNSTORABLE)
       .nullish()
       .transform(value => value ?? undefined),
     uiType: optional(UiType),

@@ -1,3 +1,4 @@
+import { isStorable } from '../platform/characters.ts'
 import { commit, isBySubject, storedAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database, Query } from '../platform/database.ts'
@@ -35,8 +36,11 @@ export async function mergeAuxData(
   locator: string,
   { auxData }: AuxDataSetCreateRequest,
 ): Promise<void> {
-  if (locator.length > LONGEST_AUX_NAME)
-    throw new Refusal('invalidParameter', `The locator has at most ${LONGEST_AUX_NAME} characters.`)
+  if (locator.length > LONGEST_AUX_NAME || !isStorable(locator))
+    throw new Refusal(
+      'invalidParameter',
+      `The locator is text of at most ${LONGEST_AUX_NAME} characters, without NUL.`,
+    )
   const changes = auxData.map(one => ({ ...one, locator }))
   await written(context, locator, database => putAuxData(database, changes, context.now))
 }

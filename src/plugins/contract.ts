@@ -1,6 +1,7 @@
 // What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
 // text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
 import { z } from 'zod'
+import { isStorable, storable } from '../platform/characters.ts'
 import type { FieldValues } from '../platform/fields/values.ts'
 import { type Decimal, decimal } from '../platform/money.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
@@ -31,7 +32,7 @@ const LONGEST_TEXT = 2_000
 
 const Text = z
   .union([z.string().max(LONGEST_TEXT), z.number()], `must be text of at most ${LONGEST_TEXT} characters`)
-  .transform(String)
+  .transform(text => storable(String(text)))
 
 const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
 
@@ -165,7 +166,7 @@ export type AutofillInput = {
 
 const CommissionRate = z
   .object({
-    recipient: z.string().min(1).max(128),
+    recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
     yearlyAmount: optional(Amount),
     exactAmount: optional(Amount),
   })

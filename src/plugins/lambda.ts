@@ -25,6 +25,7 @@ export async function executeLambda(
 ): Promise<JsonText> {
   const { env, tenant, calls } = context
   const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  assertFlat(payload)
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   const [[version]] = await database.batch([versionQuery(database, undefined)])
@@ -36,7 +37,7 @@ export async function executeLambda(
   try {
     const subject = { configuration, configVersion: version.version, product }
     const value = await session.call(subject, 'executeLambda', [operation, payload ?? null])
-    const answer = { status: 200, text: JSON.stringify(value) }
+    const answer = { status: 200, text: answerText(value) }
     const [facts, events] = [plugins.facts(), plugins.events()]
     if (facts.length === 0 && events.length === 0 && !context.idempotency) return jsonText(answer)
     const committed = await commit(context, database, {
@@ -53,6 +54,25 @@ export async function executeLambda(
     throw problem
   } finally {
     plugins.keepLogs()
+  }
+}
+
+function answerText(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (problem) {
+    if (!(problem instanceof RangeError)) throw problem
+    throw new Refusal('pluginFailed', 'Plugin executeLambda answered what is nested too deep.')
+  }
+}
+
+/** What no JSON can be made of any more goes to no sandbox. */
+function assertFlat(payload: unknown): void {
+  try {
+    JSON.stringify(payload)
+  } catch (problem) {
+    if (!(problem instanceof RangeError)) throw problem
+    throw new Refusal('invalidRequest', 'The body is nested too deep.')
   }
 }
 

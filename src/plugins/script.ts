@@ -63,6 +63,8 @@ function parsed(
     })
     return { program: program as unknown as Program }
   } catch (error) {
+    if (error instanceof RangeError)
+      return { problem: { message: 'it is nested too deep', line: 1, column: 1 } }
     if (!(error instanceof SyntaxError)) throw error
     const { loc, message } = error as SyntaxError & { loc?: { line: number; column: number } }
     return {
@@ -95,7 +97,7 @@ function firstLoading(node: unknown): Node | undefined {
     const { type, meta } = next as { type?: string; meta?: { name: string } }
     if (type === 'ImportExpression' || (type === 'MetaProperty' && meta?.name === 'import'))
       return next as Node
-    waiting.push(...Object.values(next))
+    for (const part of Object.values(next)) waiting.push(part)
   }
   return undefined
 }

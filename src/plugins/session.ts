@@ -2,6 +2,7 @@
 // the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
 import type { LoadedConfiguration } from '../configuration/cache.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
+import { isStorable, storable } from '../platform/characters.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { PluginFunction } from './functions.ts'
@@ -37,7 +38,7 @@ export class PluginSession {
   readonly #open: () => Promise<Sandbox>
   readonly #context: SessionContext
   readonly #fetching: Fetching
-  readonly #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
+  #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
   readonly #writes: AuxWrite[] = []
   readonly #events: CustomEvent[] = []
   readonly #logs: LoggedCall[] = []
@@ -66,10 +67,10 @@ export class PluginSession {
   async call(subject: PluginSubject, name: PluginFunction, given: readonly unknown[]): Promise<unknown> {
     const { product, configVersion, policyLocator } = subject
     const { path } = product.plugins[name]!
-    const outcome = await this.#settled(subject, name, path, given)
+    const outcome = keepable(await this.#settled(subject, name, path, given))
     const { logs, failure, writes, events, value } = outcome
     this.#events.push(...events)
-    const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON)
+    const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
     if (logs.length > 0 || told !== undefined)
       this.#logs.push({
         plugin: name,
@@ -128,9 +129,31 @@ export class PluginSession {
     if (elsewhere.length === 0) return
     const { aux, auxLocators, entities } = await this.#fetching(elsewhere, locatorsIn(given))
     // What this transaction wrote itself comes after what is stored, and so counts.
-    this.#known.aux.unshift(...aux)
-    this.#known.auxLocators.push(...auxLocators)
-    this.#known.entities.push(...entities)
+    this.#known = {
+      aux: [...aux, ...this.#known.aux],
+      auxLocators: [...this.#known.auxLocators, ...auxLocators],
+      entities: [...this.#known.entities, ...entities],
+      rows: this.#known.rows,
+    }
+  }
+}
+
+/** The outcome with texts that the database can keep; data with one that it cannot is a failure of the call. */
+function keepable(outcome: CallOutcome): CallOutcome {
+  const { failure, logs, writes, events } = outcome
+  const lost = writes.find(({ locator, key, value }) => ![locator, key, value].every(isStorable))
+  return {
+    ...outcome,
+    failure:
+      failure ??
+      (lost && {
+        reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be kept: NUL, or half of a pair`,
+      }),
+    logs: logs.map(({ level, text }) => ({ level, text: storable(text) })),
+    events: events.map(({ type, data }) => ({
+      type,
+      data: Object.fromEntries(Object.entries(data).map(([name, text]) => [storable(name), storable(text)])),
+    })),
   }
 }
 

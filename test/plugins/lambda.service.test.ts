@@ -23,6 +23,7 @@ exports.executeLambda = (operation, payload) => {
       return sum
     }
     case 'chain': { let at = 'start'; for (let n = 0; n < 30; n++) at = socotraApi.getAuxData(at, 'next') || 'next-' + n; return at }
+    case 'odd': console.log('\\ud800 \\0'); socotraApi.setAuxData('global', 'odd', 'a\\0b'); return 1
     case 'fail': socotraApi.setAuxData('global', 'count', 99); throw new Error('as asked')
   }
 }`
@@ -72,7 +73,7 @@ describe('a lambda', () => {
     const failed = await lambda('fail')
     expect(failed.status).toBe(422)
     expect(failed.body).toMatchObject({
-      message: 'Plugin executeLambda failed: lambda/lambda.js:19: Error: as asked',
+      message: 'Plugin executeLambda failed: lambda/lambda.js:20: Error: as asked',
     })
     expect((await lambda('count')).body).toBe(3)
   })
@@ -87,6 +88,19 @@ describe('a lambda', () => {
     const answer = await lambda('many', { all })
     expect(answer.body).toBe(21)
     expect(answer.headers.get('server-timing')).toContain('d1;desc="2"')
+  })
+
+  it('refuses what is nested too deep, and data that cannot be kept', async () => {
+    const deep = await callApi('POST', '/lambda/echo', {
+      token: motor.token,
+      headers: { 'content-type': 'application/json' },
+      body: '['.repeat(1_000_000) + ']'.repeat(1_000_000),
+    })
+    expect(deep.status).toBeGreaterThanOrEqual(400)
+    expect(deep.status).toBeLessThan(500)
+    const odd = await lambda('odd')
+    expect(odd.status).toBe(422)
+    expect(odd.body).toMatchObject({ message: expect.stringContaining('cannot be kept') })
   })
 
   it('ends when it asks for one thing after the other without end', async () => {
