@@ -2,8 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { INVOICE_TRANSITIONS } from '../src/billing/invoice.ts'
+import { PAYMENT_TRANSITIONS } from '../src/billing/payments/payment.ts'
 import { CANCELLATION_TRANSITIONS } from '../src/cancellations/transitions.ts'
 import { ENDORSEMENT_TRANSITIONS } from '../src/endorsements/transitions.ts'
+import { GRACE_PERIOD_TRANSITIONS, LAPSE_REINSTATEMENT_TRANSITIONS } from '../src/lapses/transitions.ts'
 import type { TransitionTable } from '../src/platform/transitions.ts'
 import { POLICY_TRANSITIONS } from '../src/policies/transitions.ts'
 import { QUOTE_TRANSITIONS } from '../src/quotes/transitions.ts'
@@ -25,7 +27,10 @@ const DIAGRAMS: readonly Diagram[] = [
   { title: 'Endorsement and renewal', first: 'application', table: ENDORSEMENT_TRANSITIONS },
   { title: 'Cancellation', first: 'draft', table: CANCELLATION_TRANSITIONS },
   { title: 'Reinstatement', first: 'draft', table: REINSTATEMENT_TRANSITIONS },
+  { title: 'Grace period', first: 'open', table: GRACE_PERIOD_TRANSITIONS },
+  { title: 'Reinstatement of a legacy lapse', first: 'open', table: LAPSE_REINSTATEMENT_TRANSITIONS },
   { title: 'Invoice', first: 'unfulfilled', table: INVOICE_TRANSITIONS },
+  { title: 'Payment', first: 'posted', table: PAYMENT_TRANSITIONS },
 ]
 
 /** A Mermaid state diagram; actions that lead from one state to the same other one share an arrow. */

@@ -1,10 +1,12 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
 import { auxDataRoutes } from './auxdata/routes.ts'
+import { billingRoutes } from './billing/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { lapseRoutes } from './lapses/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { mount } from './platform/http/mount.ts'
@@ -12,7 +14,9 @@ import { openApiDocument } from './platform/http/openapi.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
 import { pluginRoutes } from './plugins/routes.ts'
+import { previewRoutes } from './policies/preview/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
+import { upgradeRoutes } from './policies/upgrade/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
@@ -36,12 +40,16 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...configurationRoutes,
   ...policyRoutes,
+  ...previewRoutes,
+  ...upgradeRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,
   ...endorsementRoutes,
   ...renewalRoutes,
   ...cancellationRoutes,
   ...reinstatementRoutes,
+  ...lapseRoutes,
+  ...billingRoutes,
   ...auxDataRoutes,
   ...pluginRoutes,
   ...tenantRoutes,

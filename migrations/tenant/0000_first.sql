@@ -3,6 +3,7 @@ CREATE TABLE `guard` (
 	CONSTRAINT "guard_policy_version" CHECK("guard"."name" <> 'guard_policy_version'),
 	CONSTRAINT "guard_policyholder_version" CHECK("guard"."name" <> 'guard_policyholder_version'),
 	CONSTRAINT "guard_policyholder_completed" CHECK("guard"."name" <> 'guard_policyholder_completed'),
+	CONSTRAINT "guard_policyholder_credit" CHECK("guard"."name" <> 'guard_policyholder_credit'),
 	CONSTRAINT "guard_configuration_hash" CHECK("guard"."name" <> 'guard_configuration_hash'),
 	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version')
 );
@@ -59,7 +60,9 @@ CREATE TABLE `installment` (
 	`issue_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`periods` text NOT NULL,
-	`absorbed_by` text
+	`absorbed_by` text NOT NULL,
+	`takes_over` text,
+	`leaves_out` text
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint
@@ -79,6 +82,23 @@ CREATE TABLE `invoice` (
 );
 --> statement-breakpoint
 CREATE INDEX `invoice_policy` ON `invoice` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `payment` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`display_id` integer NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`policyholder_locator` text NOT NULL,
+	`invoice_locator` text NOT NULL,
+	`source` text NOT NULL,
+	`amount` integer NOT NULL,
+	`credited` integer NOT NULL,
+	`currency` text NOT NULL,
+	`field_values` text NOT NULL,
+	`posted_at` integer NOT NULL,
+	`reversed_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `payment_policy` ON `payment` (`policy_locator`);--> statement-breakpoint
+CREATE INDEX `payment_credit` ON `payment` (`policyholder_locator`,`posted_at`,`locator`) WHERE credited > 0 or source = 'credit';--> statement-breakpoint
 CREATE TABLE `configuration_version` (
 	`version` integer PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,
@@ -138,6 +158,44 @@ CREATE TABLE `webhook` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint
+CREATE TABLE `grace_period` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`invoice_locator` text NOT NULL,
+	`state` text NOT NULL,
+	`start_at` integer NOT NULL,
+	`end_at` integer NOT NULL,
+	`cancel_effective_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`settled_at` integer,
+	`cancellation_locator` integer
+);
+--> statement-breakpoint
+CREATE INDEX `grace_period_policy` ON `grace_period` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `lapse_reinstatement` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`lapse_locator` text NOT NULL,
+	`statuses` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`effective_at` integer,
+	`modification_locator` text
+);
+--> statement-breakpoint
+CREATE INDEX `lapse_reinstatement_policy` ON `lapse_reinstatement` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `lapse` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`grace_period_locator` text NOT NULL,
+	`modification_locator` text NOT NULL,
+	`lapsed_at` integer NOT NULL,
+	`reinstatement_period_end_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `lapse_policy` ON `lapse` (`policy_locator`);--> statement-breakpoint
 CREATE TABLE `plugin_log` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`created_at` integer NOT NULL,
@@ -222,7 +280,6 @@ CREATE TABLE `fee` (
 	`name` text NOT NULL,
 	`description` text NOT NULL,
 	`amount` integer NOT NULL,
-	`reversed` integer NOT NULL,
 	`made_by` text NOT NULL,
 	`start` integer NOT NULL,
 	`end` integer NOT NULL,
@@ -249,7 +306,8 @@ CREATE TABLE `modification` (
 	`premium_change` integer,
 	`proration` text,
 	`transaction_locator` text,
-	`cancellation_name` text
+	`cancellation_name` text,
+	`new_payment_schedule_name` text
 );
 --> statement-breakpoint
 CREATE INDEX `modification_policy` ON `modification` (`policy_locator`);--> statement-breakpoint
@@ -289,6 +347,7 @@ CREATE TABLE `policy` (
 	`policyholder_locator` text NOT NULL,
 	`product_name` text NOT NULL,
 	`config_version` integer NOT NULL,
+	`upgrades` text,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,

@@ -11,8 +11,14 @@ export const PERMISSION_GROUPS = {
     area: 'policyData',
     actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue', 'discard'],
   },
-  endorsements: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue'] },
-  renewals: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'accept', 'issue'] },
+  endorsements: {
+    area: 'policyData',
+    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
+  },
+  renewals: {
+    area: 'policyData',
+    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
+  },
   cancellations: { area: 'policyData', actions: ['read', 'list', 'write', 'issue'] },
   reinstatements: { area: 'policyData', actions: ['read', 'list', 'write', 'accept', 'issue'] },
   lapses: { area: 'policyData', actions: ['read', 'write'] },
@@ -57,8 +63,8 @@ export type AccountType =
   | 'account.tenant.read.only.user'
   | 'account.tenant.claims.only.user'
 
-/** Grants: permissions with `*` for every group of an area, or every action. */
-type Grant = { area: Area; actions: readonly string[] | '*' } | { group: Group }
+/** Grants: actions of every group of an area, `*` for all; or all of one group, but for those excepted. */
+type Grant = { area: Area; actions: readonly string[] | '*' } | { group: Group; except?: readonly string[] }
 
 const READING: readonly Grant[] = [
   { area: 'policyData', actions: ['read', 'list'] },
@@ -85,7 +91,8 @@ const GRANTS: Record<AccountType, readonly Grant[]> = {
     ...READING,
     { group: 'claims' },
     { group: 'media' },
-    { group: 'quotes' },
+    // To quote is not to decide in underwriting's place.
+    { group: 'quotes', except: ['underwrite'] },
     { group: 'calculations' },
   ],
 }
@@ -97,7 +104,7 @@ function permissionsOf(type: AccountType): ReadonlySet<string> {
       for (const grant of GRANTS[type]) {
         const granted =
           'group' in grant
-            ? grant.group === group
+            ? grant.group === group && !grant.except?.includes(action)
             : grant.area === area && (grant.actions === '*' || grant.actions.includes(action))
         if (granted) held.add(`${group}.${action}`)
       }

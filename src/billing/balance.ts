@@ -12,16 +12,18 @@ import {
   type BillingContext,
   type Invoicing,
   invoiceWhatIsDue,
+  isAbsorbed,
   recorded,
   standingInvoices,
   termPlan,
 } from './bill.ts'
+import type { Replan } from './replan.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
 
 /**
- * One invoice for the modification, due at the end of today. With `absorbing`, installments that start at its time
- * or later and are not invoiced are billed by it too. Takes one digit.
+ * One invoice for the modification, due at the end of today. With `absorbing`, installments that start where it ends
+ * the policy or later and are not invoiced are billed by it too. Takes one digit.
  */
 export function billAtOnce(
   before: PolicyAggregate,
@@ -29,23 +31,50 @@ export function billAtOnce(
   absorbing: boolean,
   { now, supply }: BalanceContext,
 ): Invoicing {
-  const start = modification.effectiveAt
-  const end = later(modification.policyEnd, later(before.policy.originalEnd, start))
+  const plan = onlyInstallment(before, modification, { now, supply })
+  const open = absorbing ? openAfter(before, modification.policyEnd) : []
+  return billed(before, modification, [plan], open, { now, supply })
+}
+
+/** Bills the modification by a plan over a new schedule, which takes over what is open. */
+export const billAnew = (
+  before: PolicyAggregate,
+  modification: Modification,
+  { plan, open }: Replan,
+  { now, supply }: BalanceContext,
+): Invoicing => billed(before, modification, recorded(plan, modification, supply), open, { now, supply })
+
+/** Bills the modification by the plan, which takes over the installments. */
+export function billed(
+  before: PolicyAggregate,
+  modification: Modification,
+  plan: readonly PlannedInstallment[],
+  open: readonly PlannedInstallment[],
+  { now, supply }: BalanceContext,
+): Invoicing {
+  const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
+  const planned = { ...before, installments: withRecords(before.installments, [...absorbed, ...plan]) }
+  return invoiceWhatIsDue(planned, modification, { now, supply })
+}
+
+/** The whole of the modification as one installment, due at the end of today. */
+export function onlyInstallment(
+  { policy }: PolicyAggregate,
+  { locator, effectiveAt: start, policyEnd }: Modification,
+  { now, supply }: BalanceContext,
+): PlannedInstallment {
+  const end = later(policyEnd, later(policy.originalEnd, start))
   const span = { start, end: end > start ? end : ((start + 1) as Instant) }
-  const plan: PlannedInstallment = {
+  return {
     ...span,
     locator: supply.uuid(),
-    modificationLocator: modification.locator,
+    modificationLocator: locator,
     number: 1,
     issueAt: now,
-    dueAt: endOfDay(now, before.policy.timeZone),
+    dueAt: endOfDay(now, policy.timeZone),
     periods: [{ ...span, wholeMs: span.end - span.start }],
+    absorbedBy: [],
   }
-  const absorbed = absorbing
-    ? openAfter(before, start).map(one => ({ ...one, absorbedBy: modification.locator }))
-    : []
-  const planned = { ...before, installments: withRecords(before.installments, [...absorbed, plan]) }
-  return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
 /** The plan of another term by a schedule of the product, and the invoices of it that are due now. */
@@ -60,15 +89,18 @@ export function billTerm(
   return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
-/** Installments that start then or later and have no invoice that stands. */
-function openAfter(aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] {
+/** Installments of what is issued that start then or later and have no invoice that stands. */
+export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
+  openInstallments(aggregate).filter(one => one.start >= at)
+
+/** Installments of what is issued that have no invoice that stands. */
+export function openInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
   )
   return [...aggregate.installments.values()].filter(
     one =>
-      one.start >= at &&
-      one.absorbedBy === undefined &&
+      !isAbsorbed(aggregate, one) &&
       counts(aggregate, one.modificationLocator) &&
       !invoiced.has(keyOf(one.modificationLocator, one.number)),
   )

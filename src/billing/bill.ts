@@ -1,9 +1,9 @@
 // Bills new business: the plan of its modification and the invoices that are made at once (brief 4.2). An
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
-import { type Money, sum } from '../platform/money.ts'
-import { endOfDay, type Instant, later } from '../platform/time.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
+import { type Money, minus, negated, plus, sum } from '../platform/money.ts'
+import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
   type PlannedInstallment,
@@ -12,11 +12,12 @@ import {
   withoutRecords,
   withRecords,
 } from '../policies/aggregate.ts'
+import { isStanding } from '../policies/fold/line.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
-import { type Charge, feeCharges, perilCharges } from './charge.ts'
+import { type Charge, feeCharges, feeReversals, perilCharges } from './charge.ts'
 import { type Installment, planInstallments } from './installments.ts'
 import { INVOICED_TRANSACTIONS, type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
-import { totalsDue } from './items.ts'
+import { restOf, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
 
 /** Kind of the timers that go off when an installment is to be invoiced. */
@@ -24,15 +25,24 @@ export const INVOICE_TIMER = 'policy.invoice'
 
 /** All that the modification charges. */
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
-  if (modification.kind !== 'creation') return netCharges(aggregate, modification)
-  const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === modification.locator)
-  const fees = [...aggregate.fees.values()].filter(
-    fee => fee.madeBy === modification.locator && !fee.reversed,
-  )
-  return [
-    ...runs.flatMap(run => perilCharges(run, aggregate.perils.get(run.perilLocator)?.name ?? '')),
-    ...feeCharges(fees),
-  ]
+  const { kind, locator } = modification
+  const fees = [...aggregate.fees.values()]
+  const made = feeCharges(fees.filter(fee => fee.madeBy === locator))
+  switch (kind) {
+    case 'creation': {
+      const runs = [...aggregate.perilRuns.values()].filter(run => run.madeBy === locator)
+      return [
+        ...runs.flatMap(run => perilCharges(run, aggregate.perils.get(run.perilLocator)?.name ?? '')),
+        ...made,
+      ]
+    }
+    case 'feeUpdate':
+      return [...made, ...feeReversals(fees, locator)]
+    case 'scheduleChange':
+      return []
+    default:
+      return netCharges(aggregate, modification)
+  }
 }
 
 /** The modification's plan, in its order. */
@@ -41,25 +51,112 @@ export const planOf = (aggregate: PolicyAggregate, modification: Modification): 
     .filter(installment => installment.modificationLocator === modification.locator)
     .sort((a, b) => a.number - b.number)
 
+/** The installment that the invoice bills. */
+export const installmentOf = (
+  aggregate: PolicyAggregate,
+  { policyModificationLocator, installmentNumber }: Invoice,
+): PlannedInstallment =>
+  planOf(aggregate, aggregate.modifications.get(policyModificationLocator)!)[installmentNumber - 1]!
+
 /** What each installment of the modification's plan bills; nothing while there is no plan. */
 export function amountsDue(aggregate: PolicyAggregate, modification: Modification): Money[] {
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
   const { currency } = aggregate.policy
-  const [first, ...rest] = totalsDue(plan, chargesOf(aggregate, modification), currency)
-  const absorbed = absorbedBy(aggregate, modification)
-  return absorbed.length === 0 ? [first!, ...rest] : [sum([first!, ...absorbed], currency), ...rest]
-}
-
-/** What installments of other modifications bill that this one's first invoice bills in their place. */
-function absorbedBy(aggregate: PolicyAggregate, modification: Modification): Money[] {
-  const absorbed = [...aggregate.installments.values()].filter(one => one.absorbedBy === modification.locator)
-  const owners = new Set(absorbed.map(one => one.modificationLocator))
-  return [...owners].flatMap(owner => {
-    const due = amountsDue(aggregate, aggregate.modifications.get(owner)!)
-    return absorbed.filter(one => one.modificationLocator === owner).map(one => due[one.number - 1]!)
+  const known = new Map<Uuid, Money[]>()
+  const dueFor = ({ modificationLocator: owner, number }: PlannedInstallment): Money => {
+    const due = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    known.set(owner, due)
+    return due[number - 1]!
+  }
+  const own = totalsDue(plan, billedCharges(aggregate, modification), currency)
+  return plan.map((installment, at) => {
+    const { added, leftOut } = alsoBilled(aggregate, installment)
+    if (added.length + leftOut.length === 0) return own[at]!
+    return minus(sum([own[at]!, ...added.map(dueFor)], currency), sum(leftOut.map(dueFor), currency))
   })
 }
+
+/** Installments of other plans that this one asks for too, and those that it leaves out of what it asks for. */
+export function alsoBilled(
+  { installments }: PolicyAggregate,
+  { takesOver = [], leavesOut = [] }: PlannedInstallment,
+): { added: PlannedInstallment[]; leftOut: PlannedInstallment[] } {
+  const named = (locators: readonly Uuid[]) => locators.map(locator => installments.get(locator)!)
+  return { added: named(takesOver), leftOut: named(leavesOut) }
+}
+
+/** What invoices of the policy bill, each the sum of its items. Worked out once for all of a modification. */
+export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
+  const known = new Map<Uuid, Money[]>()
+  return ({ policyModificationLocator: locator, installmentNumber }) => {
+    const totals = known.get(locator) ?? amountsDue(aggregate, aggregate.modifications.get(locator)!)
+    known.set(locator, totals)
+    return totals[installmentNumber - 1]!
+  }
+}
+
+/** What the invoice bills: the sum of its items. */
+export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
+  totalsDueOf(aggregate)(invoice)
+
+/** All that the modification's plan bills: what it charges, and what is left of charges that it took over. */
+export const billedCharges = (
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  known: BilledCharges = new Map(),
+): Charge[] => [
+  ...chargesOf(aggregate, modification),
+  ...restsOf(
+    aggregate,
+    [...aggregate.installments.values()].filter(one => one.absorbedBy.includes(modification.locator)),
+    known,
+  ),
+]
+
+/** What was worked out of other modifications already: a plan may have taken over from one that took over. */
+type BilledCharges = Map<Uuid, Charge[]>
+
+/** What the installments bill, as charges of which that is left. */
+export function restsOf(
+  aggregate: PolicyAggregate,
+  installments: readonly PlannedInstallment[],
+  known: BilledCharges = new Map(),
+): Charge[] {
+  const rests = new Map<string, Charge>()
+  const add = (rest: Charge): void => {
+    const other = rests.get(rest.id)
+    rests.set(rest.id, other ? joined(other, rest) : rest)
+  }
+  for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
+    const from = aggregate.modifications.get(owner)!
+    const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
+    known.set(owner, billed)
+    const numbers = new Set(open.map(one => one.number))
+    restOf(planOf(aggregate, from), billed, numbers).forEach(add)
+    for (const { added, leftOut } of open.map(one => alsoBilled(aggregate, one))) {
+      restsOf(aggregate, added, known).forEach(add)
+      for (const rest of restsOf(aggregate, leftOut, known)) add({ ...rest, amount: negated(rest.amount) })
+    }
+  }
+  return [...rests.values()].filter(rest => rest.amount.minor !== 0)
+}
+
+/** Two rests of one charge, left by two plans. */
+const joined = (a: Charge, b: Charge): Charge => ({
+  ...a,
+  amount: plus(a.amount, b.amount),
+  rest: {
+    start: earlier(a.rest!.start, b.rest!.start),
+    end: later(a.rest!.end, b.rest!.end),
+  },
+})
+
+/** Whether a plan that counts took over what the installment bills. */
+export const isAbsorbed = (
+  { modifications }: PolicyAggregate,
+  { absorbedBy }: Pick<PlannedInstallment, 'absorbedBy'>,
+): boolean => absorbedBy.some(locator => modifications.get(locator)?.invalidatedAt === undefined)
 
 export type BillingContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -121,6 +218,7 @@ export const recorded = (
     ...installment,
     locator: supply.uuid(),
     modificationLocator: modification.locator,
+    absorbedBy: [],
   }))
 
 export type Invoicing = { aggregate: PolicyAggregate; made: { invoice: Invoice; totalDue: Money }[] }
@@ -131,15 +229,27 @@ export function invoiceWhatIsDue(
   modification: Modification,
   { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
 ): Invoicing {
-  const due = installmentsToInvoice(aggregate, modification, now)
+  return invoiceInstallments(aggregate, modification, installmentsToInvoice(aggregate, modification, now), {
+    now,
+    supply,
+  })
+}
+
+/** The aggregate with an invoice for each of these installments of the modification's plan. Takes a digit for each. */
+export function invoiceInstallments(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  due: readonly PlannedInstallment[],
+  { now, supply }: Pick<BillingContext, 'now' | 'supply'>,
+): Invoicing {
   if (due.length === 0) return { aggregate, made: [] }
   const totals = amountsDue(aggregate, modification)
   const made = due.map(installment => {
     const totalDue = totals[installment.number - 1]!
-    // One whose first invoice became void is due by the end of today at the earliest.
-    const again = invoicesOf(aggregate, modification).some(
-      invoice => invoice.installmentNumber === installment.number,
-    )
+    // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
+    const again =
+      installment.absorbedBy.length > 0 ||
+      invoicesOf(aggregate, modification).some(invoice => invoice.installmentNumber === installment.number)
     const dueAt = again
       ? later(installment.dueAt, endOfDay(now, aggregate.policy.timeZone))
       : installment.dueAt
@@ -169,16 +279,37 @@ export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   [...invoices.values()].filter(invoice => invoiceStatus(invoice) !== 'invalidated')
 
 /** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. */
-export function installmentsToInvoice(
+export const installmentsToInvoice = (
   aggregate: PolicyAggregate,
   modification: Modification,
   now: Instant,
-): PlannedInstallment[] {
+): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
+
+/** Installments of the plan that no invoice bills. Of a reinstatement that is not issued only the first: others wait. */
+function notInvoiced(aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] {
   const standing = standingInvoices(aggregate).filter(
     invoice => invoice.policyModificationLocator === modification.locator,
   )
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
+  const waits = modification.kind === 'reinstatement' && modification.issuedAt === undefined
   return planOf(aggregate, modification).filter(
-    one => one.issueAt <= now && one.absorbedBy === undefined && !invoiced.has(one.number),
+    one => !isAbsorbed(aggregate, one) && !invoiced.has(one.number) && !(waits && one.number > 1),
   )
 }
+
+/**
+ * Whether the modification is billed: its transaction stands. The plan of a quote is for show until it is accepted and
+ * its first invoice is made.
+ */
+export const isBilled = (aggregate: PolicyAggregate, modification: Modification): boolean =>
+  modification.quoteLocator === undefined
+    ? isStanding(modification)
+    : aggregate.quotes.get(modification.quoteLocator)?.state === 'accepted' &&
+      standingInvoices(aggregate).some(invoice => invoice.policyModificationLocator === modification.locator)
+
+/** What is planned to be invoiced, in the order of time. */
+export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] =>
+  [...aggregate.modifications.values()]
+    .filter(modification => isBilled(aggregate, modification))
+    .flatMap(modification => notInvoiced(aggregate, modification))
+    .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)

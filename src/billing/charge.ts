@@ -1,7 +1,7 @@
 // What a transaction charges, before it is known when it is paid. Charges follow from the priced perils and
 // the fees that the transaction made; neither changes later, so charges need no rows of their own.
 import type { Uuid } from '../platform/locators.ts'
-import type { Money } from '../platform/money.ts'
+import { type Money, negated, sum } from '../platform/money.ts'
 import type { Span } from '../platform/time.ts'
 import type { Fee, PerilRun } from '../policies/aggregate.ts'
 
@@ -19,6 +19,8 @@ export type Charge = Span & {
   readonly amount: Money
   /** The transaction that made it. */
   readonly policyModificationLocator: Uuid
+  /** The stretch that it pays for, where that is not its whole span: of it the rest was billed, or stays as it was. */
+  readonly rest?: Span
 } & (
     | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
@@ -79,6 +81,30 @@ export function feeCharges(fees: Iterable<Fee>): Charge[] {
       feeName: fee.name,
     }),
   ).filter(isCharged)
+}
+
+/** What a modification gives back of the fees that it reversed. */
+export function feeReversals(fees: Iterable<Fee>, by: Uuid): Charge[] {
+  return Array.from(fees)
+    .flatMap(fee => fee.changes.filter(change => change.by === by).map(change => ({ fee, change })))
+    .map(
+      ({ fee, change }): Charge => ({
+        id: `${fee.locator}/${by}/fee`,
+        type: 'fee',
+        amount: negated(
+          sum(
+            change.removed.map(part => part.amount),
+            fee.amount.currency,
+          ),
+        ),
+        start: fee.start,
+        end: fee.end,
+        policyModificationLocator: by,
+        feeLocator: fee.locator,
+        feeName: fee.name,
+      }),
+    )
+    .filter(isCharged)
 }
 
 /** Whether the policyholder pays it: commissions are itemised but belong to no total (brief 3.1). */

@@ -6,7 +6,13 @@ import {
   Currency,
   FieldValueLists,
   Flag,
+  OptionalAmount,
+  OptionalDecimal,
   OptionalText,
+  optional,
+  PageSize,
+  PagingToken,
+  RequestFieldValues,
   Text,
   Timestamp,
   TimestampIfAny,
@@ -37,14 +43,42 @@ export const InvoiceStatusResponse = z
   .openapi('InvoiceStatusResponse')
 export type InvoiceStatusResponse = z.infer<typeof InvoiceStatusResponse>
 
+export const PaymentSource = z.enum(['received', 'credit']).openapi('PaymentSource')
+
+/** `amount` and `source` are Bindery's own: without them the invoice is paid in full from outside. */
+export const PaymentCreateRequest = z
+  .object({
+    fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
+    source: optional(PaymentSource).openapi({
+      description:
+        'received unless told; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
+    }),
+    amount: OptionalDecimal.openapi({
+      description:
+        'All that the invoice asks for unless told. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, and at most the refund.',
+    }),
+  })
+  .openapi('PaymentCreateRequest')
+export type PaymentCreateRequest = z.infer<typeof PaymentCreateRequest>
+
 export const PaymentResponse = z
   .object({
     locator: Text,
     displayId: Text,
     invoiceLocator: Text,
     postedTimestamp: Timestamp,
-    amount: Amount.openapi({ description: "The invoice's totalDue; negative for a refund." }),
+    amount: Amount.openapi({
+      description: 'All that was paid: the totalDue of the invoice unless told. Negative for a refund.',
+    }),
     amountCurrency: Currency,
+    source: PaymentSource.openapi({
+      description: 'received from outside, or made from the credit that the policyholder had left.',
+    }),
+    creditedAmount: OptionalAmount.openapi({
+      description:
+        "What the invoice did not ask for: it is the policyholder's credit, for the next invoices.",
+    }),
+    creditedAmountCurrency: Currency.optional(),
     fieldValues: FieldValueLists,
     mediaByLocator: z.record(Text, Media),
     reversedTimestamp: TimestampIfAny,
@@ -69,6 +103,10 @@ export const PolicyInvoiceResponse = z
     totalDueCurrency: Currency,
     settlementStatus: z.enum(['outstanding', 'settled']),
     settlementType: SettlementType.optional(),
+    outstandingAmount: OptionalAmount.openapi({
+      description: 'What is left to pay while the invoice is outstanding.',
+    }),
+    outstandingAmountCurrency: Currency.optional(),
     statuses: z.array(InvoiceStatusResponse).openapi({
       description: 'Every status the invoice has had, in order; a new one is unfulfilled.',
     }),
@@ -113,3 +151,51 @@ export const FutureInvoiceResponse = z
   })
   .openapi('FutureInvoiceResponse')
 export type FutureInvoiceResponse = z.infer<typeof FutureInvoiceResponse>
+
+export const GetInvoiceFinancialTransactionsResponse = z
+  .object({ financialTransactions: z.array(FinancialTransactionResponse) })
+  .openapi('GetInvoiceFinancialTransactionsResponse')
+export type GetInvoiceFinancialTransactionsResponse = z.infer<typeof GetInvoiceFinancialTransactionsResponse>
+
+export const CheckedInvoiceResponse = z
+  .object({ ...PolicyInvoiceResponse.shape, ...GetInvoiceFinancialTransactionsResponse.shape })
+  .openapi('CheckedInvoiceResponse')
+
+/** All that is billed of a policy, and all that is planned (brief 3.5). */
+export const CheckInvoicesResponse = z
+  .object({
+    policyLocator: Text,
+    invoices: z.array(CheckedInvoiceResponse),
+    futureInvoices: z.array(FutureInvoiceResponse),
+  })
+  .openapi('CheckInvoicesResponse')
+export type CheckInvoicesResponse = z.infer<typeof CheckInvoicesResponse>
+
+export const PolicyholderCreditsQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
+export type PolicyholderCreditsQuery = z.infer<typeof PolicyholderCreditsQuery>
+
+/** A payment that left a credit, a refund that was added to it, or a payment from it. */
+export const CreditMovementResponse = z
+  .object({
+    paymentLocator: Text,
+    policyLocator: Text,
+    invoiceLocator: Text,
+    type: z.enum(['overpayment', 'refund', 'use']),
+    amount: Amount.openapi({ description: 'What it adds to the credit; negative where it used it.' }),
+    amountCurrency: Currency,
+    postedTimestamp: Timestamp,
+    reversedTimestamp: TimestampIfAny.openapi({ description: 'A reversed payment counts for nothing.' }),
+  })
+  .openapi('CreditMovementResponse')
+
+export const PolicyholderCreditsResponse = z
+  .object({
+    policyholderLocator: Text,
+    balances: z
+      .array(z.object({ amount: Amount, amountCurrency: Currency }).openapi('CreditBalanceResponse'))
+      .openapi({ description: 'What is left to use, in each currency in which there is some.' }),
+    movements: z.array(CreditMovementResponse),
+    pagingToken: OptionalText.openapi({ description: 'Absent on the last page of movements.' }),
+  })
+  .openapi('PolicyholderCreditsResponse')
+export type PolicyholderCreditsResponse = z.infer<typeof PolicyholderCreditsResponse>

@@ -2,7 +2,7 @@
 import { derivedUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
 import { plus, toNumber } from '../platform/money.ts'
 import type { Instant } from '../platform/time.ts'
-import type { Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import type { PolicyAggregate } from '../policies/aggregate.ts'
 import type { Charge } from './charge.ts'
 import type { FinancialTransactionResponse } from './contract.ts'
 import type { InstallmentItem } from './items.ts'
@@ -10,13 +10,12 @@ import type { InstallmentItem } from './items.ts'
 /** Most that one answer itemises; above it, items of the same type and name are one. */
 export const MOST_ITEMISED = 10_000
 
-/** Where a charge's peril characteristics are: what the policy's projection derives them to be. */
-export type SegmentLocatorOf = (perilRunLocator: Uuid) => Uuid
+/** Where a charge's peril characteristics are: what the policy's projection derives them to be. `madeBy` made the charge. */
+export type SegmentLocatorOf = (perilRunLocator: Uuid, madeBy: Uuid) => Uuid
 
 /** The items, posted at that time. */
 export function financialTransactions(
   { policy }: PolicyAggregate,
-  modification: Modification,
   items: readonly InstallmentItem[],
   postedAt: Instant,
   segmentLocatorOf: SegmentLocatorOf,
@@ -29,7 +28,7 @@ export function financialTransactions(
     postedTimestamp: String(postedAt),
     startTimestamp: String(charge.start),
     endTimestamp: String(charge.end),
-    policyModificationLocator: modification.locator,
+    policyModificationLocator: charge.policyModificationLocator,
     ...sourceOf(charge, shard, segmentLocatorOf),
   }))
 }
@@ -41,7 +40,7 @@ function sourceOf(
 ): Partial<FinancialTransactionResponse> {
   if (charge.type === 'fee') return { feeLocator: charge.feeLocator, feeName: charge.feeName }
   const peril = {
-    perilCharacteristicsLocator: segmentLocatorOf(charge.perilRunLocator),
+    perilCharacteristicsLocator: segmentLocatorOf(charge.perilRunLocator, charge.policyModificationLocator),
     perilName: charge.perilName,
   }
   if (charge.type === 'tax')

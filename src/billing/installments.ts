@@ -13,7 +13,7 @@ export type Installment = Span & {
   /** When the invoice is made; the plan's first is made at once. */
   readonly issueAt: Instant
   readonly dueAt: Instant
-  /** One, but for an installment that takes in periods already past. */
+  /** One, but for an installment that takes in periods already past, or of a schedule that began later than its term. */
   readonly periods: readonly BillingPeriod[]
 }
 
@@ -36,33 +36,41 @@ export type PlanInput = {
  * before their due time, but not in the past: those with `issueAt` = `now` are made with the transaction.
  */
 export function planInstallments(input: PlanInput): Installment[] {
-  const { terms, now, timeZone } = input
+  const { now, timeZone } = input
   const schedule = hasPayable(input.charges) ? input.schedule : 'total'
-  const endOfToday = endOfDay(now, timeZone)
-  return paidTogether(billingPeriods(input.coverage, schedule, timeZone), endOfToday).map(
-    (periods, index) => {
-      const { start } = periods[0]!
-      const dueAt = later(endOfDay(start, timeZone), endOfToday)
-      return {
-        number: index + 1,
-        start,
-        end: periods.at(-1)!.end,
-        issueAt: index === 0 ? now : later(add(dueAt, -terms.amount, terms.unit, timeZone), now),
-        dueAt,
-        periods,
-      }
-    },
+  const periods = billingPeriods(input.coverage, schedule, timeZone).map(period => [period])
+  const [first, ...others] = paidTogether(periods, endOfDay(now, timeZone)).map(group =>
+    installmentOf(group, input),
   )
+  return numbered([{ ...first!, issueAt: now }, ...others])
 }
+
+/** The installment that the periods are paid by. Its invoice is made the payment terms before it is due, or now. */
+export function installmentOf(
+  periods: readonly BillingPeriod[],
+  { terms, now, timeZone }: Pick<PlanInput, 'terms' | 'now' | 'timeZone'>,
+): Omit<Installment, 'number'> {
+  const { start } = periods[0]!
+  const dueAt = later(endOfDay(start, timeZone), endOfDay(now, timeZone))
+  const issueAt = later(add(dueAt, -terms.amount, terms.unit, timeZone), now)
+  return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
+}
+
+/** Installments of a plan with their numbers. */
+export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
+  plan.map((installment, index) => ({ ...installment, number: index + 1 }))
 
 function hasPayable(charges: Iterable<Charge>): boolean {
   for (const charge of charges) if (isPayable(charge)) return true
   return false
 }
 
-/** Every period by itself, but those that start by the end of today together. */
-function paidTogether(periods: BillingPeriod[], endOfToday: Instant): BillingPeriod[][] {
-  const past = periods.filter(period => period.start <= endOfToday)
-  const single = periods.slice(past.length).map(period => [period])
-  return past.length === 0 ? single : [past, ...single]
+/** Every group of periods by itself, but those that start by the end of today together. */
+export function paidTogether(
+  groups: readonly (readonly BillingPeriod[])[],
+  endOfToday: Instant,
+): (readonly BillingPeriod[])[] {
+  const past = groups.filter(group => group[0]!.start <= endOfToday)
+  const others = groups.slice(past.length)
+  return past.length === 0 ? others : [past.flat(), ...others]
 }

@@ -1,12 +1,38 @@
 import type { PolicyDocumentResponse } from '../documents/contract.ts'
 import { type Money, toNumber } from '../platform/money.ts'
+import type { PolicyAggregate } from '../policies/aggregate.ts'
+import { totalsDueOf } from './bill.ts'
 import type { PaymentResponse, PolicyInvoiceResponse } from './contract.ts'
 import { type Invoice, invoiceStatus } from './invoice.ts'
+import { paymentsOf, restDue } from './payments/payment.ts'
+import { paymentResponse } from './payments/payment-response.ts'
+
+/** The invoices of the policy, each with its payments and with the sum of its items as its total. */
+export function invoiceResponses(
+  aggregate: PolicyAggregate,
+  invoices: Iterable<Invoice> = aggregate.invoices.values(),
+): PolicyInvoiceResponse[] {
+  const totalDueOf = totalsDueOf(aggregate)
+  return Array.from(invoices, invoice => {
+    const totalDue = totalDueOf(invoice)
+    return policyInvoiceResponse(invoice, {
+      totalDue,
+      outstanding: restDue(aggregate, invoice, totalDue),
+      transactionIssued:
+        aggregate.modifications.get(invoice.policyModificationLocator)!.issuedAt !== undefined,
+      premiumReportName: aggregate.policy.premiumReportName,
+      payments: paymentsOf(aggregate, invoice).map(paymentResponse),
+      documents: [],
+    })
+  })
+}
 
 /** What an answer says of an invoice beyond the invoice itself. */
 export type InvoiceSurroundings = {
   /** The sum of its items. */
   readonly totalDue: Money
+  /** What of it is not paid; shown while the invoice is outstanding. */
+  readonly outstanding: Money
   /** Whether its transaction is issued, not only accepted. */
   readonly transactionIssued: boolean
   readonly premiumReportName?: string
@@ -17,7 +43,7 @@ export type InvoiceSurroundings = {
 /** An invoice as answers carry it (brief 4.1). */
 export function policyInvoiceResponse(
   invoice: Invoice,
-  { totalDue, transactionIssued, premiumReportName, payments, documents }: InvoiceSurroundings,
+  { totalDue, outstanding, transactionIssued, premiumReportName, payments, documents }: InvoiceSurroundings,
 ): PolicyInvoiceResponse {
   const status = invoiceStatus(invoice)
   return {
@@ -35,7 +61,11 @@ export function policyInvoiceResponse(
     totalDue: toNumber(totalDue),
     totalDueCurrency: totalDue.currency,
     ...(status === 'unfulfilled'
-      ? { settlementStatus: 'outstanding' }
+      ? {
+          settlementStatus: 'outstanding',
+          outstandingAmount: toNumber(outstanding),
+          outstandingAmountCurrency: outstanding.currency,
+        }
       : { settlementStatus: 'settled', settlementType: status }),
     statuses: invoice.statuses.map(({ at, status }) => ({ timestamp: String(at), status })),
     transactionIssued,

@@ -2,7 +2,7 @@
 // items of its installment (items.ts), and its total is their sum.
 import type { DisplayId, PolicyLocator, Uuid } from '../platform/locators.ts'
 import { type CurrencyCode, type Money, sum } from '../platform/money.ts'
-import type { Instant, Span } from '../platform/time.ts'
+import { endOfDay, type Instant, type Span, type TimeZone } from '../platform/time.ts'
 import { assertAllowed, type TransitionTable } from '../platform/transitions.ts'
 import type { ModificationKind } from '../policies/aggregate.ts'
 import { isPayable } from './charge.ts'
@@ -15,7 +15,14 @@ export type InvoiceSettlement = 'paid' | 'writtenOff' | 'zeroDue' | 'invalidated
 export type InvoiceStatus = 'unfulfilled' | InvoiceSettlement
 
 /** Transactions that give their name to the first invoice of their plan. */
-export type InvoicedTransaction = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+export type InvoicedTransaction =
+  | 'newBusiness'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'reinstatement'
+  | 'other'
+  | 'installment'
 
 export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTransaction>> = {
   creation: 'newBusiness',
@@ -23,12 +30,20 @@ export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTr
   renewal: 'renewal',
   cancellation: 'cancellation',
   withdrawal: 'cancellation',
+  lapse: 'cancellation',
   reinstatement: 'reinstatement',
+  feeUpdate: 'other',
+  scheduleChange: 'installment',
 }
 
-export type InvoiceType = InvoicedTransaction | 'installment' | 'premiumReporting' | 'other'
+export type InvoiceType = InvoicedTransaction | 'premiumReporting'
 
-export type InvoiceStatusEntry = { readonly at: Instant; readonly status: InvoiceStatus }
+export type InvoiceStatusEntry = {
+  readonly at: Instant
+  readonly status: InvoiceStatus
+  /** When it was due until then, where the change moved that. */
+  readonly dueBefore?: Instant
+}
 
 export type Invoice = Span & {
   readonly locator: Uuid
@@ -90,17 +105,75 @@ export const invoiceStatus = (invoice: Invoice): InvoiceStatus => invoice.status
 
 export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoice) === 'unfulfilled'
 
-export type InvoiceAction = 'invalidate'
+export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'carryForward'
 
-/** What may be done to an invoice: in which status, and what it becomes. */
+/**
+ * What may be done to an invoice: in which status, and what it becomes. `reverse` is the reversal of a payment of it;
+ * one that was partly paid and then written off stays so, whatever becomes of its payments.
+ */
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
+  pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
+  reverse: {
+    from: ['unfulfilled', 'paid'],
+    to: 'unfulfilled',
+    event: 'payment.reverse',
+    past: 'reversed',
+  },
   invalidate: { from: ['unfulfilled'], to: 'invalidated', event: 'invoice.invalidate', past: 'invalidated' },
+  writeOff: { from: ['unfulfilled'], to: 'writtenOff', event: 'invoice.writtenOff', past: 'written off' },
+  carryForward: { from: ['unfulfilled'], to: 'carriedForward', past: 'carried forward' },
+}
+
+/** Refuses with `wrongState` (409) what the invoice's status does not allow. */
+export function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): void {
+  assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), action)
+}
+
+const settled = (invoice: Invoice, status: InvoiceSettlement, at: Instant): Invoice => ({
+  ...invoice,
+  updatedAt: at,
+  statuses: [...invoice.statuses, { at, status }],
+})
+
+/** The invoice after a payment, which pays it in full or leaves a rest. Refuses with `wrongState` one that is settled. */
+export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
+  assertInvoiceAllows(invoice, 'pay')
+  return inFull ? settled(invoice, 'paid', at) : { ...invoice, updatedAt: at }
+}
+
+/**
+ * The invoice after a payment of it was reversed. Paid before, it is outstanding, and where its due time is past it is
+ * due by the end of today (brief 4.4); an invoice that was outstanding all along stays due when it was.
+ */
+export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
+  assertInvoiceAllows(invoice, 'reverse')
+  if (invoiceStatus(invoice) !== 'paid') return { ...invoice, updatedAt: at }
+  const isPast = invoice.dueAt < at
+  const moved = isPast && { dueBefore: invoice.dueAt }
+  return {
+    ...invoice,
+    dueAt: isPast ? endOfDay(at, timeZone) : invoice.dueAt,
+    updatedAt: at,
+    statuses: [...invoice.statuses, { at, status: 'unfulfilled', ...moved }],
+  }
 }
 
 /** The invoice made void. Refuses with `wrongState` one that is settled. */
 export function invalidated(invoice: Invoice, at: Instant): Invoice {
-  assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), 'invalidate')
-  return { ...invoice, updatedAt: at, statuses: [...invoice.statuses, { at, status: 'invalidated' }] }
+  assertInvoiceAllows(invoice, 'invalidate')
+  return settled(invoice, 'invalidated', at)
+}
+
+/** The invoice given up: what it still asks for is not expected any more. Refuses with `wrongState` one that is settled. */
+export function writtenOff(invoice: Invoice, at: Instant): Invoice {
+  assertInvoiceAllows(invoice, 'writeOff')
+  return settled(invoice, 'writtenOff', at)
+}
+
+/** The invoice settled by another that asks for its amount. Refuses with `wrongState` one that is settled. */
+export function carriedForward(invoice: Invoice, at: Instant): Invoice {
+  assertInvoiceAllows(invoice, 'carryForward')
+  return settled(invoice, 'carriedForward', at)
 }
 
 /** File name of an invoice's document (brief 4.1). */

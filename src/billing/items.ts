@@ -1,8 +1,8 @@
 // How the charges of a transaction lie on its installments. Items are not stored: they follow from the stored
 // plan and the charges. Plans of a policy at its limits (10,000 perils, monthly) have hundreds of thousands.
 
-import { type CurrencyCode, type Money, plus, zero } from '../platform/money.ts'
-import type { Span } from '../platform/time.ts'
+import { type CurrencyCode, type Money, plus, sum, zero } from '../platform/money.ts'
+import { earlier, later, type Span } from '../platform/time.ts'
 import { type Charge, isPayable } from './charge.ts'
 import type { Installment } from './installments.ts'
 import { splitBy } from './split.ts'
@@ -57,14 +57,48 @@ export function totalsDue(
   return totals
 }
 
+/**
+ * What is left of the charges to be billed by the installments of these numbers: of each charge the sum of their
+ * items, for the stretch that they pay for. Charges of which nothing is left are not among them.
+ */
+export function restOf(
+  plan: readonly Installment[],
+  charges: Iterable<Charge>,
+  numbers: ReadonlySet<number>,
+): Charge[] {
+  const open = [...plan.entries()].filter(([, installment]) => numbers.has(installment.number))
+  const rests: Charge[] = []
+  const split = splitterOver(plan)
+  for (const charge of charges) {
+    const parts = split(charge)
+    const left = open.filter(([index]) => parts[index]!.minor !== 0)
+    if (left.length === 0) continue
+    const amount = sum(
+      left.map(([index]) => parts[index]!),
+      charge.amount.currency,
+    )
+    const paid = { start: left[0]![1].start, end: left.at(-1)![1].end }
+    rests.push({ ...charge, amount, rest: common(paid, charge.rest ?? charge) })
+  }
+  return rests
+}
+
+/** What the spans have in common; where that is nothing, the first of them. */
+function common(first: Span, second: Span): Span {
+  const start = later(first.start, second.start)
+  const end = earlier(first.end, second.end)
+  return start < end ? { start, end } : first
+}
+
 /** Splits charges over the plan. Charges mostly share one span, and the weights of a span are found once. */
 function splitterOver(plan: readonly Installment[]): (charge: Charge) => Money[] {
   const splitBySpan = new Map<string, (amount: Money) => Money[]>()
   return charge => {
-    const span = `${charge.start}/${charge.end}`
+    const { start, end } = charge.rest ?? charge
+    const span = `${start}/${end}`
     let split = splitBySpan.get(span)
     if (split === undefined) {
-      split = splitBy(weightsOver(plan, charge))
+      split = splitBy(weightsOver(plan, { start, end }))
       splitBySpan.set(span, split)
     }
     return split(charge.amount)

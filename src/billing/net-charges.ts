@@ -1,11 +1,14 @@
 // What a later modification charges: what its pieces and fees cost, less what those cost that they replace. A
-// cancellation gives back, so its charges are negative.
-import { type Money, minus, sum } from '../platform/money.ts'
+// cancellation gives back, so its charges are negative. An endorsement takes back whole what it changes, and charges
+// anew what it keeps of it and what takes its place (brief 4.3): the first two pay for the time from the change on.
+import type { Uuid } from '../platform/locators.ts'
+import { minus, negated, zero } from '../platform/money.ts'
+import { earlier, later, type Span } from '../platform/time.ts'
 import type { Modification, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
-import { type Amounts, amountsOf, each, minusAmounts, plusAmounts } from '../policies/fold/amounts.ts'
+import { type Amounts, each, plusAmounts } from '../policies/fold/amounts.ts'
 import { feeInForce } from '../policies/fold/fees.ts'
 import { isIssued, lineOf } from '../policies/fold/line.ts'
-import { piecesOf } from '../policies/fold/pieces.ts'
+import { type Piece, piecesOf } from '../policies/fold/pieces.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
 import type { Charge } from './charge.ts'
 
@@ -19,37 +22,39 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     one => one.locator === by || (isIssued(one) && one.number < modification.number),
   )
   const { timeZone, currency } = aggregate.policy
-  const span = {
-    start: modification.effectiveAt,
-    end:
-      aggregate.policy.originalEnd > modification.effectiveAt
-        ? aggregate.policy.originalEnd
-        : modification.policyEnd,
-  }
   const makers = new Set(line.map(step => step.modification.locator))
   const charges: Charge[] = []
   for (const run of aggregate.perilRuns.values()) {
     if (!run.price || !makers.has(run.madeBy)) continue
-    let net: Amounts = each(amountsOf(run.price), amount => ({ ...amount, minor: 0 }))
-    for (const piece of piecesOf(run, line, timeZone)) {
-      if (!piece.amounts) continue
-      if (piece.madeBy === by) net = plusAmounts(net, piece.amounts)
-      if (piece.replacedBy === by) net = minusAmounts(net, piece.amounts)
+    const pieces = piecesOf(run, line, timeZone)
+    const made = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
+    const gone = totalOfPieces(pieces.filter(piece => piece.replacedBy === by))
+    const charged = (total: PieceTotal, of: string, rest?: Span): Charge[] =>
+      runCharges(run, total, { by, of, perilName: aggregate.perils.get(run.perilLocator)?.name ?? '', rest })
+    if (!gone) {
+      if (made) charges.push(...charged(made, ''))
+      continue
     }
-    charges.push(
-      ...runCharges(run, net, modification, span, aggregate.perils.get(run.perilLocator)?.name ?? ''),
-    )
+    const taken = { ...gone, amounts: each(gone.amounts, negated) }
+    const net = made ? plusAmounts(made.amounts, taken.amounts) : taken.amounts
+    if (isNothing(net)) continue
+    // What it changes of the run begins where what it kept ends.
+    const changed = { start: made?.end ?? gone.start, end: gone.end }
+    const rest = changed.start < changed.end ? changed : { start: gone.start, end: gone.end }
+    if (made && modification.kind === 'endorsement')
+      charges.push(...charged(taken, '/reversal', rest), ...charged(made, '', rest))
+    else charges.push(...charged({ ...rest, amounts: net }, ''))
   }
   const before = line.filter(step => step.modification.locator !== by)
   for (const fee of aggregate.fees.values()) {
-    const standing = (amount: Money, reversed: boolean): Money => (reversed ? minus(amount, amount) : amount)
-    const now = feeInForce(fee, line)
-    const was = feeInForce(fee, before)
-    const made = fee.madeBy === by ? sum([], currency) : standing(was.amount, was.reversed)
     if (!makers.has(fee.madeBy)) continue
-    const amount = minus(standing(now.amount, now.reversed), made)
+    const was = fee.madeBy === by ? zero(currency) : feeInForce(fee, before).amount
+    const amount = minus(feeInForce(fee, line).amount, was)
+    const [removed] = fee.changes.find(change => change.by === by)?.removed ?? []
+    const from = removed?.start ?? later(fee.start, modification.effectiveAt)
     charges.push({
-      ...span,
+      start: from < fee.end ? from : fee.start,
+      end: fee.end,
       id: `${fee.locator}/${by}/fee`,
       type: 'fee',
       amount,
@@ -61,29 +66,51 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   return charges.filter(charge => charge.amount.minor !== 0)
 }
 
+/** What some pieces of a run cost together, and the span that they are of. */
+type PieceTotal = Span & { readonly amounts: Amounts }
+
+function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
+  let total: PieceTotal | undefined
+  for (const { start, end, amounts } of pieces)
+    if (amounts)
+      total = total
+        ? {
+            start: earlier(total.start, start),
+            end: later(total.end, end),
+            amounts: plusAmounts(total.amounts, amounts),
+          }
+        : { start, end, amounts }
+  return total
+}
+
+const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
+  [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
+
+type RunChargeSource = { by: Uuid; of: string; perilName: string; rest?: Span }
+
 function runCharges(
   run: PerilRun,
-  net: Amounts,
-  { locator }: Modification,
-  span: Pick<Charge, 'start' | 'end'>,
-  perilName: string,
+  { start, end, amounts }: PieceTotal,
+  { by, of, perilName, rest }: RunChargeSource,
 ): Charge[] {
   const source = {
-    ...span,
-    policyModificationLocator: locator,
+    start,
+    end,
+    rest,
+    policyModificationLocator: by,
     perilRunLocator: run.locator,
     perilLocator: run.perilLocator,
     perilName,
   }
-  const id = `${run.locator}/${locator}`
+  const id = `${run.locator}/${by}${of}`
   return [
-    { ...source, id: `${id}/premium`, type: 'premium', amount: net.premium },
+    { ...source, id: `${id}/premium`, type: 'premium', amount: amounts.premium },
     ...run.price!.taxes.map(
       (tax, at): Charge => ({
         ...source,
         id: `${id}/tax/${tax.name}`,
         type: 'tax',
-        amount: net.taxes[at]!,
+        amount: amounts.taxes[at]!,
         taxName: tax.name,
       }),
     ),
@@ -92,7 +119,7 @@ function runCharges(
         ...source,
         id: `${id}/commission/${at}`,
         type: 'commission',
-        amount: net.commissions[at]!,
+        amount: amounts.commissions[at]!,
         commissionRecipient: commission.recipient,
       }),
     ),

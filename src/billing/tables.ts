@@ -1,5 +1,9 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { FieldValues } from '../platform/fields/values.ts'
+import type { Uuid } from '../platform/locators.ts'
 import type { InvoiceStatusEntry, InvoiceType } from './invoice.ts'
+import type { PaymentSource } from './payments/payment.ts'
 import type { BillingPeriod } from './schedule.ts'
 
 /** The plan of a transaction. What an installment bills follows from the charges (items.ts) and has no row. */
@@ -15,7 +19,9 @@ export const installments = sqliteTable(
     issueAt: integer().notNull(),
     dueAt: integer().notNull(),
     periods: text({ mode: 'json' }).$type<BillingPeriod[]>().notNull(),
-    absorbedBy: text(),
+    absorbedBy: text({ mode: 'json' }).$type<Uuid[]>().notNull(),
+    takesOver: text({ mode: 'json' }).$type<Uuid[]>(),
+    leavesOut: text({ mode: 'json' }).$type<Uuid[]>(),
   },
   table => [index('installment_policy').on(table.policyLocator)],
 )
@@ -37,4 +43,30 @@ export const invoices = sqliteTable(
     statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
   },
   table => [index('invoice_policy').on(table.policyLocator)],
+)
+
+/** Of which payments made credit of their policyholder, or used it: the condition of an index, for queries to repeat. */
+export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)
+
+/** Amounts in minor units, signed as the invoice's; `credited` is the part that became the policyholder's credit. */
+export const payments = sqliteTable(
+  'payment',
+  {
+    locator: text().primaryKey(),
+    displayId: integer().notNull(),
+    policyLocator: integer().notNull(),
+    policyholderLocator: text().notNull(),
+    invoiceLocator: text().notNull(),
+    source: text().$type<PaymentSource>().notNull(),
+    amount: integer().notNull(),
+    credited: integer().notNull(),
+    currency: text().notNull(),
+    fieldValues: text({ mode: 'json' }).$type<FieldValues>().notNull(),
+    postedAt: integer().notNull(),
+    reversedAt: integer(),
+  },
+  table => [
+    index('payment_policy').on(table.policyLocator),
+    index('payment_credit').on(table.policyholderLocator, table.postedAt, table.locator).where(MOVES_CREDIT),
+  ],
 )

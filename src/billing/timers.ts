@@ -14,6 +14,24 @@ export function invoiceTimers(
       .map(installment => installment.issueAt)
       .filter(at => at > now),
   )
-  const subject = String(aggregate.policy.locator)
-  return [...times].map(dueAt => ({ dueAt, kind: INVOICE_TIMER, subject, payload: {} }))
+  return [...times].map(dueAt => timerAt(aggregate, dueAt))
 }
+
+/** A timer for now where the time of installments came while the modification had taken them over, which is void. */
+export function missedInvoices(
+  aggregate: PolicyAggregate,
+  { locator }: Modification,
+  now: Instant,
+): NewTimer[] {
+  const isMissed = [...aggregate.installments.values()].some(
+    one => one.absorbedBy.includes(locator) && one.issueAt <= now,
+  )
+  return isMissed ? [timerAt(aggregate, now)] : []
+}
+
+const timerAt = ({ policy }: PolicyAggregate, dueAt: Instant): NewTimer => ({
+  dueAt,
+  kind: INVOICE_TIMER,
+  subject: String(policy.locator),
+  payload: {},
+})

@@ -73,6 +73,31 @@ export async function decideCancellation(
   }
 }
 
+/**
+ * A cancellation issued, after what stands in its way is taken back: what would become of the policy. Nothing of it
+ * is stored. Refuses as creating it would.
+ */
+export async function foreseenCancellation(
+  { aggregate, product }: Loaded,
+  request: CancellationCreateRequest,
+  { now, digits }: Attempt,
+): Promise<{ planned: Planned; cancellation: CancellationLocator }> {
+  const context = { product, now, supply: await digits(3) }
+  const type = product.cancellationTypes?.find(one => one.name === request.name)
+  const { cancellation, ...created } = planCancellationCreation(
+    aggregate,
+    {
+      ...termsOf(request),
+      conflictHandling: 'invalidate',
+      // It may be chosen as late as on issuing, and what a cancellation does to a policy does not depend on it.
+      category: request.cancellationCategory ?? type?.cancellationCategories[0],
+    },
+    context,
+  )
+  const issued = planCancellationIssue(created.aggregate, cancellation, context)
+  return { planned: chain(created, issued), cancellation: cancellation.locator }
+}
+
 const termsOf = (request: CancellationCreateRequest) => ({
   name: request.name,
   effectiveAt: request.effectiveTimestamp,

@@ -6,7 +6,7 @@ import type { ProductDefinition } from '../configuration/configuration.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
 import { minus } from '../platform/money.ts'
-import type { Instant } from '../platform/time.ts'
+import { earlier, type Instant } from '../platform/time.ts'
 import {
   type Fee,
   type FeeChange,
@@ -28,7 +28,7 @@ import { acceptedQuote } from '../quotes/plans.ts'
 export type EffectContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
 export type CancellationOrder = {
-  kind: Extract<ModificationKind, 'cancellation' | 'withdrawal'>
+  kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
   /** Name of the modification, e.g. `modification.policy.cancel`. */
   name: string
   effectiveAt: Instant
@@ -46,9 +46,12 @@ export function boundQuote(aggregate: PolicyAggregate): Quote {
   return quote
 }
 
-/** The number of the policy's next modification. */
+/** The number of the policy's next modification: its place in the line. One that was taken back leaves its place. */
 export const nextNumber = ({ modifications }: PolicyAggregate): number =>
-  1 + [...modifications.values()].filter(one => one.quoteLocator === undefined && !one.invalidatedAt).length
+  [...modifications.values()].reduce(
+    (next, one) => (one.invalidatedAt === undefined ? Math.max(next, one.number + 1) : next),
+    1,
+  )
 
 /** The policy cancelled from that time on. Takes one digit. Refuses (409) when no coverage is left from then. */
 export function cancelled(
@@ -59,15 +62,20 @@ export function cancelled(
   const quote = boundQuote(before)
   const { effectiveAt } = order
   const line = lineOf(before, quote)
-  const hit = segmentsInForce(line).filter(segment => segment.end > effectiveAt)
+  const covered = segmentsInForce(line)
+  const hit = covered.filter(segment => segment.end > effectiveAt)
   if (hit.length === 0)
     throw new Refusal('wrongState', `Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
+  // From a time in a gap of the coverage on, the policy ends where its coverage does: what cancels and reinstates it
+  // from an earlier time finds that end again.
+  const last = covered.findLast(segment => segment.start < effectiveAt)
+  const policyEnd = last ? earlier(last.end, effectiveAt) : effectiveAt
   const modification: Modification = {
     ...order,
     locator: supply.uuid(),
     displayId: supply.digits() as DisplayId,
     number: nextNumber(before),
-    policyEnd: effectiveAt,
+    policyEnd,
     createdAt: now,
     updatedAt: now,
     issuedAt: now,
@@ -86,7 +94,7 @@ export function cancelled(
     )
   const after: PolicyAggregate = {
     ...before,
-    policy: { ...before.policy, effectiveEnd: effectiveAt, updatedAt: now },
+    policy: { ...before.policy, effectiveEnd: policyEnd, updatedAt: now },
     modifications: withRecords(before.modifications, [modification]),
     segments: withRecords(before.segments, [
       ...hit.map(segment => ({ ...segment, replacedBy: modification.locator })),
@@ -103,7 +111,7 @@ export function cancelled(
 }
 
 /** What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3). */
-function reducedFees(
+export function reducedFees(
   fees: readonly FeeInForce[],
   { locator, effectiveAt, kind, proration }: Modification,
   product: ProductDefinition,
@@ -126,7 +134,7 @@ function reducedFees(
       }
     }
     if (removed.length === 0) return []
-    const change: FeeChange = { by: locator, reversed: left.length === 0, parts: left, removed }
+    const change: FeeChange = { by: locator, parts: left, removed }
     return [{ ...fee, changes: [...fee.changes, change] }]
   })
 }

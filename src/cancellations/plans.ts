@@ -126,6 +126,7 @@ export function planCancellationIssue(
       cancelEvent(billed.aggregate, modification),
       ...billed.events,
     ],
+    timers: cleared.timers,
   }
 }
 
@@ -163,6 +164,7 @@ function carriedOut(before: PolicyAggregate, context: EffectContext, order: Canc
   return {
     aggregate: billed.aggregate,
     events: [...cleared.events, cancelEvent(billed.aggregate, modification), ...billed.events],
+    timers: cleared.timers,
   }
 }
 

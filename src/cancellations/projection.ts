@@ -1,6 +1,7 @@
 // A cancellation as answers show it, and what it does to the price.
-import { amountsDue, invoicesOf } from '../billing/bill.ts'
+import { invoicesOf, totalsDueOf } from '../billing/bill.ts'
 import { isOutstanding } from '../billing/invoice.ts'
+import { restDue } from '../billing/payments/payment.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { negated, plus, sum, toNumber } from '../platform/money.ts'
 import type { Cancellation, Modification, PolicyAggregate } from '../policies/aggregate.ts'
@@ -88,12 +89,10 @@ export function cancellationValue(
       withIssued(carried.modification.locator),
     ),
   )
-  const unpaid = [...before.modifications.values()].flatMap(modification => {
-    const due = amountsDue(before, modification)
-    return invoicesOf(before, modification)
-      .filter(isOutstanding)
-      .map(invoice => due[invoice.installmentNumber - 1]!)
-  })
+  const totalDueOf = totalsDueOf(before)
+  const unpaid = [...before.invoices.values()]
+    .filter(isOutstanding)
+    .map(invoice => restDue(before, invoice, totalDueOf(invoice)))
   return {
     value: toNumber(negated(change)),
     valueCurrency: currency,

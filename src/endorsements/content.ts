@@ -1,13 +1,8 @@
 // The content of a policy under an endorsement: which runs are cut, and which stand in their place.
-import type {
-  ExposureDefinition,
-  PerilDefinition,
-  ProductDefinition,
-} from '../configuration/configuration.ts'
-import { type FieldErrors, fieldErrors, joinFieldErrors } from '../platform/fields/errors.ts'
-import { changeFields, type FieldChanges, type FieldData, NO_FIELD_DATA } from '../platform/fields/groups.ts'
-import { normaliseFieldData } from '../platform/fields/normalise.ts'
-import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
+import type { PerilDefinition, ProductDefinition } from '../configuration/configuration.ts'
+import { fieldErrors } from '../platform/fields/errors.ts'
+import type { FieldChanges, FieldData } from '../platform/fields/groups.ts'
+import type { LocatorSupply, Uuid } from '../platform/locators.ts'
 import { earlier, type Instant, later, type Span } from '../platform/time.ts'
 import {
   type Cut,
@@ -15,23 +10,41 @@ import {
   type ExposureRun,
   type Modification,
   type Peril,
-  type PerilPrice,
   type PerilRun,
   type PolicyAggregate,
   type PolicySegment,
   type Quote,
   withRecords,
 } from '../policies/aggregate.ts'
-import { createPerilAmounts, updatePerilAmounts } from '../policies/draft/peril-amounts.ts'
-import type { ExposureCreate, PerilCreate, PerilUpdate, ReportedProblems } from '../policies/draft/request.ts'
+import {
+  type AddedPeril,
+  type AdditionContext,
+  addedExposure,
+  addedPeril,
+} from '../policies/draft/additions.ts'
+import { changedData, report } from '../policies/draft/changed-data.ts'
+import { updatePerilAmounts } from '../policies/draft/peril-amounts.ts'
+import type { ExposureCreate, PerilUpdate, ReportedProblems } from '../policies/draft/request.ts'
 import type { Line } from '../policies/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../policies/fold/pieces.ts'
+import { endOfRun } from '../policies/fold/run-end.ts'
 import type { EndorsedExposure, EndorsementChanges } from './changes.ts'
+import { extended, prorated } from './continuation.ts'
+import { joinedUpdates } from './joined-updates.ts'
 
 export type EndorsementContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
 /** Whether runs that go on after the endorsement are rated anew: never, if their data changed, or all (brief 2.5). */
 export type Repricing = 'never' | 'changed' | 'all'
+
+/** Where coverage ends before and after it: the same, unless it gives the policy a new end. */
+export type Ends = { readonly old: Instant; readonly new: Instant }
+
+/**
+ * A run that is in force at the endorsement's time or later: until when, and its pieces in the new segments, at what
+ * they cost if nothing changes. None where the policy ends before them now.
+ */
+type Going = { readonly end: Instant; readonly pieces: readonly Piece[] }
 
 /** What an endorsement asks of one peril, beside what changes around it. */
 type Asked = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
@@ -42,13 +55,17 @@ export class Content {
   readonly #quote: Quote
   readonly #line: Line
   readonly #modification: Modification
-  readonly #end: Instant
+  readonly #ends: Ends
   readonly #context: EndorsementContext
   readonly #counted: ReadonlySet<Uuid>
   readonly #exposures: Exposure[] = []
   readonly #perils: Peril[] = []
   readonly #exposureRuns: ExposureRun[] = []
   readonly #perilRuns: PerilRun[] = []
+  /** Stretches that the policy covers from the endorsement's time on; what lies between them was cancelled. */
+  #covered: readonly Span[] = []
+  /** What goes on of the runs that are in force then. */
+  #going: ReadonlyMap<PerilRun, Going> = new Map()
   /** Locators of groups that the request adds: the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
   #policyChanged = false
@@ -58,27 +75,22 @@ export class Content {
     quote: Quote,
     line: Line,
     modification: Modification,
-    end: Instant,
+    ends: Ends,
     context: EndorsementContext,
   ) {
     this.#before = before
     this.#quote = quote
     this.#line = line
     this.#modification = modification
-    this.#end = end
+    this.#ends = ends
     this.#context = context
     this.#counted = new Set(line.map(step => step.modification.locator))
   }
 
   /** A segment's data with the changes. */
   policyData(segment: PolicySegment, changes: FieldChanges): FieldData {
-    const data = this.#changed(
-      'policy',
-      this.#modification.locator,
-      this.#context.product.fields,
-      segment.data,
-      changes,
-    )
+    const { fields } = this.#context.product
+    const data = this.#changed('policy', this.#modification.locator, fields, segment.data, changes)
     if (data !== segment.data) this.#policyChanged = true
     return data
   }
@@ -86,28 +98,30 @@ export class Content {
   /** Cuts and makes runs; `segments` are the policy's from the endorsement's time on. */
   change(changes: EndorsementChanges, segments: readonly PolicySegment[], repricing: Repricing): void {
     const { product } = this.#context
+    this.#covered = stretchesOf(segments)
+    this.#going = this.#goingOn(segments)
     const asked = new Map<string, Asked>()
     const ended = new Set(changes.endExposures ?? [])
     for (const locator of ended)
       if (!this.#exposure(locator)) this.#stray(locator, changes.endExposures!.indexOf(locator))
-    for (const [index, update] of (changes.updateExposures ?? []).entries())
+    for (const { update, index } of joinedUpdates(changes.updateExposures ?? []))
       this.#updateExposure(update, index, asked, segments)
     for (const locator of ended) {
       const exposure = this.#exposure(locator)
-      if (exposure) for (const run of this.#runsOf(exposure)) this.#cutExposure(run)
+      for (const run of exposure ? this.#runsOf(exposure) : []) this.#replaceExposure(run, undefined)
     }
-    for (const run of this.#before.perilRuns.values()) {
+    this.#moveExposureEnds()
+    for (const [run, going] of this.#going) {
       const peril = this.#before.perils.get(run.perilLocator)
-      const span = peril && this.#remaining(run)
       const exposure = peril && this.#before.exposures.get(peril.exposureLocator)
-      if (!peril || !span || !exposure) continue
+      if (!peril || !exposure) continue
       const definition = product.exposures
         .find(one => one.name === exposure.name)
         ?.perils.find(one => one.name === peril.name)
       if (!definition) continue
       const isEnded = ended.has(exposure.locator) || asked.get(peril.locator)?.ended === true
-      if (isEnded) this.#perilRuns.push(this.#cut(run))
-      else this.#continue(run, span, definition, asked.get(peril.locator), segments, repricing)
+      if (isEnded || going.pieces.length === 0) this.#perilRuns.push(this.#cut(run))
+      else this.#continue(run, going, definition, asked.get(peril.locator), repricing)
     }
     for (const [index, creation] of (changes.addExposures ?? []).entries())
       this.#addExposure(creation, index, segments)
@@ -139,57 +153,138 @@ export class Content {
       const data = this.#changed(exposure.locator, exposure.locator, definition.fields, run.data, update)
       if (data === run.data) continue
       exposureChanged = true
-      const span = this.#remaining(run)!
-      this.#cutExposure(run)
-      this.#exposureRuns.push({ ...run, ...this.#made(span), exposureLocator: exposure.locator, data })
+      this.#replaceExposure(run, data)
     }
-    const perils = [...this.#before.perils.values()].filter(one => one.exposureLocator === exposure.locator)
-    const known = new Map<string, Peril>(perils.map(one => [one.locator, one]))
-    for (const peril of perils) asked.set(peril.locator, { ended: false, exposureChanged })
-    for (const one of update.updatePerils ?? []) {
-      const entry = asked.get(one.perilLocator)
-      if (entry && known.has(one.perilLocator)) asked.set(one.perilLocator, { ...entry, update: one })
-      else this.#strayPeril(exposure, one.perilLocator, index)
+    this.#askPerils(exposure, update, index, exposureChanged, asked)
+    // The exposure may end before the policy does.
+    const spans = this.#runsOf(exposure).flatMap(run =>
+      within(segments, this.#continuing(this.#remaining(run)!)).map(({ part }) => part),
+    )
+    for (const creation of update.addPerils ?? []) {
+      const added = addedPeril(exposure, definition, creation, index, this.#changing())
+      if (added) this.#addPeril(added, spans)
     }
-    for (const locator of update.endPerils ?? []) {
-      const entry = asked.get(locator)
-      if (entry && known.has(locator)) asked.set(locator, { ...entry, ended: true })
-      else this.#strayPeril(exposure, locator, index)
-    }
-    for (const creation of update.addPerils ?? [])
-      this.#addPeril(exposure, definition, creation, index, segments)
   }
 
-  /** A run that goes on: untouched, with other data at its old price, or to be rated anew. */
+  /** What is asked of a peril is asked of those that renew it too, unless they are named themselves. */
+  #askPerils(
+    exposure: Exposure,
+    update: EndorsedExposure,
+    index: number,
+    exposureChanged: boolean,
+    asked: Map<string, Asked>,
+  ): void {
+    const perils = [...this.#before.perils.values()]
+      .filter(one => one.exposureLocator === exposure.locator)
+      .sort((a, b) => a.displayId - b.displayId)
+    const covered = new Set([...this.#going.keys()].map(run => run.perilLocator))
+    const known = new Set<string>(perils.map(one => one.locator).filter(locator => covered.has(locator)))
+    const updates = new Map((update.updatePerils ?? []).map(one => [one.perilLocator, one]))
+    const ends = new Set(update.endPerils ?? [])
+    for (const locator of [...updates.keys(), ...ends])
+      if (!known.has(locator)) this.#strayPeril(exposure, locator, index)
+    for (const { locator, renewalGroup, displayId } of perils) {
+      const named = perils.findLast(
+        one =>
+          one.renewalGroup === renewalGroup &&
+          one.displayId <= displayId &&
+          (updates.has(one.locator) || ends.has(one.locator)),
+      )
+      asked.set(locator, {
+        exposureChanged,
+        update: named && updates.get(named.locator),
+        ended: named !== undefined && ends.has(named.locator),
+      })
+    }
+  }
+
+  /**
+   * Exposures that the request leaves alone are cut at the policy's new end, where it is earlier, so that whatever
+   * comes later finds the policy as it ends now. Where it is later, they go on to it from the endorsement's time.
+   */
+  #moveExposureEnds(): void {
+    if (this.#ends.new === this.#ends.old) return
+    const done = new Set(this.#exposureRuns.map(run => run.locator))
+    for (const run of this.#before.exposureRuns.values()) {
+      const span = this.#remaining(run)
+      if (!span || done.has(run.locator)) continue
+      if (span.end > this.#ends.new) this.#exposureRuns.push(this.#cut(run, this.#ends.new))
+      else if (this.#extension(span)) this.#replaceExposure(run, run.data)
+    }
+  }
+
+  /**
+   * The run ends at the endorsement's time; where the policy is covered then, the exposure has the other data, or
+   * none. Where it is cancelled it stays as it was: that is what a reinstatement brings back (brief 1.6).
+   */
+  #replaceExposure(run: ExposureRun, data: FieldData | undefined): void {
+    const left = this.#remaining(run)!
+    const span = this.#ends.new === this.#ends.old ? left : this.#continuing(left)
+    this.#exposureRuns.push(this.#cut(run))
+    let from = span.start
+    const upTo = (end: Instant, content: FieldData | undefined): void => {
+      if (end <= from) return
+      if (content) this.#exposureRuns.push({ ...run, ...this.#made({ start: from, end }), data: content })
+      from = end
+    }
+    for (const stretch of this.#covered) {
+      upTo(earlier(stretch.start, span.end), run.data)
+      upTo(earlier(stretch.end, span.end), data)
+    }
+    upTo(span.end, run.data)
+  }
+
+  /**
+   * A run that goes on: untouched but for a cut at the policy's earlier end, with other data at its old price, or to
+   * be rated anew. Beyond the policy's old end it goes on as a run of its own, so that the way back drops it whole:
+   * at its month rates or, where what changes is rated, rated as any new run; unless all of it is rated anew.
+   */
   #continue(
     run: PerilRun,
-    span: Span,
+    { end, pieces }: Going,
     definition: PerilDefinition,
     asked: Asked | undefined,
-    segments: readonly PolicySegment[],
     repricing: Repricing,
   ): void {
     const own = asked?.update && this.#updatedPeril(run, definition, asked.update)
     const changed = own !== undefined || asked?.exposureChanged === true || this.#policyChanged
     const rated = repricing === 'all' || (repricing === 'changed' && changed)
-    if (!rated && own === undefined) return
-    const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
-    const pieces = rated ? undefined : continued(run, this.#line, step, this.#before.policy.timeZone)
-    this.#perilRuns.push(this.#cut(run))
-    for (const segment of segments) {
-      const start = later(segment.start, span.start)
-      const end = earlier(segment.end, span.end)
-      if (start >= end) continue
-      this.#perilRuns.push({
-        ...run,
-        ...this.#made({ start, end }),
-        ...(own ?? {}),
-        price: rated ? undefined : prorated(run.price, pieces?.get(segment.locator)),
-      })
+    if (rated) {
+      this.#perilRuns.push(this.#cut(run))
+      for (const piece of pieces)
+        this.#perilRuns.push({ ...run, ...this.#made(this.#continuing(piece)), ...own, price: undefined })
+      return
     }
+    if (own !== undefined) {
+      this.#perilRuns.push(this.#cut(run))
+      for (const piece of pieces) {
+        const span = { start: piece.start, end: piece.end }
+        this.#perilRuns.push({ ...run, ...this.#made(span), ...own, price: prorated(run.price, piece) })
+      }
+    } else if (end > this.#ends.new) this.#perilRuns.push(this.#cut(run, this.#ends.new))
+    const more = this.#extension({ start: run.start, end })
+    if (!more) return
+    const price = repricing === 'never' ? extended(run, more, this.#before.policy.timeZone) : undefined
+    this.#perilRuns.push({ ...run, ...this.#made(more), ...own, price })
   }
 
-  /** The segments in force that the new ones continue, for the fold of what a run would have cost. */
+  /** Runs in force from then on. What a cancellation took from one is no piece of it, until it is reinstated. */
+  #goingOn(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Going> {
+    const { timeZone } = this.#before.policy
+    const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
+    const line = [...this.#line, step]
+    const here = new Set(segments.map(segment => segment.locator))
+    const going = new Map<PerilRun, Going>()
+    for (const run of this.#before.perilRuns.values()) {
+      const end = inForce(piecesOf(run, this.#line, timeZone)).at(-1)?.end
+      if (end === undefined || end <= this.#modification.effectiveAt) continue
+      const pieces = inForce(piecesOf(run, line, timeZone)).filter(piece => here.has(piece.segment.locator))
+      going.set(run, { end, pieces })
+    }
+    return going
+  }
+
+  /** The segments in force that the new ones continue. */
   #replacedBy(segments: readonly PolicySegment[]): PolicySegment[] {
     const predecessors = new Set(segments.map(segment => segment.predecessor))
     return [...this.#before.segments.values()].filter(segment => predecessors.has(segment.locator))
@@ -198,70 +293,25 @@ export class Content {
   #updatedPeril(run: PerilRun, definition: PerilDefinition, update: PerilUpdate) {
     const data = this.#changed(run.perilLocator, run.perilLocator, definition.fields, run.data, update)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
-    this.#report(run.perilLocator, fieldErrors(problems))
+    report(this.reported, run.perilLocator, fieldErrors(problems))
     const same = data === run.data && JSON.stringify(amounts) === JSON.stringify(run.amounts)
     return same ? undefined : { data, amounts }
   }
 
   #addExposure(creation: ExposureCreate, index: number, segments: readonly PolicySegment[]): void {
-    const { product, now, supply } = this.#context
-    const definition = product.exposures.find(one => one.name === creation.exposureName)
-    if (!definition) {
-      const known = product.exposures.map(one => `'${one.name}'`).join(', ')
-      this.reported.strays.push({
-        exposureName: creation.exposureName,
-        index,
-        message: `Product '${product.name}' has no exposure '${creation.exposureName}'; it has ${known || 'none'}.`,
-      })
-      return
-    }
-    const exposure: Exposure = {
-      locator: supply.uuid(),
-      displayId: supply.digits() as DisplayId,
-      quoteLocator: this.#quote.locator,
-      name: definition.name,
-      createdAt: now,
-      updatedAt: now,
-    }
-    this.reported.added.set(exposure.locator, index)
+    const added = addedExposure(creation, index, this.#changing())
+    if (!added) return
+    const { exposure, data, perils } = added
+    const span = { start: this.#modification.effectiveAt, end: this.#ends.new }
     this.#exposures.push(exposure)
-    const span = { start: this.#modification.effectiveAt, end: this.#end }
-    this.#exposureRuns.push({
-      ...this.#made(span),
-      exposureLocator: exposure.locator,
-      data: this.#created(exposure.locator, definition, creation),
-    })
-    for (const peril of creation.perils ?? []) this.#addPeril(exposure, definition, peril, index, segments)
+    this.#exposureRuns.push({ ...this.#made(span), exposureLocator: exposure.locator, data })
+    for (const peril of perils) this.#addPeril(peril, segments)
   }
 
-  #addPeril(
-    exposure: Exposure,
-    definition: ExposureDefinition,
-    creation: PerilCreate,
-    index: number,
-    segments: readonly PolicySegment[],
-  ): void {
-    const { now, supply } = this.#context
-    const kind = definition.perils.find(one => one.name === creation.name)
-    if (!kind) {
-      this.#strayPeril(exposure, creation.name, index)
-      return
-    }
-    const locator = supply.uuid()
-    this.#perils.push({
-      locator,
-      displayId: supply.digits() as DisplayId,
-      exposureLocator: exposure.locator,
-      name: kind.name,
-      renewalGroup: locator,
-      createdAt: now,
-      updatedAt: now,
-    })
-    const { amounts, problems } = createPerilAmounts(kind.defaults, creation)
-    this.#report(locator, fieldErrors(problems))
-    const data = this.#created(locator, kind, creation)
-    for (const { start, end } of segments)
-      this.#perilRuns.push({ ...this.#made({ start, end }), perilLocator: locator, data, amounts })
+  #addPeril({ peril, data, amounts }: AddedPeril, spans: readonly Span[]): void {
+    this.#perils.push(peril)
+    for (const { start, end } of spans)
+      this.#perilRuns.push({ ...this.#made({ start, end }), perilLocator: peril.locator, data, amounts })
   }
 
   #exposure(locator: string): Exposure | undefined {
@@ -269,29 +319,35 @@ export class Content {
     return exposure && this.#runsOf(exposure).length > 0 ? exposure : undefined
   }
 
-  /** Runs of the exposure that hold at the endorsement's time or later. */
+  /** Runs of the exposure that hold where the policy is covered at the endorsement's time or later. */
   #runsOf(exposure: Exposure): ExposureRun[] {
-    return [...this.#before.exposureRuns.values()].filter(
-      run => run.exposureLocator === exposure.locator && this.#remaining(run) !== undefined,
-    )
+    return [...this.#before.exposureRuns.values()].filter(run => {
+      const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
+      return span !== undefined && this.#covered.some(one => one.start < span.end && span.start < one.end)
+    })
   }
 
   /** What is left of a run from the endorsement's time on; undefined when nothing is. */
-  #remaining(run: Span & { madeBy: Uuid; cuts: readonly Cut[] }): Span | undefined {
+  #remaining(run: ExposureRun): Span | undefined {
     if (!this.#counted.has(run.madeBy)) return undefined
-    const cuts = run.cuts.filter(cut => this.#counted.has(cut.by))
-    const end = cuts.reduce((first, cut) => earlier(first, cut.from), run.end)
+    const end = endOfRun(run, this.#counted)
     const start = later(run.start, this.#modification.effectiveAt)
     return start < end ? { start, end } : undefined
   }
 
-  #cut<T extends Span & { cuts: readonly Cut[] }>(run: T): T {
-    const from = later(run.start, this.#modification.effectiveAt)
-    return { ...run, cuts: [...run.cuts, { by: this.#modification.locator, from }] }
+  /** What is left of a run, up to where the policy ends now. */
+  #continuing(span: Span): Span {
+    return { start: span.start, end: this.#extension(span)?.end ?? earlier(span.end, this.#ends.new) }
   }
 
-  #cutExposure(run: ExposureRun): void {
-    this.#exposureRuns.push(this.#cut(run))
+  /** From the policy's old end to a later one, for what held up to the old one. */
+  #extension({ end }: Span): Span | undefined {
+    const { old, new: until } = this.#ends
+    return end === old && until > old ? { start: old, end: until } : undefined
+  }
+
+  #cut<T extends Span & { cuts: readonly Cut[] }>(run: T, at: Instant = this.#modification.effectiveAt): T {
+    return { ...run, cuts: [...run.cuts, { by: this.#modification.locator, from: later(run.start, at) }] }
   }
 
   #made(span: Span) {
@@ -307,16 +363,7 @@ export class Content {
     }
   }
 
-  #created(
-    owner: string,
-    { fields }: Pick<PerilDefinition, 'fields'>,
-    creation: Pick<PerilCreate, 'fieldValues' | 'fieldGroups'>,
-  ): FieldData {
-    const changes = { fieldValues: creation.fieldValues, addFieldGroups: creation.fieldGroups }
-    return this.#changed(owner, owner, fields, NO_FIELD_DATA, changes)
-  }
-
-  /** The data after the changes, as it is stored; the very same when the request says nothing of it. */
+  /** The data after the changes, as it is stored; the very same when they leave it as it is. */
   #changed(
     owner: string,
     reportedAs: string,
@@ -324,12 +371,6 @@ export class Content {
     data: FieldData,
     changes: FieldChanges,
   ): FieldData {
-    const silent =
-      Object.keys(changes.fieldValues ?? {}).length === 0 &&
-      !changes.addFieldGroups?.length &&
-      !changes.updateFieldGroups?.length &&
-      !changes.removeFieldGroups?.length
-    if (silent) return data
     const locators = this.#groups.get(owner) ?? []
     this.#groups.set(owner, locators)
     let used = 0
@@ -337,15 +378,13 @@ export class Content {
       locators[used] ??= this.#context.supply.uuid()
       return locators[used++]!
     }
-    const changed = changeFields(data, changes, next)
-    this.#report(reportedAs, changed.reported)
-    return normaliseFieldData(fields, changed.data, this.#before.policy.timeZone)
+    const after = changedData(reportedAs, fields, data, changes, this.#changing(), next)
+    return after && !isSameData(after, data) ? after : data
   }
 
-  #report(owner: string, found: FieldErrors): void {
-    if (!found.hasErrors) return
-    const before = this.reported.byOwner.get(owner)
-    this.reported.byOwner.set(owner, before ? joinFieldErrors(before, found) : found)
+  #changing(): AdditionContext {
+    const { timeZone } = this.#before.policy
+    return { ...this.#context, timeZone, quoteLocator: this.#quote.locator, reported: this.reported }
   }
 
   #stray(locator: string, index: number): void {
@@ -357,43 +396,40 @@ export class Content {
     })
   }
 
-  #strayPeril(exposure: Exposure, name: string, index: number): void {
+  #strayPeril(exposure: Exposure, locator: string, index: number): void {
     this.reported.strays.push({
       exposureName: exposure.name,
       exposureLocator: exposure.locator,
       index,
-      perilName: name,
-      message: `Exposure '${exposure.locator}' has no peril '${name}'; send one of its perils.`,
+      perilName: locator,
+      message: `Exposure '${exposure.locator}' has no peril '${locator}' that is covered then; send one of its perils.`,
     })
   }
 }
 
-/** The old price with the amounts of one piece of it. */
-const prorated = (price: PerilPrice | undefined, piece: Piece | undefined): PerilPrice | undefined =>
-  price &&
-  piece?.amounts && {
-    premium: { ...price.premium, amount: piece.amounts.premium },
-    technicalPremium:
-      price.technicalPremium && piece.amounts.technicalPremium
-        ? { ...price.technicalPremium, amount: piece.amounts.technicalPremium }
-        : undefined,
-    taxes: price.taxes.map((tax, at) => ({ ...tax, amount: piece.amounts!.taxes[at]! })),
-    commissions: price.commissions.map((one, at) => ({ ...one, amount: piece.amounts!.commissions[at]! })),
+/** Segments that follow one another without a gap, as one. They come in the order of time. */
+function stretchesOf(segments: readonly PolicySegment[]): Span[] {
+  const stretches: Span[] = []
+  for (const { start, end } of segments) {
+    const last = stretches.at(-1)
+    if (last?.end === start) stretches[stretches.length - 1] = { start: last.start, end }
+    else stretches.push({ start, end })
   }
-
-/** What a run would have cost in each of the segments, had it gone on: its pieces there. */
-function continued(
-  run: PerilRun,
-  line: Line,
-  step: Line[number],
-  timeZone: PolicyAggregate['policy']['timeZone'],
-): Map<Uuid, Piece> {
-  const pieces = inForce(
-    piecesOf(
-      { ...run, cuts: run.cuts.filter(cut => cut.by !== step.modification.locator) },
-      [...line, step],
-      timeZone,
-    ),
-  )
-  return new Map(pieces.map(piece => [piece.segment.locator, piece]))
+  return stretches
 }
+
+/** Whether both have the same values and groups, in whatever order the values were said. */
+const isSameData = (a: FieldData, b: FieldData): boolean =>
+  JSON.stringify([ordered(a.values), a.groups.map(one => ({ ...one, values: ordered(one.values) }))]) ===
+  JSON.stringify([ordered(b.values), b.groups.map(one => ({ ...one, values: ordered(one.values) }))])
+
+const ordered = (values: FieldData['values']) =>
+  Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1))
+
+/** The span's parts in the segments, in their order. */
+const within = (segments: readonly PolicySegment[], span: Span): { segment: PolicySegment; part: Span }[] =>
+  segments.flatMap(segment => {
+    const start = later(segment.start, span.start)
+    const end = earlier(segment.end, span.end)
+    return start < end ? [{ segment, part: { start, end } }] : []
+  })

@@ -44,7 +44,10 @@ export const OptionalFirstState = optional(
 
 // ---------------------------------------------------------------------------------------------- requests
 
-/** `endPerils` are locators of perils that are covered no longer. */
+/**
+ * `endPerils` are locators of perils that are covered no longer. What is asked of a peril is asked of those that
+ * renew it too, unless they are named themselves.
+ */
 export const EndorsementExposureUpdateRequest = z
   .object({
     exposureLocator: Locator,
@@ -64,12 +67,21 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
   addExposures: list(ExposureCreateRequest),
   updateExposures: list(exposureUpdate),
   endExposures: list(Locator),
+  /**
+   * Of a renewal, its term is billed by it. Of an endorsement, what is not invoiced is planned anew together with what
+   * the endorsement charges, also where it is the schedule that the policy has.
+   */
   newPaymentScheduleName: OptionalName,
+})
+
+const newPolicyEndTimestamp = OptionalTimestamp.openapi({
+  description:
+    'An earlier end cuts everything there, later terms too; with a later one the last segment goes on. Needs the feature `property.endorsement.policy.end.enabled` in config.json, unless it is the end that the policy has anyway.',
 })
 
 const changes = {
   startTimestamp: OptionalTimestamp,
-  newPolicyEndTimestamp: OptionalTimestamp,
+  newPolicyEndTimestamp,
   ...policyChanges(EndorsementExposureUpdateRequest),
   reprice: OptionalBoolean.openapi({
     description: 'Only of endorsements that are configured to ask for it, and there it must be given.',
@@ -86,6 +98,35 @@ export const EndorsementCreateRequest = z
   })
   .openapi('EndorsementCreateRequest')
 export type EndorsementCreateRequest = z.infer<typeof EndorsementCreateRequest>
+
+/** The policy's changes in the legacy request. */
+export const EndorsementPolicyUpdateRequest = z
+  .object(policyChanges(EndorsementExposureUpdateRequest))
+  .openapi('EndorsementPolicyUpdateRequest')
+export type EndorsementPolicyUpdateRequest = z.infer<typeof EndorsementPolicyUpdateRequest>
+
+const NO_CHANGES = EndorsementPolicyUpdateRequest.parse({})
+
+/**
+ * POST /policy/{policyLocator}/endorse and /previewEndorsementPrice, both legacy (brief 0.10). Published clients
+ * send no `reprice`; endorsements that are configured to ask for it need it here too.
+ */
+export const EndorsementIssueRequest = z
+  .object({
+    endorsementName: Name,
+    startTimestamp: OptionalTimestamp,
+    newPolicyEndTimestamp,
+    reprice: changes.reprice,
+    updatePolicy: optionalRecord(EndorsementPolicyUpdateRequest),
+  })
+  .transform(
+    ({ updatePolicy, ...request }): EndorsementCreateRequest => ({
+      ...(updatePolicy ?? NO_CHANGES),
+      ...request,
+    }),
+  )
+  .openapi('EndorsementIssueRequest')
+export type EndorsementIssueRequest = z.infer<typeof EndorsementIssueRequest>
 
 export const EndorsementUpdateRequest = z.object(changes).openapi('EndorsementUpdateRequest')
 export type EndorsementUpdateRequest = z.infer<typeof EndorsementUpdateRequest>

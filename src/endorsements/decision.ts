@@ -2,6 +2,7 @@
 
 import { Refusal } from '../platform/errors.ts'
 import type { EndorsementLocator } from '../platform/locators.ts'
+import type { TransactionNames } from '../plugins/contract.ts'
 import type {
   ConflictHandling,
   Endorsement,
@@ -20,6 +21,7 @@ import type { Loaded } from '../policies/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../policies/terms.ts'
 import { underwriteQuote } from '../rating/rate.ts'
 import type { RatingContext } from '../rating/rater.ts'
+import { assertUnderwritten, type Referral } from '../rating/referral.ts'
 import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
 import { digitsForRenewal, renewed } from '../renewals/effect.ts'
 import { digitsForEndorsement } from './changes.ts'
@@ -38,6 +40,9 @@ import {
   planRenewalCreation,
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
+import { personsDecision, planReferral } from './referral.ts'
+import { billsOthers } from './schedule.ts'
+import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
@@ -54,6 +59,10 @@ export type EndorsementOperation =
       endorsement: EndorsementLocator
       conflictHandling?: ConflictHandling
     }
+  | ({ action: 'refer'; endorsement: EndorsementLocator } & Referral)
+
+/** What begins a new endorsement or renewal. */
+export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'renew' }>
 
 /** What came of it, and which endorsement the answer shows. */
 export type EndorsementDecision = { planned: Planned; endorsement: EndorsementLocator }
@@ -67,33 +76,25 @@ export async function decideEndorsement(
 ): Promise<EndorsementDecision> {
   const { aggregate, product } = loaded
   const { now } = attempt
-  if (operation.action === 'create') {
-    const { state = 'application', conflictHandling, ...request } = operation.request
-    const supply = await attempt.digits(1)
-    const { endorsementName: name, startTimestamp: startAt } = request
-    const changes = changesOf(request)
-    const terms = { name, startAt, changes, touches: touchesOf(changes, name, product) }
-    const { endorsement, ...created } = planEndorsementCreation(aggregate, terms, { product, now, supply })
-    return await walked(created, endorsement.locator, state, loaded, attempt, conflictHandling)
-  }
-  if (operation.action === 'renew') {
-    const { state = 'application', renewalEndTimestamp: endAt, ...changes } = operation.request
-    const supply = await attempt.digits(1)
-    const { endorsement, ...created } = planRenewalCreation(aggregate, endAt, changes, { now, supply })
-    return await walked(created, endorsement.locator, state, loaded, attempt)
+  if (operation.action === 'create' || operation.action === 'renew') {
+    const { endorsement, ...begun } = await begin(loaded, operation, attempt)
+    const { state = 'application' } = operation.request
+    const conflictHandling = operation.action === 'create' ? operation.request.conflictHandling : undefined
+    return await walked(begun, endorsement.locator, state, loaded, attempt, conflictHandling)
   }
   const endorsement = endorsementOf(aggregate, operation.endorsement)
   const answered = (planned: Planned): EndorsementDecision => ({ planned, endorsement: endorsement.locator })
   switch (operation.action) {
     case 'update': {
-      const { renewalEndTimestamp: endAt, ...update } = operation.update
-      const terms = { startAt: update.startTimestamp, endAt, changes: changesOf(update) }
-      const updated = planEndorsementUpdate(aggregate, endorsement, terms, { product, now })
+      const { renewalEndTimestamp, ...update } = operation.update
+      const { endAt = renewalEndTimestamp, ...terms } = termsOf(update, loaded)
+      const updated = planEndorsementUpdate(aggregate, endorsement, { ...terms, endAt }, { product, now })
       return answered(await checked(updated, endorsement.locator, loaded, attempt))
     }
     case 'discard':
       return answered(planEndorsementDiscard(aggregate, endorsement, now))
     case 'invalidate':
+      assertRead(aggregate, endorsement.locator, loaded)
       return answered(planEndorsementInvalidation(aggregate, endorsement, now))
     case 'issue': {
       const accepted =
@@ -118,6 +119,11 @@ export async function decideEndorsement(
       )
       return answered(accepted ? chain(accepted, issued) : issued)
     }
+    case 'refer': {
+      assertEndorsementAllows(endorsement, 'refer')
+      const { underwriting } = await carriedOut(aggregate, endorsement, loaded, attempt)
+      return answered(planReferral(aggregate, endorsement, operation, underwriting, now))
+    }
     case 'quote':
     case 'accept': {
       const step = operation.action === 'quote' ? 'quoted' : 'accepted'
@@ -128,15 +134,36 @@ export async function decideEndorsement(
   }
 }
 
-/** A renewal as it would be, carried out and priced; nothing of it is stored. Takes the policy as it is. */
-export async function previewedRenewal(
-  before: PolicyAggregate,
-  { renewalEndTimestamp: endAt, ...changes }: RenewalCreateRequest,
+/**
+ * A new endorsement or renewal, issued whatever underwriting says, after what stands in its way is taken back: what
+ * would become of the policy. Nothing of it is stored. Refuses as creating and quoting it would.
+ */
+export async function foreseen(
   loaded: Loaded,
+  operation: Beginning,
   attempt: Attempt,
-) {
-  const supply = await attempt.digits(1)
-  const { aggregate, endorsement } = planRenewalCreation(before, endAt, changes, { now: attempt.now, supply })
+): Promise<EndorsementDecision> {
+  const { endorsement, ...begun } = await begin(loaded, operation, attempt)
+  return await walked(begun, endorsement.locator, 'issued', loaded, attempt, 'invalidate', () => {})
+}
+
+async function begin(
+  loaded: Loaded,
+  operation: Beginning,
+  { now, digits }: Attempt,
+): Promise<Planned & { endorsement: Endorsement }> {
+  const { aggregate, product } = loaded
+  if (operation.action === 'create') {
+    const terms = firstTermsOf(operation.request, loaded)
+    return planEndorsementCreation(aggregate, terms, { product, now, supply: await digits(1) })
+  }
+  const { state: _, renewalEndTimestamp: endAt, ...changes } = operation.request
+  return planRenewalCreation(aggregate, endAt, changes, { now, supply: await digits(1) })
+}
+
+/** A new endorsement or renewal as it would be, carried out and priced on the policy as it is; nothing of it is stored. */
+export async function previewed(loaded: Loaded, operation: Beginning, attempt: Attempt) {
+  const { aggregate, endorsement } = await begin(loaded, operation, attempt)
   return await carriedOut(aggregate, endorsement, loaded, attempt)
 }
 
@@ -148,14 +175,22 @@ async function walked(
   loaded: Loaded,
   attempt: Attempt,
   conflictHandling?: ConflictHandling,
+  assertDecision = assertUnderwritten,
 ): Promise<EndorsementDecision> {
   let planned: Planned = await checked(created, locator, loaded, attempt)
   for (const step of STEPS.slice(0, STEPS.indexOf(state as (typeof STEPS)[number]) + 1))
     planned = chain(
       planned,
-      await advanced(planned.aggregate, locator, step, loaded, attempt, conflictHandling),
+      await advanced(planned.aggregate, locator, step, loaded, attempt, conflictHandling, assertDecision),
     )
   return { planned, endorsement: locator }
+}
+
+/** The whole policy is to be read where other transactions stand in the way, or are billed anew with this one. */
+function assertRead(before: PolicyAggregate, locator: EndorsementLocator, { unread }: Loaded): void {
+  if (!unread) return
+  if (hasConflicts(before, String(locator)) || billsOthers(before, endorsementOf(before, locator)))
+    throw new NeedsWholePolicy()
 }
 
 /** One step on the way to being issued, after what stands in its way. */
@@ -166,10 +201,11 @@ async function advanced(
   loaded: Loaded,
   attempt: Attempt,
   conflictHandling: ConflictHandling = 'block',
+  assertDecision = assertUnderwritten,
 ): Promise<Planned> {
   const { now } = attempt
   const { product } = loaded
-  if (loaded.unread && hasConflicts(before, String(locator))) throw new NeedsWholePolicy()
+  assertRead(before, locator, loaded)
   const cleared = withoutConflicts(before, String(locator), conflictHandling, now)
   const from = cleared.aggregate
   const endorsement = endorsementOf(from, locator)
@@ -180,7 +216,9 @@ async function advanced(
   }
   assertEndorsementAllows(endorsement, 'quote')
   const carried = await carriedOut(from, endorsement, loaded, attempt)
-  return chain(cleared, planEndorsementQuote(from, endorsement, carried, carried.underwriting, now))
+  const quoted = planEndorsementQuote(from, endorsement, carried, carried.underwriting, now)
+  assertDecision(endorsement.kind, carried.underwriting)
+  return chain(cleared, quoted)
 }
 
 /** The endorsement carried out, valid, priced and underwritten, as it would be now; nothing of it is stored. */
@@ -194,7 +232,8 @@ export async function carriedOut(
   assertContent(result, loaded, attempt, true)
   const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
   const priced = await pricedEndorsement(result, context)
-  const underwriting: UnderwritingResult = await underwriteQuote(priced.aggregate, result.quote, context)
+  const underwriting: UnderwritingResult =
+    personsDecision(before, endorsement) ?? (await underwriteQuote(priced.aggregate, result.quote, context))
   return { ...priced, underwriting }
 }
 
@@ -204,13 +243,15 @@ async function applied(
   { product, unread }: Loaded,
   { now, digits }: Attempt,
 ): Promise<Endorsed> {
-  const isRenewal = endorsement.kind === 'renewal'
+  const { kind, changes } = endorsement
+  // What it touches is asked anew: the configuration may be another than when it was applied for.
+  if (unread && touchesOf(endorsement, product) === undefined) throw new NeedsWholePolicy()
+  const isRenewal = kind === 'renewal'
   const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
-  const supply = await digits(digitsForEndorsement(endorsement.changes) + going)
+  const supply = await digits(digitsForEndorsement(changes) + going)
   const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply })
   assertWithinLimits(result.aggregate, unread)
-  if (endorsement.changes.newPaymentScheduleName !== undefined)
-    paymentSchedule(product, endorsement.changes.newPaymentScheduleName)
+  if (changes.newPaymentScheduleName !== undefined) paymentSchedule(product, changes.newPaymentScheduleName)
   return result
 }
 
@@ -222,7 +263,6 @@ async function checked(
   attempt: Attempt,
 ): Promise<Planned> {
   const endorsement = endorsementOf(planned.aggregate, locator)
-  if (loaded.unread && !endorsement.touches) throw new NeedsWholePolicy()
   assertContent(await applied(planned.aggregate, endorsement, loaded, attempt), loaded, attempt, false)
   return planned
 }
@@ -250,24 +290,27 @@ function assertContent(
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 
+/** What plugins are told of it. */
+const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
+  [`${kind}Locator`]: String(locator),
+  ...(changes.newPaymentScheduleName !== undefined && {
+    newPaymentScheduleName: changes.newPaymentScheduleName,
+  }),
+})
+
 /** Templates see the policy as it will be when the endorsement is issued. */
 const contextOf = (
   { modification }: Endorsed,
-  { kind, locator, changes }: Endorsement,
+  endorsement: Endorsement,
   loaded: Loaded,
   attempt: Attempt,
 ): RatingContext => ({
   ...ratingContext(loaded, attempt),
-  operation: kind,
-  transaction: {
-    [`${kind}Locator`]: String(locator),
-    ...(changes.newPaymentScheduleName !== undefined && {
-      newPaymentScheduleName: changes.newPaymentScheduleName,
-    }),
-  },
+  operation: endorsement.kind,
+  transaction: transactionOf(endorsement),
   project: (current, quote) =>
     policyResponse(
-      current,
+      { ...current, policy: policyOnIssue(current, endorsement) },
       loaded.product,
       { summarizeQuotes: false },
       quote,
@@ -275,12 +318,26 @@ const contextOf = (
     ),
 })
 
-function changesOf(request: EndorsementUpdateRequest) {
-  const { startTimestamp: _start, newPolicyEndTimestamp, ...changes } = request
-  if (newPolicyEndTimestamp !== undefined)
+/** A configuration that turns this on lets endorsements change the policy's end (brief 2.5). */
+export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'
+
+/**
+ * What the request asks for. Refuses (400) a new end of the policy where the configuration does not allow it; the
+ * end that it has anyway is none.
+ */
+function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }: Loaded) {
+  const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
+  const isNew = endAt !== undefined && endAt !== aggregate.policy.effectiveEnd
+  if (isNew && configuration.configuration.features[NEW_POLICY_END] !== true)
     throw new Refusal(
       'invalidRequest',
-      'newPolicyEndTimestamp is not enabled: renew the policy for a later end, or cancel it for an earlier one.',
+      `newPolicyEndTimestamp is turned off: the features in config.json lack '${NEW_POLICY_END}'. Turn it on, or renew the policy for a later end and cancel it for an earlier one.`,
     )
-  return changes
+  return { startAt, endAt, changes }
+}
+
+/** As `termsOf`, of a new endorsement. */
+function firstTermsOf(request: EndorsementCreateRequest, loaded: Loaded) {
+  const { endorsementName: name, state: _state, conflictHandling: _handling, ...asked } = request
+  return { name, ...termsOf(asked, loaded) }
 }

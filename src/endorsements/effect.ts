@@ -1,10 +1,15 @@
 // What an endorsement does to a policy (brief 2.2, 2.5): the segment that holds its time is split there, each later
 // one is replaced whole by a changed copy; exposures and perils that it changes or ends are cut, and new runs stand
 // in their place. Runs that it does not touch stay as they are, however the policy is split around them.
-import { boundQuote, type Carried, nextNumber } from '../cancellations/effect.ts'
+//
+// A new end of the policy is a feature of the configuration (brief 2.5, 10.10). An earlier one ends segments, runs
+// and fees there, as a cancellation would (brief 3.2, 3.3); but the policy is not cancelled, and a renewal starts
+// there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
+import { boundQuote, type Carried, nextNumber, reducedFees } from '../cancellations/effect.ts'
+import { lapseInForce } from '../lapses/lapse-in-force.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { DisplayId } from '../platform/locators.ts'
-import { type Instant, later } from '../platform/time.ts'
+import { earlier, type Instant, later } from '../platform/time.ts'
 import {
   type Endorsement,
   type Modification,
@@ -14,8 +19,10 @@ import {
   withRecords,
 } from '../policies/aggregate.ts'
 import type { ReportedProblems } from '../policies/draft/request.ts'
+import { feesOf } from '../policies/fold/fees.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
-import { Content, type EndorsementContext } from './content.ts'
+import { standingCancellations } from '../policies/standing-cancellations.ts'
+import { Content, type EndorsementContext, type Ends } from './content.ts'
 import { repricingOf } from './touches.ts'
 
 /** The policy with the endorsement carried out, not issued and not priced; problems of its content are in `reported`. */
@@ -37,6 +44,8 @@ export function endorsed(
       'wrongState',
       `Policy ${before.policy.locator} has no coverage at ${startAt} to endorse.`,
     )
+  const ends = endsOf(before, affected, endorsement)
+  const last = affected.at(-1)!
   const modification: Modification = {
     locator: supply.uuid(),
     kind: 'endorsement',
@@ -44,14 +53,15 @@ export function endorsed(
     number: nextNumber(before),
     name: endorsement.name,
     effectiveAt: startAt,
-    policyEnd: before.policy.effectiveEnd,
+    policyEnd: endorsement.endAt ?? before.policy.effectiveEnd,
     createdAt: now,
     updatedAt: now,
     transactionLocator: String(endorsement.locator),
   }
   const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
-  const content = new Content(before, quote, line, modification, affected.at(-1)!.end, context)
-  const parts = affected.flatMap((segment): PolicySegment[] => {
+  const content = new Content(before, quote, line, modification, ends, context)
+  const going = affected.filter(segment => segment.start < ends.new)
+  const parts = going.flatMap((segment): PolicySegment[] => {
     const part = (span: { start: Instant; end: Instant }, data: PolicySegment['data']): PolicySegment => ({
       ...segment,
       ...made,
@@ -62,8 +72,11 @@ export function endorsed(
     })
     const split = later(segment.start, startAt)
     const kept = split > segment.start ? [part({ start: segment.start, end: split }, segment.data)] : []
-    return [...kept, part({ start: split, end: segment.end }, content.policyData(segment, changes))]
+    const until = segment === last ? ends.new : earlier(segment.end, ends.new)
+    return [...kept, part({ start: split, end: until }, content.policyData(segment, changes))]
   })
+  const feesUpTo = (effectiveAt: Instant) =>
+    reducedFees(feesOf(before, quote, line), { ...modification, effectiveAt }, product, before)
   content.change(
     changes,
     parts.filter(segment => segment.start >= startAt),
@@ -78,7 +91,37 @@ export function endorsed(
       policy: { ...before.policy, updatedAt: now },
       modifications: withRecords(before.modifications, [modification]),
       segments: withRecords(before.segments, parts),
+      fees: ends.new < ends.old ? withRecords(before.fees, feesUpTo(ends.new)) : before.fees,
       ...content.records(),
     },
   }
+}
+
+/**
+ * Where coverage ends before and after. An earlier end takes away whatever lies beyond it, terms that were renewed
+ * since too, as a cancellation at that time would. Refuses (409) a new end in a gap of the coverage, and of a policy
+ * that is cancelled or lapsed: its end moves with its cancellations, and what these took away must not come back beyond an end
+ * that was agreed on meanwhile.
+ */
+function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { endAt }: Endorsement): Ends {
+  const { locator, effectiveEnd } = before.policy
+  const old = affected.at(-1)!.end
+  if (endAt === undefined || endAt === effectiveEnd) return { old, new: old }
+  const cancellation = standingCancellations(before).at(-1)
+  if (cancellation)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on, so that an endorsement cannot move its end; reinstate it first, or cancel it from an earlier time.`,
+    )
+  if (lapseInForce(before))
+    throw new Refusal(
+      'wrongState',
+      `Policy ${locator} is lapsed, so that an endorsement cannot move its end; reinstate it first.`,
+    )
+  if (endAt < effectiveEnd && !affected.some(segment => segment.start < endAt && endAt <= segment.end))
+    throw new Refusal(
+      'wrongState',
+      `newPolicyEndTimestamp ${endAt} lies in a gap of the coverage of policy ${locator}; choose a time up to which there is coverage.`,
+    )
+  return { old, new: endAt }
 }

@@ -9,6 +9,7 @@ export const endorsementEvent = (
   aggregate: PolicyAggregate,
   told: Told,
   { kind, locator, name, startAt, state, modificationLocator }: Endorsement,
+  more: Record<string, string> = {},
 ): NewEvent =>
   policyEvent(aggregate, `${kind}.${told}`, {
     ...(kind === 'renewal'
@@ -17,4 +18,5 @@ export const endorsementEvent = (
     effectiveTimestamp: String(startAt),
     state,
     ...(modificationLocator && (state === 'accepted' || state === 'issued') ? { modificationLocator } : {}),
+    ...more,
   })

@@ -1,13 +1,17 @@
 import { invoicesOf } from '../billing/bill.ts'
-import { invalidated, isOutstanding } from '../billing/invoice.ts'
+import { planVoidInvoices } from '../billing/payments/voiding.ts'
+import { missedInvoices } from '../billing/timers.ts'
 import type { Instant } from '../platform/time.ts'
 import { type Endorsement, type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
-import { invalidationEvents } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { endorsementEvent } from './events.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
-/** Takes a quoted or accepted endorsement back for good: its invoices are void, what it made counts for nothing. */
+/**
+ * Takes a quoted or accepted endorsement or renewal back for good: its invoices are void, payments of them reversed,
+ * what it made counts for nothing. Installments that it had taken over are billed as they were planned; whose time has
+ * come meanwhile, at once.
+ */
 export function planEndorsementInvalidation(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -16,23 +20,18 @@ export function planEndorsementInvalidation(
   assertEndorsementAllows(endorsement, 'invalidate')
   const gone: Endorsement = { ...endorsement, state: 'invalidated', updatedAt: now }
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const voided = invoicesOf(before, modification)
-    .filter(isOutstanding)
-    .map(invoice => invalidated(invoice, now))
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
   const aggregate: PolicyAggregate = {
-    ...before,
+    ...voided.aggregate,
     policy: { ...before.policy, updatedAt: now },
     endorsements: withRecords(before.endorsements, [gone]),
     modifications: withRecords(before.modifications, [
       { ...modification, invalidatedAt: now, updatedAt: now },
     ]),
-    invoices: withRecords(before.invoices, voided),
   }
   return {
     aggregate,
-    events: [
-      ...invalidationEvents(before, modification, voided),
-      endorsementEvent(aggregate, 'invalidate', gone),
-    ],
+    events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)],
+    timers: missedInvoices(aggregate, modification, now),
   }
 }

@@ -1,12 +1,14 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
-import { billAtOnce, billTerm } from '../billing/balance.ts'
+import { billAnew, billAtOnce, billTerm } from '../billing/balance.ts'
 import { termPlan } from '../billing/bill.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
 import { boundQuote } from '../cancellations/effect.ts'
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import type { NewTimer } from '../platform/commit.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { EndorsementLocator, Uuid } from '../platform/locators.ts'
-import type { Instant } from '../platform/time.ts'
+import { earlier, type Instant } from '../platform/time.ts'
 import {
   type Endorsement,
   type Modification,
@@ -15,28 +17,31 @@ import {
   withRecords,
 } from '../policies/aggregate.ts'
 import { invoiceEvents, policyEvent } from '../policies/events.ts'
-import { isIssued } from '../policies/fold/line.ts'
+import { lineOf, withIssued } from '../policies/fold/line.ts'
 import type { Planned } from '../policies/planned.ts'
 import { termEndTimers } from '../policies/term-end.ts'
 import { assertPolicyAllows } from '../policies/transitions.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
-import { scheduleOf } from './schedule.ts'
+import { issuedCount, undecided } from './referral.ts'
+import { replanOf, scheduleOf } from './schedule.ts'
+import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
+import { withEndorsement } from './with-endorsement.ts'
 
+/** `endAt` is a new end of the policy. */
 export type EndorsementTerms = {
   name: string
   startAt?: Instant
+  endAt?: Instant
   changes: EndorsementChanges
-  /** Exposures that the changes touch; absent where that is the whole policy. */
-  touches?: readonly Uuid[]
 }
 
 export function planEndorsementCreation(
   before: PolicyAggregate,
-  { name, startAt, changes, touches }: EndorsementTerms,
+  { name, startAt, endAt, changes }: EndorsementTerms,
   { product, now, supply }: EndorsementContext,
 ): Planned & { endorsement: Endorsement } {
   assertPolicyAllows(before, 'endorse')
@@ -51,17 +56,17 @@ export function planEndorsementCreation(
     locator: supply.digits() as EndorsementLocator,
     name,
     state: 'application',
-    startAt: validStart(before, startAt ?? startingNow(before, now)),
+    ...validTimes(before, startAt ?? startingNow(before, now), endAt),
     changes,
-    touches,
     createdAt: now,
     updatedAt: now,
   }
-  const aggregate = withEndorsement(before, endorsement)
+  const touching = { ...endorsement, touches: touchesOf(endorsement, product) }
+  const aggregate = withEndorsement(before, touching)
   return {
     aggregate,
-    endorsement,
-    events: [endorsementEvent(aggregate, 'create', endorsement)],
+    endorsement: touching,
+    events: [endorsementEvent(aggregate, 'create', touching)],
   }
 }
 
@@ -101,22 +106,23 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
 export function planEndorsementUpdate(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { startAt, endAt, changes: more }: Pick<EndorsementTerms, 'startAt' | 'changes'> & { endAt?: Instant },
+  { startAt, endAt, changes: more }: Omit<EndorsementTerms, 'name'>,
   { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'update')
   const isRenewal = endorsement.kind === 'renewal'
   const changes = mergedChanges(endorsement.changes, more)
   const changed: Endorsement = {
-    ...endorsement,
-    startAt: isRenewal ? before.policy.effectiveEnd : validStart(before, startAt ?? endorsement.startAt),
-    endAt: isRenewal ? validEnd(before, endAt ?? endorsement.endAt!) : undefined,
+    ...undecided(endorsement),
+    ...(isRenewal
+      ? { startAt: before.policy.effectiveEnd, endAt: validEnd(before, endAt ?? endorsement.endAt!) }
+      : validTimes(before, startAt ?? endorsement.startAt, endAt ?? endorsement.endAt)),
     changes,
-    touches: isRenewal ? undefined : touchesOf(changes, endorsement.name, product),
     updatedAt: now,
   }
-  const aggregate = withEndorsement(before, changed)
-  return { aggregate, events: [endorsementEvent(aggregate, 'update', changed)] }
+  const touching = { ...changed, touches: touchesOf(changed, product) }
+  const aggregate = withEndorsement(before, touching)
+  return { aggregate, events: [endorsementEvent(aggregate, 'update', touching)] }
 }
 
 function mergedChanges(before: EndorsementChanges, more: EndorsementChanges): EndorsementChanges {
@@ -137,7 +143,7 @@ function mergedChanges(before: EndorsementChanges, more: EndorsementChanges): En
   }
 }
 
-/** Locks the endorsement with its price: `carried` is it, carried out and priced. Underwriting must accept. */
+/** Locks the endorsement with its price and underwriting's decision: `carried` is it, carried out and priced. */
 export function planEndorsementQuote(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -147,11 +153,6 @@ export function planEndorsementQuote(
 ): Planned {
   assertEndorsementAllows(endorsement, 'quote')
   assertPolicyAllows(before, endorsement.kind === 'renewal' ? 'renew' : 'endorse')
-  if (underwriting.decision !== 'accept')
-    throw new Refusal(
-      'underwritingRefused',
-      `Underwriting decided '${underwriting.decision}' on the ${endorsement.kind}. ${underwriting.notes.join(' ')}`.trim(),
-    )
   const modification: Modification = { ...carried.modification, underwriting }
   const quoted: Endorsement = {
     ...endorsement,
@@ -173,8 +174,8 @@ export function planEndorsementQuote(
 }
 
 /**
- * It is billed, and its segments show, though they are not issued yet: an endorsement at once, a renewal by the
- * policy's schedule over its term. Takes as many digits as invoices are due.
+ * It is billed, and its segments show, though they are not issued yet: an endorsement at once or by the schedule that
+ * it names, a renewal by the policy's schedule over its term. Takes as many digits as invoices are due.
  */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
@@ -193,10 +194,13 @@ export function planEndorsementAcceptance(
     { ...before, modifications: withRecords(before.modifications, [modification]) },
     accepted,
   )
+  const anew = replanOf(recorded, endorsement, modification, product, now)
   const { aggregate, made } =
     endorsement.kind === 'renewal'
       ? billTerm(recorded, modification, scheduleOf(recorded, endorsement), { product, now, supply })
-      : billAtOnce(recorded, modification, false, { now, supply })
+      : anew
+        ? billAnew(recorded, modification, anew, { now, supply })
+        : billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [
@@ -214,9 +218,10 @@ export function digitsForAcceptance(
   { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
 ): number {
   assertEndorsementAllows(endorsement, 'accept')
-  if (endorsement.kind === 'endorsement') return 1
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const plan = termPlan(before, modification, scheduleOf(before, endorsement), product, now)
+  const anew = replanOf(before, endorsement, modification, product, now)
+  if (endorsement.kind === 'endorsement' && !anew) return 1
+  const plan = anew?.plan ?? termPlan(before, modification, scheduleOf(before, endorsement), product, now)
   return plan.filter(one => one.issueAt <= now).length
 }
 
@@ -232,25 +237,17 @@ export function planEndorsementIssue(
     issuedAt: now,
     updatedAt: now,
   }
-  const segments = [...before.segments.values()]
-  const continuedBy = new Set(
-    segments.filter(one => one.madeBy === modification.locator).map(one => one.predecessor),
-  )
+  const line = lineOf(before, boundQuote(before), withIssued(modification.locator))
+  const { replaced } = line.find(step => step.modification.locator === modification.locator)!
   const issued: Endorsement = { ...endorsement, state: 'issued', issuedAt: now, updatedAt: now }
   const aggregate = withEndorsement(
     {
       ...before,
-      policy: {
-        ...before.policy,
-        paymentScheduleName: scheduleOf(before, endorsement),
-        effectiveEnd: endorsement.endAt ?? before.policy.effectiveEnd,
-      },
+      policy: policyOnIssue(before, endorsement),
       modifications: withRecords(before.modifications, [modification]),
       segments: withRecords(
         before.segments,
-        segments
-          .filter(one => continuedBy.has(one.locator))
-          .map(one => ({ ...one, replacedBy: modification.locator })),
+        replaced.map(one => ({ ...one, replacedBy: modification.locator })),
       ),
     },
     issued,
@@ -263,8 +260,20 @@ export function planEndorsementIssue(
         modificationLocator: modification.locator,
       }),
     ],
-    timers: endorsement.kind === 'renewal' ? termEndTimers(aggregate.policy, product, now) : [],
+    timers: endTimers(before, aggregate, product, now),
   }
+}
+
+/** Timers of the policy's new end, if it has one. An end that is past at once, and was still to come, is told now. */
+function endTimers(
+  { policy: before }: PolicyAggregate,
+  { policy: after }: PolicyAggregate,
+  product: ProductDefinition,
+  now: Instant,
+): NewTimer[] {
+  if (after.effectiveEnd === before.effectiveEnd) return []
+  const since = before.effectiveEnd > now ? earlier(now, (after.effectiveEnd - 1) as Instant) : now
+  return termEndTimers(after, product, since)
 }
 
 export function planEndorsementDiscard(
@@ -278,17 +287,8 @@ export function planEndorsementDiscard(
   return { aggregate, events: [endorsementEvent(aggregate, 'discard', discarded)] }
 }
 
-const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
-  ...aggregate,
-  policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
-  endorsements: withRecords(aggregate.endorsements, [endorsement]),
-})
-
 const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
   [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
-
-const issuedCount = ({ modifications }: PolicyAggregate): number =>
-  [...modifications.values()].filter(isIssued).length
 
 /** What was quoted must still be quoted on the policy as it is (brief 2.4). */
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {
@@ -303,10 +303,20 @@ function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void 
 const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
   (now < policy.originalStart ? policy.originalStart : now) as Instant
 
-function validStart({ policy }: PolicyAggregate, startAt: Instant): Instant {
-  if (startAt >= policy.originalStart && startAt < policy.effectiveEnd) return startAt
-  throw new Refusal(
-    'invalidRequest',
-    `startTimestamp ${startAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
-  )
+/**
+ * The endorsement's start within the contract, and the policy's new end after that. The end that the policy has
+ * anyway is none: were it kept, a renewal that comes before the endorsement is quoted would be taken away by it.
+ */
+function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
+  if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
+    throw new Refusal(
+      'invalidRequest',
+      `startTimestamp ${startAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
+    )
+  if (endAt !== undefined && endAt <= startAt)
+    throw new Refusal(
+      'invalidRequest',
+      `newPolicyEndTimestamp ${endAt} must lie after the endorsement's startTimestamp ${startAt}.`,
+    )
+  return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
 }

@@ -1,7 +1,10 @@
 import type { Carried } from '../cancellations/effect.ts'
+import type { Uuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
-import { type Cut, type Fee, type PerilRun, withRecords } from '../policies/aggregate.ts'
+import { type ExposureRun, type Fee, type PerilRun, withRecords } from '../policies/aggregate.ts'
+import { lineOf, withIssued } from '../policies/fold/line.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
+import { endOfRun } from '../policies/fold/run-end.ts'
 import { PerilRating } from '../rating/peril-rating.ts'
 import { pluginRates } from '../rating/plugin-rates.ts'
 import { standardFees } from '../rating/rate.ts'
@@ -19,12 +22,15 @@ export async function pricedEndorsement(
   const rates = await pluginRates(aggregate, quote, unpriced, context)
   const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context, rates)
   const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
+  // What was taken back made runs and cuts too; they count for nothing.
+  const line = lineOf(aggregate, quote, withIssued(modification.locator))
+  const counted = new Set(line.map(step => step.modification.locator))
   const priced = unpriced.map((run): PerilRun => {
     const peril = aggregate.perils.get(run.perilLocator)!
     const exposure = aggregate.exposures.get(peril.exposureLocator)!
     const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
     const exposureRun = [...aggregate.exposureRuns.values()].findLast(
-      one => one.exposureLocator === exposure.locator && covers(one, run.start),
+      one => one.exposureLocator === exposure.locator && covers(one, run.start, counted),
     )!
     return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
   })
@@ -42,5 +48,5 @@ export async function pricedEndorsement(
 }
 
 /** Whether the run holds at that time: within its span, and before its cuts. */
-const covers = (run: { start: Instant; end: Instant; cuts: readonly Cut[] }, at: Instant): boolean =>
-  run.start <= at && at < run.end && run.cuts.every(cut => at < cut.from)
+const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
+  counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)

@@ -1,21 +1,22 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
-import { amountsDue, chargesOf, invoicesOf, termPlan } from '../billing/bill.ts'
+import { chargesOf, invoicesOf, termPlan } from '../billing/bill.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
-import { financialTransactions } from '../billing/financial-transactions.ts'
-import { policyInvoiceResponse } from '../billing/invoice-response.ts'
+import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
+import { invoiceResponses } from '../billing/invoice-response.ts'
 import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
-import { shardOfDigits } from '../platform/locators.ts'
+import { shardOfDigits, type Uuid } from '../platform/locators.ts'
 import { endOfDay } from '../platform/time.ts'
-import type { Endorsement, Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import type { Endorsement, Modification, PolicyAggregate, PolicySegment } from '../policies/aggregate.ts'
 import type { PerilCreate, PerilUpdate } from '../policies/draft/request.ts'
 import { textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
 import { perilSegmentLocator } from '../policies/projection/view.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementResponse } from './contract.ts'
-import { scheduleOf } from './schedule.ts'
+import { personsDecision } from './referral.ts'
+import { replanOf, scheduleOf } from './schedule.ts'
 
 export function endorsementResponse(
   aggregate: PolicyAggregate,
@@ -26,6 +27,7 @@ export function endorsementResponse(
     ...inCommon(aggregate, endorsement, product),
     endorsementName: endorsement.name,
     startTimestamp: String(endorsement.startAt),
+    newPolicyEndTimestamp: textIfAny(endorsement.endAt),
     reprice: endorsement.changes.reprice ?? false,
   }
 }
@@ -52,7 +54,9 @@ export const transactionResponse = (
 
 function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product: ProductDefinition) {
   const { policy } = aggregate
-  const { modificationLocator, underwriting, state } = transaction
+  const { modificationLocator, state } = transaction
+  const underwriting =
+    state === 'application' ? personsDecision(aggregate, transaction) : transaction.underwriting
   const modification =
     modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
   const invoice = modification && invoicesOf(aggregate, modification)[0]
@@ -67,23 +71,14 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
     issuedTimestamp: textIfAny(transaction.issuedAt),
     ...repeated(transaction.changes),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
-    invoice:
-      modification &&
-      invoice &&
-      policyInvoiceResponse(invoice, {
-        totalDue: amountsDue(aggregate, modification)[0]!,
-        transactionIssued: modification.issuedAt !== undefined,
-        premiumReportName: policy.premiumReportName,
-        payments: [],
-        documents: [],
-      }),
+    invoice: invoice && invoiceResponses(aggregate, [invoice])[0],
     plannedInvoices:
       modification && state === 'quoted' ? planned(aggregate, transaction, modification, product) : undefined,
     documents: [],
   }
 }
 
-/** The invoices that acceptance plans: of an endorsement one, of a renewal those of its term's schedule. */
+/** The invoices that acceptance plans: of an endorsement one, of a renewal and of a new schedule those of the schedule. */
 function planned(
   aggregate: PolicyAggregate,
   transaction: Endorsement,
@@ -93,24 +88,31 @@ function planned(
   const { policy, segments } = aggregate
   const shard = shardOfDigits(policy.locator)
   const quotedAt = modification.updatedAt
-  const last = [...segments.values()].findLast(one => one.madeBy === modification.locator)!
-  const charges = chargesOf(aggregate, modification)
+  const lastSegmentOf = (maker: Uuid): PolicySegment =>
+    [...segments.values()].findLast(one => one.madeBy === maker)!
+  const anew = replanOf(aggregate, transaction, modification, product, quotedAt)
+  const charges = anew?.charges ?? chargesOf(aggregate, modification)
   const span = { start: modification.effectiveAt, end: modification.policyEnd }
   const atOnce = { ...span, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
   const whole = charges.map(charge => ({ charge, amount: charge.amount }))
-  const term =
-    transaction.kind === 'renewal' &&
-    termPlan(aggregate, modification, scheduleOf(aggregate, transaction), product, quotedAt)
-  const plan = term || [atOnce]
-  const items = term ? installmentItems(term, charges) : [whole]
+  const scheduled =
+    transaction.kind === 'renewal'
+      ? termPlan(aggregate, modification, scheduleOf(aggregate, transaction), product, quotedAt)
+      : anew?.plan
+  const plan = scheduled ?? [atOnce]
+  const items = scheduled ? installmentItems(scheduled, charges) : [whole]
+  const isLong = items.reduce((count, list) => count + list.length, 0) > MOST_ITEMISED
   return plan.map(({ issueAt, dueAt, start, end }, at) => ({
     issueTimestamp: String(issueAt),
     dueTimestamp: String(dueAt),
     startTimestamp: String(start),
     endTimestamp: String(end),
     writeOff: false,
-    financialTransactions: financialTransactions(aggregate, modification, items[at]!, issueAt, run =>
-      perilSegmentLocator(run, last, shard),
+    financialTransactions: financialTransactions(
+      aggregate,
+      isLong ? summedItems(items[at]!) : items[at]!,
+      issueAt,
+      (run, madeBy) => perilSegmentLocator(run, lastSegmentOf(madeBy), shard),
     ),
   }))
 }

@@ -1,13 +1,22 @@
 import { z } from '@hono/zod-openapi'
 import { jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
 import { PolicyResponse } from '../policies/contract/response.ts'
-import { policyLocator } from '../policies/service.ts'
-import { AutomatedUnderwritingResultResponse } from '../rating/contract.ts'
+import { operate, policyLocator } from '../policies/service.ts'
+import { AutomatedUnderwritingResultResponse, UnderwritingDecisionRequest } from '../rating/contract.ts'
 import { PolicyPriceChangeResponse } from '../rating/contract-change.ts'
-import { EndorsementActionRequest, EndorsementCreateRequest, EndorsementResponse } from './contract.ts'
+import { referralBy } from '../rating/referral.ts'
+import type { RenewalActionRequest, RenewalResponse } from '../renewals/contract.ts'
+import {
+  EndorsementActionRequest,
+  EndorsementCreateRequest,
+  EndorsementIssueRequest,
+  EndorsementResponse,
+} from './contract.ts'
 import {
   actOn,
   endorse,
+  type Kind,
+  type Named,
   named,
   outlook,
   policyWhenIssued,
@@ -15,8 +24,110 @@ import {
   transactionsOf,
 } from './service.ts'
 
+type Contracts = {
+  readonly action: typeof EndorsementActionRequest | typeof RenewalActionRequest
+  readonly response: typeof EndorsementResponse | typeof RenewalResponse
+}
+
+/**
+ * The routes that endorsements and renewals have alike, records of one kind by two names (docs/design.md, section 4):
+ * list, get, act on, price, underwriting's decision, and the policy when issued. How each
+ * is created, and its legacy routes, stand with it.
+ */
+export function transactionRoutes(kind: Kind, tags: readonly string[], contracts: Contracts): Route[] {
+  const a = kind === 'endorsement' ? 'an endorsement' : 'a renewal'
+  const path = `/${kind}s/{${kind}Locator}`
+  const one = (params: unknown): Named =>
+    named(kind, (params as Record<`${Kind}Locator`, string>)[`${kind}Locator`])
+  const answer = { schema: contracts.response, description: `The ${kind}.` }
+  return [
+    tenantRoute({
+      method: 'get',
+      path: `/policies/{policyLocator}/${kind}s`,
+      summary: `${kind === 'endorsement' ? 'Endorsements' : 'Renewals'} of a policy, oldest first`,
+      tags,
+      permission: [`${kind}s.read`, `${kind}s.list`],
+      answer: { schema: z.array(contracts.response), description: 'All of them, in every state.' },
+      handle: ({ params }, context) => transactionsOf(context, kind, params.policyLocator),
+    }),
+    tenantRoute({
+      method: 'get',
+      path,
+      summary: `Get ${a}`,
+      tags,
+      permission: `${kind}s.read`,
+      answer,
+      handle: ({ params }, context) => readTransaction(context, one(params)),
+    }),
+    tenantRoute({
+      method: 'patch',
+      path,
+      summary: `Update, quote, accept, issue, invalidate or discard ${a}`,
+      tags,
+      permission: `${kind}s.write`,
+      body: { schema: contracts.action, required: true },
+      answer,
+      handle: async ({ params, body }, context) =>
+        jsonText(
+          await actOn(context, one(params), locator =>
+            body.action === 'update'
+              ? { action: 'update', endorsement: locator, update: body.update }
+              : { action: body.action, endorsement: locator, conflictHandling: body.conflictHandling },
+          ),
+        ),
+    }),
+    tenantRoute({
+      method: 'get',
+      path: `${path}/price`,
+      summary: `What ${a} changes of the price`,
+      description: 'Of an application: as it would be now; nothing is stored.',
+      tags,
+      permission: [`${kind}s.read`, `${kind}s.price`],
+      answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+      handle: async ({ params }, context) => jsonText(await outlook(context, one(params), 'price')),
+    }),
+    tenantRoute({
+      method: 'get',
+      path: `${path}/automatedUnderwritingResult`,
+      summary: `Underwriting decision on ${a}`,
+      description: 'Of an application: as it would be now; nothing is stored.',
+      tags,
+      permission: `${kind}s.read`,
+      answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
+      handle: async ({ params }, context) => jsonText(await outlook(context, one(params), 'underwriting')),
+    }),
+    tenantRoute({
+      method: 'post',
+      path: `${path}/underwriting`,
+      summary: "Put a person's decision on an application in place of underwriting's",
+      description:
+        'It counts until the application is updated or the policy changes. Quoting goes by it; who decided, and the note, are kept with it.',
+      tags,
+      permission: `${kind}s.underwrite`,
+      body: { schema: UnderwritingDecisionRequest, required: true },
+      answer,
+      handle: async ({ params, body }, context) =>
+        jsonText(
+          await actOn(context, one(params), locator => ({
+            action: 'refer',
+            endorsement: locator,
+            ...referralBy(context, body),
+          })),
+        ),
+    }),
+    tenantRoute({
+      method: 'get',
+      path: `${path}/policyWhenIssued`,
+      summary: `The policy as it will be once an accepted ${kind} is issued`,
+      tags,
+      permission: `${kind}s.read`,
+      answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
+      handle: ({ params }, context) => policyWhenIssued(context, one(params)),
+    }),
+  ]
+}
+
 const tags = ['Endorsements']
-const endorsement = { schema: EndorsementResponse, description: 'The endorsement.' }
 
 export const endorsementRoutes: readonly Route[] = [
   tenantRoute({
@@ -27,7 +138,7 @@ export const endorsementRoutes: readonly Route[] = [
     tags,
     permission: 'endorsements.write',
     body: { schema: EndorsementCreateRequest, required: true },
-    answer: endorsement,
+    answer: { schema: EndorsementResponse, description: 'The endorsement.' },
     handle: async ({ params, body }, context) =>
       jsonText(
         await endorse(context, 'endorsement', policyLocator(params.policyLocator), {
@@ -36,72 +147,42 @@ export const endorsementRoutes: readonly Route[] = [
         }),
       ),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policies/{policyLocator}/endorsements',
-    summary: 'Endorsements of a policy, oldest first',
-    tags,
-    permission: ['endorsements.read', 'endorsements.list'],
-    answer: { schema: z.array(EndorsementResponse), description: 'All of them, in every state.' },
-    handle: ({ params }, context) => transactionsOf(context, 'endorsement', params.policyLocator),
+  ...transactionRoutes('endorsement', tags, {
+    action: EndorsementActionRequest,
+    response: EndorsementResponse,
   }),
   tenantRoute({
-    method: 'get',
-    path: '/endorsements/{endorsementLocator}',
-    summary: 'Get an endorsement',
+    method: 'post',
+    path: '/policy/{policyLocator}/endorse',
+    summary: 'Endorse a policy in one step',
     tags,
-    permission: 'endorsements.read',
-    answer: endorsement,
-    handle: ({ params }, context) =>
-      readTransaction(context, named('endorsement', params.endorsementLocator)),
-  }),
-  tenantRoute({
-    method: 'patch',
-    path: '/endorsements/{endorsementLocator}',
-    summary: 'Update, quote, accept, issue, invalidate or discard an endorsement',
-    tags,
-    permission: 'endorsements.write',
-    body: { schema: EndorsementActionRequest, required: true },
-    answer: endorsement,
+    permission: ['endorsements.write', 'endorsements.issue'],
+    body: { schema: EndorsementIssueRequest, required: true },
+    answer: { schema: PolicyResponse, description: 'The endorsed policy.' },
     handle: async ({ params, body }, context) =>
       jsonText(
-        await actOn(context, named('endorsement', params.endorsementLocator), one =>
-          body.action === 'update'
-            ? { action: 'update', endorsement: one, update: body.update }
-            : { action: body.action, endorsement: one, conflictHandling: body.conflictHandling },
-        ),
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'endorsement',
+          operation: { action: 'create', request: { ...body, state: 'issued' } },
+          answersPolicy: true,
+        }),
       ),
   }),
   tenantRoute({
-    method: 'get',
-    path: '/endorsements/{endorsementLocator}/price',
-    summary: 'What an endorsement changes of the price',
-    description: 'Of an application: as it would be now; nothing is stored.',
+    method: 'post',
+    path: '/policy/{policyLocator}/previewEndorsementPrice',
+    summary: 'What endorsing a policy would change of its price',
+    description: 'Nothing is stored; locators of what the endorsement would add are not used again.',
     tags,
     permission: ['endorsements.read', 'endorsements.price'],
+    body: { schema: EndorsementIssueRequest, required: true },
     answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-    handle: async ({ params }, context) =>
-      jsonText(await outlook(context, named('endorsement', params.endorsementLocator), 'price')),
-  }),
-  tenantRoute({
-    method: 'get',
-    path: '/endorsements/{endorsementLocator}/automatedUnderwritingResult',
-    summary: 'Underwriting decision on an endorsement',
-    description: 'Of an application: as it would be now; nothing is stored.',
-    tags,
-    permission: 'endorsements.read',
-    answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
-    handle: async ({ params }, context) =>
-      jsonText(await outlook(context, named('endorsement', params.endorsementLocator), 'underwriting')),
-  }),
-  tenantRoute({
-    method: 'get',
-    path: '/endorsements/{endorsementLocator}/policyWhenIssued',
-    summary: 'The policy as it will be once an accepted endorsement is issued',
-    tags,
-    permission: 'endorsements.read',
-    answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
-    handle: ({ params }, context) =>
-      policyWhenIssued(context, named('endorsement', params.endorsementLocator)),
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'change',
+          of: { kind: 'newEndorsement', request: body },
+        }),
+      ),
   }),
 ]

@@ -1,5 +1,41 @@
-import type { Endorsement, PolicyAggregate } from '../policies/aggregate.ts'
+import { openAfter } from '../billing/balance.ts'
+import { chargesOf } from '../billing/bill.ts'
+import { isPayable } from '../billing/charge.ts'
+import { type Replan, replan } from '../billing/replan.ts'
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import type { Instant } from '../platform/time.ts'
+import type { Endorsement, Modification, PolicyAggregate } from '../policies/aggregate.ts'
 
 /** The payment schedule that the policy has once the endorsement or renewal is issued. */
 export const scheduleOf = ({ policy }: PolicyAggregate, { changes }: Endorsement): string =>
   changes.newPaymentScheduleName ?? policy.paymentScheduleName
+
+/**
+ * How an endorsement is billed that charges something while installments are open, or that names a payment schedule, be
+ * it the one that the policy has: what it charges and what is open from its time on, together by that schedule (brief
+ * 4.3). One that names none is invoiced at once for its first period (brief 4.2). Undefined for one that is billed on one
+ * invoice.
+ */
+export function replanOf(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  modification: Modification,
+  product: ProductDefinition,
+  now: Instant,
+): Replan | undefined {
+  if (endorsement.kind === 'renewal') return undefined
+  const { effectiveAt: from, policyEnd } = modification
+  const isNamed = endorsement.changes.newPaymentScheduleName !== undefined
+  const charges = chargesOf(before, modification)
+  if (!isNamed && !(charges.some(isPayable) && openAfter(before, from).length > 0)) return undefined
+  const scheduleName = scheduleOf(before, endorsement)
+  return replan(before, { charges, scheduleName, from, policyEnd, isAtOnce: !isNamed }, product, now)
+}
+
+/** Whether its bills are made of other transactions' too, so that all that these charge must be known. */
+export const billsOthers = (
+  before: PolicyAggregate,
+  { startAt, modificationLocator }: Endorsement,
+): boolean =>
+  openAfter(before, startAt).length > 0 ||
+  [...before.installments.values()].some(one => one.absorbedBy.includes(modificationLocator!))

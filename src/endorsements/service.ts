@@ -18,6 +18,7 @@ import type { EndorsementResponse } from './contract.ts'
 import type { EndorsementOperation } from './decision.ts'
 import { endorsementOf } from './endorsement-of.ts'
 import { transactionResponse } from './projection.ts'
+import { policyOnIssue } from './terms.ts'
 
 /** The two kinds of records that these functions serve, with what their answers are. */
 type Answers = { endorsement: EndorsementResponse; renewal: RenewalResponse }
@@ -72,14 +73,16 @@ export async function readTransaction<K extends Kind>(
 /** The policy as it will be once it is issued; 409 before it is accepted. One round trip. */
 export async function policyWhenIssued(context: RequestContext, one: Named): Promise<PolicyResponse> {
   const { aggregate, product } = await load(context, one)
-  const { state, modificationLocator } = endorsementOf(aggregate, one.locator)
+  const endorsement = endorsementOf(aggregate, one.locator)
+  const { state, modificationLocator } = endorsement
   if (state !== 'accepted' || !modificationLocator)
     throw new Refusal(
       'wrongState',
       `The ${one.kind} ${one.locator} is ${state}; only an accepted one can be shown as issued.`,
     )
   const counts = withIssued(modificationLocator)
-  return policyResponse(aggregate, product, { summarizeQuotes: false }, selectedQuote(aggregate), counts)
+  const issued = { ...aggregate, policy: policyOnIssue(aggregate, endorsement) }
+  return policyResponse(issued, product, { summarizeQuotes: false }, selectedQuote(aggregate), counts)
 }
 
 /** Has the policy's object carry out an action on its endorsements or renewals. */
@@ -108,11 +111,11 @@ export async function actOn(
 export async function outlook(
   context: RequestContext,
   one: Named,
-  of: 'price' | 'underwriting',
+  asked: 'price' | 'underwriting',
 ): Promise<JsonAnswer> {
   const policy = await policyOf(databaseOf(context, one.locator), selectionOf(one))
   return await operate(context, policy, {
     kind: 'change',
-    of: { kind: of === 'price' ? 'endorsement' : 'endorsementUnderwriting', endorsement: one.locator },
+    of: { kind: 'endorsement', endorsement: one.locator, asked },
   })
 }

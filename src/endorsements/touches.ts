@@ -2,6 +2,7 @@
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
+import type { Endorsement } from '../policies/aggregate.ts'
 import type { Part } from '../policies/part.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { Repricing } from './content.ts'
@@ -14,7 +15,12 @@ export function repricingOf(
   changes: EndorsementChanges,
 ): Repricing {
   const type = product.endorsements.find(one => one.name === name)
-  switch (type?.reprice) {
+  if (!type)
+    throw new Refusal(
+      'invalidRequest',
+      `The policy's configuration has no endorsement '${name}' any more; discard this one, and apply for another.`,
+    )
+  switch (type.reprice) {
     case 'all':
       return 'all'
     case 'always':
@@ -29,15 +35,15 @@ export function repricingOf(
 }
 
 /**
- * The exposures that the changes name; undefined where they reach the whole policy: where its other exposures are rated
- * anew, or what was planned to be invoiced for them moves.
+ * The exposures that its changes name; undefined where they reach the whole policy: where its other exposures are rated
+ * anew or end at another time, or what was planned to be invoiced for them moves.
  */
 export function touchesOf(
-  changes: EndorsementChanges,
-  name: string,
+  { kind, name, changes, endAt }: Pick<Endorsement, 'kind' | 'name' | 'changes' | 'endAt'>,
   product: ProductDefinition,
 ): readonly Uuid[] | undefined {
-  if (changes.newPaymentScheduleName !== undefined) return undefined
+  if (kind === 'renewal' || endAt !== undefined || changes.newPaymentScheduleName !== undefined)
+    return undefined
   const repricing = repricingOf(product, name, changes)
   if (repricing === 'all' || (repricing === 'changed' && changesPolicy(changes))) return undefined
   return namedExposures(changes) as Uuid[]

@@ -2,7 +2,7 @@
 import { assertAllowed, type TransitionTable } from '../platform/transitions.ts'
 import type { Endorsement, EndorsementState } from '../policies/aggregate.ts'
 
-export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
+export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard' | 'refer'
 
 type Table = TransitionTable<EndorsementAction, EndorsementState>
 
@@ -24,6 +24,8 @@ const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.r
     past: 'invalidated',
   },
   discard: { from: ['application'], to: 'discarded', event: `${kind}.discard`, past: 'discarded' },
+  /** A person decides in underwriting's place; it is quoted, or refused, by that. */
+  refer: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'decided by a person' },
 })
 
 export const ENDORSEMENT_TRANSITIONS: Table = tableOf('endorsement', 'policy.endorse')

@@ -2,12 +2,20 @@
 // owner of its kind when it is due, and so does whoever moves the tenant's clock (tenants/clock.ts).
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import { INVOICE_TIMER } from '../billing/bill.ts'
+import { GRACE_END_TIMER, PAST_DUE_TIMER, REINSTATEMENT_PERIOD_TIMER } from '../lapses/timers.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Database } from '../platform/database.ts'
 import { timers } from '../platform/tables.ts'
 import { shardDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
-import { invoiceDue, reinstatementDeadline, termEndDue } from '../policies/object/policy-timers.ts'
+import {
+  gracePeriodOver,
+  invoiceDue,
+  invoicePastDue,
+  reinstatementDeadline,
+  reinstatementPeriodOver,
+  termEndDue,
+} from '../policies/object/policy-timers.ts'
 import { POLICY_END, POLICY_END_REMINDER } from '../policies/term-end.ts'
 import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
@@ -31,6 +39,9 @@ export type TimerOwner = (timer: Timer, place: TimerPlace) => Promise<void>
 const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [INVOICE_TIMER]: invoiceDue,
   [DEADLINE_TIMER]: reinstatementDeadline,
+  [PAST_DUE_TIMER]: invoicePastDue,
+  [GRACE_END_TIMER]: gracePeriodOver,
+  [REINSTATEMENT_PERIOD_TIMER]: reinstatementPeriodOver,
   [POLICY_END]: termEndDue,
   [POLICY_END_REMINDER]: termEndDue,
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),

@@ -1,5 +1,6 @@
-// Every type of the event stream (contract 2, Event types). Claims and premium reports are none of the service's
-// operations: their types are accepted in subscriptions and filters, and never emitted.
+// Every type of the event stream (contract 2, Event types), and `invoice.writtenOff` beside them (brief 9). Claims and
+// premium reports are none of the service's operations: their types are accepted in subscriptions and filters, and never
+// emitted.
 
 export const EVENT_TYPES = {
   'cancellation.create': 'A draft of a cancellation was made.',
@@ -12,10 +13,11 @@ export const EVENT_TYPES = {
   'claim.open': 'A claim was opened.',
   'claim.update': 'A claim was changed.',
   'policy.gracePeriod': 'An unpaid invoice became past due and a grace period began.',
-  'policy.gracePeriod.update': 'The end of a grace period was moved.',
+  'policy.gracePeriod.update': 'A grace period was changed: its end, or when the policy would lapse.',
   'invoice.issue': 'An invoice was generated.',
   'invoice.invalidate': 'An invoice was invalidated.',
-  'payment.pay': 'An invoice was paid.',
+  'invoice.writtenOff': 'An unpaid invoice was given up.',
+  'payment.pay': 'An invoice was paid, in full or in part.',
   'policy.cancel': 'A policy was cancelled or withdrawn.',
   'policy.create': 'A draft of a policy was made.',
   'policy.discard': 'A policy that was not issued was discarded.',
@@ -29,7 +31,7 @@ export const EVENT_TYPES = {
   'policy.reinstatement.issue': 'A legacy reinstatement was paid and issued.',
   'policy.reinstatement.open': 'A legacy reinstatement was opened.',
   'policy.renew': 'A renewal was issued (legacy).',
-  'policy.update': 'A draft of a policy was changed.',
+  'policy.update': 'A draft of a policy was changed, or the fees or the payment schedule of an issued one.',
   'policy.upgrade': 'A policy moved to another configuration version.',
   'subClaim.open': 'A sub-claim was opened.',
   'subClaim.update': 'A sub-claim was changed.',

@@ -14,6 +14,7 @@ export type GuardName =
   | 'guard_policy_version'
   | 'guard_policyholder_version'
   | 'guard_policyholder_completed'
+  | 'guard_policyholder_credit'
   | 'guard_configuration_hash'
   | 'guard_configuration_version'
 

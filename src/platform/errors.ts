@@ -75,6 +75,11 @@ export const ERROR_KINDS = {
     about: 'Values of the policyholder are wrong; all are listed.',
   },
   policyholderIncomplete: { status: 409, api: 3007, about: 'The policyholder is not completed.' },
+  paymentValidation: {
+    status: 400,
+    api: 4001,
+    about: 'Field values of the payment are wrong; all are listed.',
+  },
   unknownConfigVersion: { status: 400, api: 5001, about: 'The tenant has no such configuration version.' },
   noConfiguration: { status: 409, api: 5002, about: 'The tenant has no configuration yet; deploy one.' },
   tenantTypeMismatch: { status: 400, api: 5003, about: 'The route does not serve tenants of this type.' },

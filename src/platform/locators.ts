@@ -58,6 +58,15 @@ export function derivedUuid(shard: number, ...names: string[]): Uuid {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid
 }
 
+/**
+ * A supply for what is only shown. Its digits lie below those of the sequence, so that no record ever has them, and
+ * it takes none from there; it does not end.
+ */
+export function transientLocators(shard: number): LocatorSupply {
+  let sequence = 0
+  return { digits: () => digitLocator(++sequence, shard), uuid: () => newUuid(shard) }
+}
+
 /** Fresh locators for one request: digits leased beforehand, UUIDs made as they are asked for. */
 export type LocatorSupply = { digits(): number; uuid(): Uuid }
 

@@ -63,6 +63,12 @@ export function money(value: Decimal | string | number, currency: CurrencyCode):
   return fromMinor(Number(scaled.toFixed(0)), currency)
 }
 
+/** `value` exactly; undefined when it has more places than the currency has minor digits. */
+export function exactMoney(value: Decimal | string, currency: CurrencyCode): Money | undefined {
+  const amount = money(value, currency)
+  return toDecimal(amount).eq(decimal(value)) ? amount : undefined
+}
+
 /** An amount from a whole number of minor units, as the store keeps it. Refuses (422) one that is too large. */
 export function fromMinor(minor: number, currency: CurrencyCode): Money {
   if (!Number.isSafeInteger(minor) || Math.abs(minor) > LARGEST_MINOR)

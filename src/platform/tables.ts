@@ -10,6 +10,7 @@ export const guards = sqliteTable('guard', { name: text().notNull() }, table => 
   check('guard_policy_version', sql`${table.name} <> 'guard_policy_version'`),
   check('guard_policyholder_version', sql`${table.name} <> 'guard_policyholder_version'`),
   check('guard_policyholder_completed', sql`${table.name} <> 'guard_policyholder_completed'`),
+  check('guard_policyholder_credit', sql`${table.name} <> 'guard_policyholder_credit'`),
   check('guard_configuration_hash', sql`${table.name} <> 'guard_configuration_hash'`),
   check('guard_configuration_version', sql`${table.name} <> 'guard_configuration_version'`),
 ])

@@ -4,7 +4,9 @@
 
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
+import type { Payment } from '../billing/payments/payment.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
+import type { GracePeriod, Lapse, LapseReinstatement } from '../lapses/records.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationLocator,
@@ -19,13 +21,22 @@ import type { Instant, Span, TimeZone } from '../platform/time.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
 /** Most that one policy may hold (docs/design.md, section 5). */
-export const POLICY_LIMITS = { exposures: 2_000, perils: 10_000, quotes: 50, modifications: 200 } as const
+export const POLICY_LIMITS = {
+  exposures: 2_000,
+  perils: 10_000,
+  quotes: 50,
+  fees: 2_000,
+  modifications: 200,
+  payments: 5_000,
+} as const
 
 export type Policy = {
   readonly locator: PolicyLocator
   readonly policyholderLocator: Uuid
   readonly productName: string
   readonly configVersion: number
+  /** The versions that it was upgraded from, in order of time. */
+  readonly upgrades?: readonly Upgrade[]
   /** Rises by one with every commit; the guard of the policy's batches. */
   readonly version: number
   readonly createdAt: Instant
@@ -41,6 +52,9 @@ export type Policy = {
   readonly paymentScheduleName: string
   readonly premiumReportName?: string
 }
+
+/** At that time the policy left a version of the configuration for another one. */
+export type Upgrade = { readonly at: Instant; readonly from: number }
 
 export type UnderwritingDecision = 'accept' | 'reject' | 'none'
 
@@ -74,7 +88,12 @@ export type ModificationKind =
   | 'renewal'
   | 'cancellation'
   | 'withdrawal'
+  | 'lapse'
   | 'reinstatement'
+  /** Fees added and taken back by hand; it touches nothing but fees. */
+  | 'feeUpdate'
+  /** Another payment schedule; it touches nothing but bills. */
+  | 'scheduleChange'
 
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
@@ -107,6 +126,8 @@ export type Modification = {
   /** The endorsement, renewal, cancellation or reinstatement that it carries out. */
   readonly transactionLocator?: string
   readonly cancellationName?: string
+  /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
+  readonly newPaymentScheduleName?: string
 }
 
 type Made = {
@@ -182,12 +203,11 @@ export type PerilRun = Made &
 export type FeePart = Span & { readonly amount: Money }
 
 /**
- * What a later modification made of a fee: the parts that are charged since, and those that it took away, which a
- * reinstatement of it brings back. A fee never grows beyond what it was (brief 3.3).
+ * What a later modification made of a fee: the parts that are charged since (none: it is reversed), and those that it
+ * took away, which a reinstatement of it brings back. A fee never grows beyond what it was (brief 3.3).
  */
 export type FeeChange = {
   readonly by: Uuid
-  readonly reversed: boolean
   readonly parts: readonly FeePart[]
   readonly removed: readonly FeePart[]
 }
@@ -198,7 +218,6 @@ export type Fee = Span & {
   readonly name: string
   readonly description: string
   readonly amount: Money
-  readonly reversed: boolean
   readonly madeBy: Uuid
   /** In the order of the modifications; the last one holds. */
   readonly changes: readonly FeeChange[]
@@ -208,8 +227,14 @@ export type Fee = Span & {
 export type PlannedInstallment = Installment & {
   readonly locator: Uuid
   readonly modificationLocator: Uuid
-  /** The modification whose invoice bills it, in place of one of its own. */
-  readonly absorbedBy?: Uuid
+  /**
+   * Modifications whose plans took over what it bills. Of those one counts at most: the others were invalidated, and
+   * are kept since their void invoices say what they asked for.
+   */
+  readonly absorbedBy: readonly Uuid[]
+  /** Installments of other plans that it asks for too, whole, and those that it leaves out of what it asks for. */
+  readonly takesOver?: readonly Uuid[]
+  readonly leavesOut?: readonly Uuid[]
 }
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
@@ -220,7 +245,7 @@ export type Endorsement = {
   readonly locator: EndorsementLocator
   /** An endorsement type of the configuration; of a renewal, `renewal`. */
   readonly name: string
-  /** Of a renewal: the end of the new term, which starts at `startAt`. */
+  /** Of a renewal the end of the new term, which starts at `startAt`; of an endorsement the policy's new end, if any. */
   readonly endAt?: Instant
   readonly state: EndorsementState
   readonly startAt: Instant
@@ -284,9 +309,13 @@ export type PolicyAggregate = {
   readonly fees: ReadonlyMap<Uuid, Fee>
   readonly installments: ReadonlyMap<Uuid, PlannedInstallment>
   readonly invoices: ReadonlyMap<Uuid, Invoice>
+  readonly payments: ReadonlyMap<Uuid, Payment>
   readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
+  readonly gracePeriods: ReadonlyMap<Uuid, GracePeriod>
+  readonly lapses: ReadonlyMap<Uuid, Lapse>
+  readonly lapseReinstatements: ReadonlyMap<Uuid, LapseReinstatement>
 }
 
 /** The quote that the policy shows. Exactly one is selected at all times. */

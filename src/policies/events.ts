@@ -1,11 +1,10 @@
 // Events of new business: flat maps of text (brief 9).
 
-import { amountsDue } from '../billing/bill.ts'
 import type { Invoice } from '../billing/invoice.ts'
 import type { NewEvent } from '../events/outbox.ts'
 import type { EventType } from '../events/types.ts'
 import { type Money, toText } from '../platform/money.ts'
-import type { Modification, PolicyAggregate, Quote } from './aggregate.ts'
+import type { PolicyAggregate, Quote } from './aggregate.ts'
 
 /** An event of the policy; `data` goes beside what every event of a policy says. */
 export function policyEvent(
@@ -58,16 +57,3 @@ export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, tota
   invoiceEvent(aggregate, 'invoice.issue', invoice, totalDue),
   policyEvent(aggregate, 'policy.invoice', { invoiceLocator: invoice.locator }),
 ]
-
-/** Invoices of a modification became void. */
-export function invalidationEvents(
-  aggregate: PolicyAggregate,
-  modification: Modification,
-  voided: readonly Invoice[],
-): NewEvent[] {
-  if (voided.length === 0) return []
-  const due = amountsDue(aggregate, modification)
-  return voided.map(invoice =>
-    invoiceEvent(aggregate, 'invoice.invalidate', invoice, due[invoice.installmentNumber - 1]!),
-  )
-}

@@ -1,9 +1,19 @@
 // Bills the accepted quote: its plan, the invoices that are due, and timers for those to come.
-import { installmentsToInvoice, invoicesOf, planNewBusiness } from '../billing/bill.ts'
+import {
+  futureInstallments,
+  installmentsToInvoice,
+  invoiceInstallments,
+  invoicesOf,
+  isBilled,
+  planNewBusiness,
+} from '../billing/bill.ts'
 import { invoiceTimers } from '../billing/timers.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { Uuid } from '../platform/locators.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
 import type { PolicyAggregate } from './aggregate.ts'
 import type { Attempt } from './attempt.ts'
+import { invoiceEvents } from './events.ts'
 import { planInvoices } from './new-business.ts'
 import { chain, type Planned } from './planned.ts'
 import { quoteParts } from './quote-parts.ts'
@@ -40,12 +50,32 @@ export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): 
   let planned: Planned | undefined
   for (const modification of aggregate.modifications.values()) {
     const from = planned?.aggregate ?? aggregate
-    // Billing begins with the transaction that is billed; a plan that is only for show has no invoice.
-    if (modification.invalidatedAt !== undefined || invoicesOf(from, modification).length === 0) continue
+    if (!isBilled(from, modification)) continue
     const due = installmentsToInvoice(from, modification, now)
     if (due.length === 0) continue
     const invoiced = planInvoices(from, modification, now, await attempt.digits(due.length))
     planned = planned ? chain(planned, invoiced) : invoiced
   }
   return planned
+}
+
+/** The earliest planned invoice, made before its time; due when it was planned to be. 409 when none is planned. */
+export async function decideNextInvoice(
+  { aggregate }: Loaded,
+  attempt: Attempt,
+): Promise<{ planned: Planned; invoice: Uuid }> {
+  const [next] = futureInstallments(aggregate)
+  if (!next)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${aggregate.policy.locator} has no planned invoice; GET /policy/${aggregate.policy.locator}/checkInvoices lists what is planned.`,
+    )
+  const modification = aggregate.modifications.get(next.modificationLocator)!
+  const context = { now: attempt.now, supply: await attempt.digits(1) }
+  const { aggregate: after, made } = invoiceInstallments(aggregate, modification, [next], context)
+  const { invoice, totalDue } = made[0]!
+  return {
+    planned: { aggregate: after, events: invoiceEvents(after, invoice, totalDue) },
+    invoice: invoice.locator,
+  }
 }

@@ -1,7 +1,7 @@
 // The plans of new business as actions on the policy: what each makes of the aggregate and which events tell of it.
 // Pure; the service loads, commits and answers (docs/design.md, section 4).
 import { invoiceWhatIsDue } from '../billing/bill.ts'
-import { invalidated, isOutstanding } from '../billing/invoice.ts'
+import { planVoidInvoices } from '../billing/payments/voiding.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
@@ -16,7 +16,7 @@ import {
 } from './aggregate.ts'
 import type { PolicyUpdateRequest } from './contract/requests.ts'
 import type { DraftContext, DraftResult } from './draft/request.ts'
-import { invalidationEvents, invoiceEvents, policyEvent, quoteEvent, versioned } from './events.ts'
+import { invoiceEvents, policyEvent, quoteEvent, versioned } from './events.ts'
 import { chain, type Planned } from './planned.ts'
 import { quoteParts } from './quote-parts.ts'
 import { assertPolicyAllows } from './transitions.ts'
@@ -115,30 +115,24 @@ export function planIssue(before: PolicyAggregate, now: Instant): Planned {
   }
 }
 
-/** Discards the policy with all its quotes; invoices that are not paid become void. */
+/**
+ * Discards the policy with all its quotes. Its invoices are void, and payments of them are reversed: nothing is paid
+ * for a policy that never was (brief 1.2 speaks of unpaid invoices; paid ones are no different, as in 1.3).
+ */
 export function planDiscard(before: PolicyAggregate, now: Instant): Planned {
   assertPolicyAllows(before, 'discard')
-  const outstanding = [...before.invoices.values()].filter(isOutstanding)
-  const voided = outstanding.map(invoice => invalidated(invoice, now))
+  const voided = planVoidInvoices(before, [...before.invoices.values()], now)
   const open = [...before.quotes.values()].filter(quote => quote.state !== 'discarded')
   const discarded = open.map((quote): Quote => ({ ...quote, state: 'discarded', updatedAt: now }))
   const after: PolicyAggregate = {
-    ...before,
+    ...voided.aggregate,
     policy: { ...before.policy, discardedAt: now, updatedAt: now },
     quotes: withRecords(before.quotes, discarded),
-    invoices: withRecords(before.invoices, voided),
   }
-  const invalidations = [...after.modifications.values()].flatMap(modification =>
-    invalidationEvents(
-      after,
-      modification,
-      voided.filter(invoice => invoice.policyModificationLocator === modification.locator),
-    ),
-  )
   return {
     aggregate: after,
     events: [
-      ...invalidations,
+      ...voided.events,
       ...discarded.map(quote => quoteEvent(after, quote, 'policy.quote.discard')),
       policyEvent(after, 'policy.discard', versioned(after)),
     ],

@@ -3,7 +3,8 @@ import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { type Carried, cancelled } from '../cancellations/effect.ts'
 import { orderOf } from '../cancellations/plans.ts'
 import { cancellationValue, plannedPriceChange, recordedPriceChange } from '../cancellations/projection.ts'
-import { carriedOut, previewedRenewal } from '../endorsements/decision.ts'
+import type { EndorsementCreateRequest } from '../endorsements/contract.ts'
+import { carriedOut, previewed } from '../endorsements/decision.ts'
 import { endorsementOf } from '../endorsements/endorsement-of.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../platform/locators.ts'
@@ -20,11 +21,14 @@ import type { Loaded } from './surroundings.ts'
 import { assertPolicyAllows } from './transitions.ts'
 
 export type PlannedChange =
-  | { kind: 'endorsement' | 'endorsementUnderwriting'; endorsement: EndorsementLocator }
+  /** Of an endorsement or a renewal; its price, or what underwriting says. */
+  | { kind: 'endorsement'; endorsement: EndorsementLocator; asked: 'price' | 'underwriting' }
   | { kind: 'cancellation'; cancellation: CancellationLocator }
   | { kind: 'reinstatement'; reinstatement: Uuid }
   /** A renewal that is only asked about. */
   | { kind: 'renewal'; request: RenewalCreateRequest }
+  /** An endorsement that is only asked about. */
+  | { kind: 'newEndorsement'; request: EndorsementCreateRequest }
   /** A legacy cancellation at that time; now, unless told. */
   | { kind: 'value'; coverageEndAt?: Instant }
 
@@ -39,24 +43,27 @@ export async function decideChange(
   const planned = (carried: Carried): PolicyPriceChangeResponse =>
     plannedPriceChange(aggregate, carried, product)
   switch (of.kind) {
-    case 'endorsement':
-    case 'endorsementUnderwriting': {
+    case 'endorsement': {
       const endorsement = endorsementOf(aggregate, of.endorsement)
       const { modificationLocator, underwriting, state } = endorsement
       const recorded = modificationLocator && aggregate.modifications.get(modificationLocator)
-      const asked = of.kind === 'endorsementUnderwriting'
+      const isPrice = of.asked === 'price'
       if (recorded)
-        return asked ? underwritingResponse(underwriting!) : recordedPriceChange(aggregate, recorded, product)
+        return isPrice
+          ? recordedPriceChange(aggregate, recorded, product)
+          : underwritingResponse(underwriting!)
       if (state === 'discarded')
         throw new Refusal(
           'wrongState',
           `The ${endorsement.kind} ${endorsement.locator} is discarded and was never priced.`,
         )
       const carried = await carriedOut(aggregate, endorsement, loaded, attempt)
-      return asked ? underwritingResponse(carried.underwriting) : planned(carried)
+      return isPrice ? planned(carried) : underwritingResponse(carried.underwriting)
     }
     case 'renewal':
-      return planned(await previewedRenewal(aggregate, of.request, loaded, attempt))
+      return planned(await previewed(loaded, { action: 'renew', request: of.request }, attempt))
+    case 'newEndorsement':
+      return planned(await previewed(loaded, { action: 'create', request: of.request }, attempt))
     case 'cancellation': {
       const cancellation = cancellationOf(aggregate, of.cancellation)
       const recorded =

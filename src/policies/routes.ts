@@ -6,6 +6,8 @@ import {
   PolicyPriceResponse,
 } from '../rating/contract.ts'
 import { CoverageSummaryRequest, CoverageSummaryResponse } from './contract/coverage.ts'
+import { FeeUpdateRequest, PolicyFeeSummaryResponse } from './contract/fees.ts'
+import { PaymentScheduleChangeRequest } from './contract/payment-schedule.ts'
 import {
   PolicyCreateRequest,
   PolicyLocatorQuery,
@@ -26,6 +28,7 @@ import {
   policyLocator,
   readPolicy,
   snapshotOf,
+  updateFees,
 } from './service.ts'
 
 const tags = ['Policies']
@@ -119,6 +122,40 @@ export const policyRoutes: Route[] = [
     answer: { description: 'Discarded.' },
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'discard' })),
+  }),
+  tenantRoute({
+    method: 'patch',
+    path: '/policy/{policyLocator}/fees',
+    summary: 'Add fees to an issued policy, and take fees back',
+    description:
+      'One invoice of type `other` bills both at once; what is taken back is refunded. Every `feeName` is one that the product declares, every amount above 0 and of no more decimal places than the currency has. 409 before the policy is issued, and for a fee that is reversed already or went with a cancellation. Nothing happens when both lists are empty. Events: `policy.update`, `invoice.issue`.',
+    tags,
+    permission: 'policies.write',
+    body: { schema: FeeUpdateRequest, required: true },
+    answer: {
+      schema: PolicyFeeSummaryResponse,
+      description: 'All fees of the policy, the reversed ones too.',
+    },
+    handle: async ({ params, body }, context) =>
+      jsonText(await updateFees(context, policyLocator(params.policyLocator), body)),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/paymentSchedule',
+    summary: 'Bill an issued policy by another payment schedule',
+    description:
+      'What is not invoiced yet is planned anew from today on; invoices that were made stay as they are. 409 while an endorsement, renewal or reinstatement is quoted or accepted. Nothing happens when the policy has that schedule already. Events: `policy.update`, and `invoice.issue` for what is due at once.',
+    tags,
+    permission: 'policies.write',
+    body: { schema: PaymentScheduleChangeRequest, required: true },
+    answer: { description: 'Changed.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'paymentSchedule',
+          name: body.newPaymentScheduleName,
+        }),
+      ),
   }),
   tenantRoute({
     method: 'get',

@@ -10,12 +10,14 @@ import { takeLocators } from '../platform/sequence.ts'
 import { policyObject, shardDatabase, shardOfPolicy, shardOfRecord } from '../platform/tenancy.ts'
 import { policyholderQuery } from '../policyholders/store.ts'
 import type { CoverageSummaryRequest, CoverageSummaryResponse } from './contract/coverage.ts'
+import type { FeeUpdateRequest } from './contract/fees.ts'
 import type { PolicyCreateRequest } from './contract/requests.ts'
 import type { PolicyResponse } from './contract/response.ts'
 import type { PolicySnapshotRequest } from './contract/snapshot.ts'
 import { digitsForNewDraft } from './draft/request.ts'
 import type { PolicyMessage, PolicyOperation, PolicyReply } from './object/message.ts'
 import { coverageSummary } from './projection/coverage.ts'
+import { feeSummary } from './projection/fees.ts'
 import { type ProjectionOptions, policyResponse } from './projection/policy.ts'
 import { policySnapshot } from './projection/snapshot.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, displayIdQuery, readAggregates } from './store/aggregates.ts'
@@ -101,6 +103,16 @@ export async function operate(
   if (!isBySubject(answer)) return answer
   return { status: answer.status, text: JSON.stringify(await reread(answer.subject)) }
 }
+
+/** Has the policy's object add fees and take fees back; answers with all of the policy's. */
+export const updateFees = (
+  context: RequestContext,
+  locator: PolicyLocator,
+  request: FeeUpdateRequest,
+): Promise<JsonAnswer> =>
+  operate(context, locator, { kind: 'fees', request }, async () =>
+    feeSummary((await stored(context, locator)).aggregate),
+  )
 
 /** All policies of a policyholder: one round trip. */
 export async function policiesOf(context: RequestContext, holderText: string): Promise<PolicyResponse[]> {

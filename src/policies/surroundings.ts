@@ -1,20 +1,23 @@
 // What a policy stands on: its policyholder and the configuration of its version.
 import type { LoadedConfiguration } from '../configuration/cache.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { CurrencyCode } from '../platform/money.ts'
+import type { CurrencyCode, Money } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { PolicyAggregate } from './aggregate.ts'
 import type { Unread } from './part.ts'
 
+/** A version of the tenant's configuration, as it stands now. */
+export type Version = { configuration: LoadedConfiguration; configVersion: number }
+
 /** The surroundings of a policy that is yet to be made. */
-export type Ground = {
+export type Ground = Version & {
   policyholder: Policyholder
-  configuration: LoadedConfiguration
-  configVersion: number
   timeZone: TimeZone
   currency: CurrencyCode
   product: ProductDefinition
+  /** What the policyholder has left of earlier payments, in the policy's currency. */
+  credit: Money
 }
 
 /** A policy with its surroundings. */
@@ -25,4 +28,6 @@ export type Loaded = {
   policyholder: Policyholder
   configuration: LoadedConfiguration
   product: ProductDefinition
+  /** What the policyholder has left of earlier payments, in the policy's currency. */
+  credit: Money
 }

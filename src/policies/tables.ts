@@ -13,6 +13,7 @@ import type {
   Proration,
   ReinstatementState,
   UnderwritingResult,
+  Upgrade,
 } from './aggregate.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
 
@@ -23,6 +24,7 @@ export const policies = sqliteTable(
     policyholderLocator: text().notNull(),
     productName: text().notNull(),
     configVersion: integer().notNull(),
+    upgrades: text({ mode: 'json' }).$type<readonly Upgrade[]>(),
     version: integer().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -87,6 +89,7 @@ export const modifications = sqliteTable(
     proration: text().$type<Proration>(),
     transactionLocator: text(),
     cancellationName: text(),
+    newPaymentScheduleName: text(),
   },
   table => [index('modification_policy').on(table.policyLocator)],
 )
@@ -178,7 +181,6 @@ export const perilRuns = sqliteTable(
 /** A change of a fee as it is stored: amounts in minor units. */
 export type StoredFeeChange = {
   by: string
-  reversed: boolean
   parts: StoredFeePart[]
   removed: StoredFeePart[]
 }
@@ -193,7 +195,6 @@ export const fees = sqliteTable(
     name: text().notNull(),
     description: text().notNull(),
     amount: integer().notNull(),
-    reversed: integer({ mode: 'boolean' }).notNull(),
     madeBy: text().notNull(),
     start: integer().notNull(),
     end: integer().notNull(),

@@ -37,17 +37,25 @@ export function paymentSchedule(product: ProductDefinition, name: string | undef
   )
 }
 
-/** Refuses with 413 what would pass the limits of a policy. All its quotes count, and what of it was not read. */
+/**
+ * Refuses with 413 what would pass the limits of a policy. All its quotes count, and what of it was not read; what was
+ * taken back does not.
+ */
 export function assertWithinLimits(
-  { exposures, perils, quotes }: PolicyAggregate,
+  { exposures, perils, quotes, fees, modifications }: PolicyAggregate,
   unread: Unread = NOTHING_UNREAD,
 ): void {
+  const made = [...modifications.values()].filter(
+    one => one.quoteLocator === undefined && one.invalidatedAt === undefined,
+  )
   const over = (count: number, what: keyof typeof POLICY_LIMITS): string | undefined =>
     count > POLICY_LIMITS[what] ? `${count} ${what}; the limit is ${POLICY_LIMITS[what]}` : undefined
   const problem =
     over(exposures.size + unread.exposures, 'exposures') ??
     over(perils.size + unread.perils, 'perils') ??
-    over(quotes.size, 'quotes')
+    over(quotes.size, 'quotes') ??
+    over(fees.size, 'fees') ??
+    over(made.length, 'modifications')
   if (problem)
     throw new Refusal(
       'policyLimit',

@@ -22,6 +22,9 @@ export type PolicyAction =
   | 'renew'
   | 'cancel'
   | 'withdraw'
+  | 'upgrade'
+  | 'changeFees'
+  | 'reschedule'
 
 export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   update: { from: ['created'], to: 'same', event: 'policy.update', past: 'updated' },
@@ -41,7 +44,17 @@ export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   endorse: { from: ['issued'], to: 'same', event: 'policy.endorse', past: 'endorsed' },
   renew: { from: ['issued'], to: 'same', event: 'policy.renew', past: 'renewed' },
   cancel: { from: ['issued'], to: 'issued', event: 'policy.cancel', past: 'cancelled' },
+  // Before it is issued, a policy's fees are those of its configuration, and its schedule changes with an update.
+  changeFees: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given other fees' },
+  reschedule: {
+    from: ['issued'],
+    to: 'same',
+    event: 'policy.update',
+    past: 'given another payment schedule',
+  },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
+  /** To another version of the configuration. What is priced and not issued yet is priced by the one before. */
+  upgrade: { from: ['created', 'issued'], to: 'same', event: 'policy.upgrade', past: 'upgraded' },
 }
 
 export function policyState(aggregate: PolicyAggregate): PolicyState {

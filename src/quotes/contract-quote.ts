@@ -93,9 +93,3 @@ export const PolicyQuotePatch = PolicyQuoteUpdateRequest.check(ctx => {
   )
   if (!set) breaks(ctx, 'must set at least one property, e.g. name or fieldValues')
 })
-
-/** A person's decision in place of underwriting's. */
-export const QuoteUnderwritingRequest = z
-  .object({ decision: z.enum(['accept', 'reject', 'none']), note: OptionalLongName })
-  .openapi('QuoteUnderwritingRequest')
-export type QuoteUnderwritingRequest = z.infer<typeof QuoteUnderwritingRequest>

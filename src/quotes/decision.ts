@@ -9,6 +9,7 @@ import { chain, type Planned } from '../policies/planned.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { assertWithinLimits } from '../policies/terms.ts'
 import { policyState } from '../policies/transitions.ts'
+import type { Referral } from '../rating/referral.ts'
 import type { PolicyQuoteUpdateRequest } from './contract-quote.ts'
 import {
   digitsForCopy,
@@ -27,7 +28,7 @@ export type QuoteOperation =
   | { action: 'update'; request: PolicyQuoteUpdateRequest }
   | { action: 'copy'; request: PolicyQuoteUpdateRequest }
   | { action: 'quote' | 'accept' | 'invalidate' | 'discard' | 'select' }
-  | { action: 'refer'; decision: 'accept' | 'reject' | 'none'; notes: string[] }
+  | ({ action: 'refer' } & Referral)
 
 /** What came of it, and which quote the answer shows. */
 export type QuoteDecision = { planned: Planned; quote: QuoteLocator }

@@ -1,6 +1,6 @@
 // What each action on a quote makes of its policy's aggregate, and the events that tell of it (brief 1.3). Pure.
 import { invoicesOf, planNewBusiness } from '../billing/bill.ts'
-import { invalidated, isOutstanding } from '../billing/invoice.ts'
+import { planVoidInvoices } from '../billing/payments/voiding.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { DisplayId, QuoteLocator } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
@@ -14,12 +14,13 @@ import {
 import { changeDraft } from '../policies/draft/changes.ts'
 import { spanDraft } from '../policies/draft/draft.ts'
 import type { DraftChanges, DraftContext, DraftResult } from '../policies/draft/request.ts'
-import { invalidationEvents, quoteEvent } from '../policies/events.ts'
+import { quoteEvent } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { paymentSchedule, validSpan } from '../policies/terms.ts'
 import { priceQuote, underwriteQuote } from '../rating/rate.ts'
 import type { RatingContext } from '../rating/rater.ts'
+import type { Referral } from '../rating/referral.ts'
 import { assertQuoteAllows } from './transitions.ts'
 
 export type QuoteChanges = DraftChanges & {
@@ -102,7 +103,7 @@ export async function planQuoting(
 export function planReferral(
   before: PolicyAggregate,
   quote: Quote,
-  { decision, notes }: Pick<UnderwritingResult, 'decision' | 'notes'>,
+  { decision, notes }: Referral,
   context: RatingContext,
 ): Planned {
   assertQuoteAllows(quote, 'refer')
@@ -150,28 +151,17 @@ export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Insta
 export const acceptedQuote = ({ quotes }: PolicyAggregate): Quote | undefined =>
   [...quotes.values()].find(quote => quote.state === 'accepted')
 
-/** Takes an acceptance back: the quote stays quoted, its invoices become void. */
+/** Takes an acceptance back: the quote stays quoted, its invoices become void, what was paid of them is reversed. */
 export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'invalidate')
   const { modification } = quoteParts(before, quote)
-  const open = invoicesOf(before, modification).filter(isOutstanding)
-  const voided = open.map(invoice => invalidated(invoice, now))
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
   const changed: Quote = { ...quote, state: 'quoted', updatedAt: now }
   const aggregate = withQuote(
-    {
-      ...before,
-      policy: { ...before.policy, finalizedAt: undefined },
-      invoices: withRecords(before.invoices, voided),
-    },
+    { ...voided.aggregate, policy: { ...before.policy, finalizedAt: undefined } },
     changed,
   )
-  return {
-    aggregate,
-    events: [
-      ...invalidationEvents(aggregate, modification, voided),
-      quoteEvent(aggregate, changed, 'policy.quote.update'),
-    ],
-  }
+  return { aggregate, events: [...voided.events, quoteEvent(aggregate, changed, 'policy.quote.update')] }
 }
 
 export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Instant): Planned {

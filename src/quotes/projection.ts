@@ -67,7 +67,6 @@ function plannedInvoices(
     endTimestamp: String(installment.end),
     financialTransactions: financialTransactions(
       aggregate,
-      modification,
       itemised ? all[at]! : summedItems(all[at]!),
       installment.issueAt,
       run => perilSegmentLocator(run, segment, shard),

@@ -1,13 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import type { RequestContext } from '../platform/context.ts'
 import { type JsonText, jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
-import { PolicyPriceResponse } from '../rating/contract.ts'
-import {
-  PolicyQuotePatch,
-  PolicyQuoteResponse,
-  PolicyQuoteUpdateRequest,
-  QuoteUnderwritingRequest,
-} from './contract-quote.ts'
+import { PolicyPriceResponse, UnderwritingDecisionRequest } from '../rating/contract.ts'
+import { referralBy } from '../rating/referral.ts'
+import { PolicyQuotePatch, PolicyQuoteResponse, PolicyQuoteUpdateRequest } from './contract-quote.ts'
 import type { QuoteOperation } from './decision.ts'
 import { operateQuote, quoteLocator, quotesOf, readQuote, readQuotePrice } from './service.ts'
 
@@ -124,13 +120,9 @@ export const quoteRoutes: readonly Route[] = [
     summary: "Put a person's decision in place of underwriting's",
     tags,
     permission: 'quotes.underwrite',
-    body: { schema: QuoteUnderwritingRequest, required: true },
+    body: { schema: UnderwritingDecisionRequest, required: true },
     answer: quote,
     handle: ({ params, body }, context) =>
-      act(context, params.quoteLocator, {
-        action: 'refer',
-        decision: body.decision,
-        notes: [`${context.caller.username}: ${body.decision}${body.note ? `, ${body.note}` : ''}`],
-      }),
+      act(context, params.quoteLocator, { action: 'refer', ...referralBy(context, body) }),
   }),
 ]

@@ -6,6 +6,7 @@ import {
   Currency,
   Flag,
   OptionalAmount,
+  OptionalLongName,
   OptionalText,
   Text,
   Texts,
@@ -20,6 +21,12 @@ export const AutomatedUnderwritingResultResponse = z
   })
   .openapi('AutomatedUnderwritingResultResponse')
 export type AutomatedUnderwritingResultResponse = z.infer<typeof AutomatedUnderwritingResultResponse>
+
+/** A person's decision in place of underwriting's, on a quote, an endorsement or a renewal. */
+export const UnderwritingDecisionRequest = z
+  .object({ decision: z.enum(['accept', 'reject', 'none']), note: OptionalLongName })
+  .openapi('UnderwritingDecisionRequest')
+export type UnderwritingDecisionRequest = z.infer<typeof UnderwritingDecisionRequest>
 
 /** The sum of one tax over all perils. */
 export const TaxGroupResponse = z

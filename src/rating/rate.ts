@@ -77,7 +77,6 @@ export function standardFees(
       name: fee.name,
       description: fee.description ?? definition.displayName,
       amount: money(fee.amount, aggregate.policy.currency),
-      reversed: false,
       madeBy: modification.locator,
       changes: [],
     }

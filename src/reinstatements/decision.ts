@@ -2,12 +2,14 @@
 
 import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { boundQuote } from '../cancellations/effect.ts'
-import type { CancellationLocator, Uuid } from '../platform/locators.ts'
-import type { UnderwritingResult } from '../policies/aggregate.ts'
+import type { CancellationLocator, LocatorSupply, Uuid } from '../platform/locators.ts'
+import type { PolicyAggregate, Reinstatement, UnderwritingResult } from '../policies/aggregate.ts'
 import { type Attempt, ratingContext } from '../policies/attempt.ts'
+import { withoutConflicts } from '../policies/conflicts.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { underwriteQuote } from '../rating/rate.ts'
+import { assertUnderwritten } from '../rating/referral.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
 import { planReinstatementInvalidation } from './invalidation.ts'
 import {
@@ -35,21 +37,16 @@ export async function decideReinstatement(
   const { aggregate, product } = loaded
   const { now } = attempt
   if (operation.action === 'create') {
-    const { effectiveTimestamp, reinstatementDeadlineTimestamp, issue } = operation.request
+    const { issue } = operation.request
     const supply = await attempt.digits(2)
     const { reinstatement, ...created } = planReinstatementCreation(
       aggregate,
       cancellationOf(aggregate, operation.cancellation),
-      { effectiveAt: effectiveTimestamp, deadlineAt: reinstatementDeadlineTimestamp },
+      termsOf(operation.request),
       { product, now, supply },
     )
     if (!issue) return { planned: created, reinstatement: reinstatement.locator }
-    const accepted = planReinstatementAcceptance(
-      created.aggregate,
-      reinstatement,
-      await underwritten(loaded, attempt),
-      { now, supply },
-    )
+    const accepted = await acceptance(created.aggregate, reinstatement, loaded, attempt, supply)
     const issued = planReinstatementIssue(
       accepted.aggregate,
       reinstatementOf(accepted.aggregate, reinstatement.locator),
@@ -60,19 +57,11 @@ export async function decideReinstatement(
   const reinstatement = reinstatementOf(aggregate, operation.reinstatement)
   const answered = (planned: Planned | undefined) => ({ planned, reinstatement: reinstatement.locator })
   switch (operation.action) {
-    case 'update': {
-      const { effectiveTimestamp, reinstatementDeadlineTimestamp } = operation.request
-      const terms = { effectiveAt: effectiveTimestamp, deadlineAt: reinstatementDeadlineTimestamp }
-      return answered(planReinstatementUpdate(aggregate, reinstatement, terms, now))
-    }
+    case 'update':
+      return answered(planReinstatementUpdate(aggregate, reinstatement, termsOf(operation.request), now))
     case 'accept': {
       const supply = await attempt.digits(2)
-      return answered(
-        planReinstatementAcceptance(aggregate, reinstatement, await underwritten(loaded, attempt), {
-          now,
-          supply,
-        }),
-      )
+      return answered(await acceptance(aggregate, reinstatement, loaded, attempt, supply))
     }
     case 'issue':
       return answered(planReinstatementIssue(aggregate, reinstatement, { product, now }))
@@ -82,6 +71,52 @@ export async function decideReinstatement(
       return answered(planExpiry(aggregate, reinstatement, now))
   }
 }
+
+/** Accepts it, if underwriting does. */
+async function acceptance(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  loaded: Loaded,
+  attempt: Attempt,
+  supply: LocatorSupply,
+): Promise<Planned> {
+  const underwriting = await underwritten(loaded, attempt)
+  const accepted = planReinstatementAcceptance(before, reinstatement, underwriting, {
+    now: attempt.now,
+    supply,
+  })
+  assertUnderwritten('reinstatement', underwriting)
+  return accepted
+}
+
+/**
+ * A reinstatement issued whatever underwriting says, after what stands in its way is taken back: what would become
+ * of the policy. Nothing of it is stored. Refuses as creating it would.
+ */
+export async function foreseenReinstatement(
+  loaded: Loaded,
+  cancellation: CancellationLocator,
+  request: ReinstatementCreateRequest,
+  attempt: Attempt,
+): Promise<{ planned: Planned; reinstatement: Uuid }> {
+  const { aggregate, product } = loaded
+  const { now, digits } = attempt
+  const context = { product, now, supply: await digits(2) }
+  const of = cancellationOf(aggregate, cancellation)
+  const { reinstatement, ...created } = planReinstatementCreation(aggregate, of, termsOf(request), context)
+  const { locator } = reinstatement
+  const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
+  const underwriting = await underwritten(loaded, attempt)
+  const accepted = planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, context)
+  const asAccepted = reinstatementOf(accepted.aggregate, locator)
+  const issued = planReinstatementIssue(accepted.aggregate, asAccepted, context)
+  return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
+}
+
+const termsOf = ({
+  effectiveTimestamp: effectiveAt,
+  reinstatementDeadlineTimestamp: deadlineAt,
+}: ReinstatementUpdateRequest) => ({ effectiveAt, deadlineAt })
 
 /** What the guidelines say of taking the policy back (brief 1.6). */
 const underwritten = (loaded: Loaded, attempt: Attempt): Promise<UnderwritingResult> =>

@@ -13,7 +13,7 @@ import {
   type PolicySegment,
   withRecords,
 } from '../policies/aggregate.ts'
-import { feesOf } from '../policies/fold/fees.ts'
+import { feesOf, isReversedByHand } from '../policies/fold/fees.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
 import { measureOf, portion } from '../policies/fold/shares.ts'
 
@@ -86,7 +86,10 @@ export function reinstated(
   }
 }
 
-/** Fees get back what the cancellation took, whole at its own time, else in proportion. */
+/**
+ * Fees get back what the cancellation took, whole at its own time, else in proportion. One that was reversed by hand
+ * since stays reversed.
+ */
 function restoredFees(
   before: PolicyAggregate,
   cancellation: Modification,
@@ -94,6 +97,7 @@ function restoredFees(
 ): Fee[] {
   const measure = measureOf('monthly', before.policy.timeZone)
   return feesOf(before, boundQuote(before)).flatMap(({ fee, parts }) => {
+    if (isReversedByHand(before, fee)) return []
     const { removed = [] } = fee.changes.find(change => change.by === cancellation.locator) ?? {}
     const back = removed
       .filter(part => part.end > effectiveAt)
@@ -104,6 +108,6 @@ function restoredFees(
       })
     if (back.length === 0) return []
     const all = [...parts, ...back].sort((a, b) => a.start - b.start)
-    return [{ ...fee, changes: [...fee.changes, { by: locator, reversed: false, parts: all, removed: [] }] }]
+    return [{ ...fee, changes: [...fee.changes, { by: locator, parts: all, removed: [] }] }]
   })
 }

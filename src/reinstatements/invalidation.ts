@@ -1,13 +1,12 @@
 import { invoicesOf } from '../billing/bill.ts'
-import { invalidated, isOutstanding } from '../billing/invoice.ts'
+import { planVoidInvoices } from '../billing/payments/voiding.ts'
 import type { Instant } from '../platform/time.ts'
 import { type PolicyAggregate, type Reinstatement, withRecords } from '../policies/aggregate.ts'
-import { invalidationEvents } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { reinstatementEvent } from './events.ts'
 import { assertReinstatementAllows } from './transitions.ts'
 
-/** Takes an acceptance back: its invoices are void, and what it made counts for nothing (brief 1.6). */
+/** Takes an acceptance back: its invoices are void, payments of them reversed, what it made counts for nothing (brief 1.6). */
 export function planReinstatementInvalidation(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -36,17 +35,14 @@ export function withoutAcceptance(
   const modification =
     reinstatement.modificationLocator && before.modifications.get(reinstatement.modificationLocator)
   if (!modification) return { aggregate: { ...before, policy, reinstatements }, events: [] }
-  const voided = invoicesOf(before, modification)
-    .filter(isOutstanding)
-    .map(invoice => invalidated(invoice, now))
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
   const aggregate: PolicyAggregate = {
-    ...before,
+    ...voided.aggregate,
     policy,
     reinstatements,
     modifications: withRecords(before.modifications, [
       { ...modification, invalidatedAt: now, updatedAt: now },
     ]),
-    invoices: withRecords(before.invoices, voided),
   }
-  return { aggregate, events: invalidationEvents(aggregate, modification, voided) }
+  return { aggregate, events: voided.events }
 }

@@ -12,7 +12,7 @@ import {
   type UnderwritingResult,
   withRecords,
 } from '../policies/aggregate.ts'
-import { withoutConflicts } from '../policies/conflicts.ts'
+import { assertNoConflicts } from '../policies/conflicts.ts'
 import { invoiceEvents } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { termEndTimers } from '../policies/term-end.ts'
@@ -82,7 +82,7 @@ export function planReinstatementUpdate(
   return { aggregate, events: [], timers: deadlineTimers(aggregate, changed) }
 }
 
-/** Makes the segments, not issued yet, and bills them. Takes two digits. */
+/** Makes the segments, not issued yet, and bills them, whatever underwriting says. Takes two digits. */
 export function planReinstatementAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -91,13 +91,8 @@ export function planReinstatementAcceptance(
 ): Planned {
   assertReinstatementAllows(reinstatement, 'accept')
   assertNotWithdrawn(before)
-  withoutConflicts(before, reinstatement.locator, 'block', now)
+  assertNoConflicts(before, reinstatement.locator)
   assertInTime(reinstatement, now)
-  if (underwriting.decision !== 'accept')
-    throw new Refusal(
-      'underwritingRefused',
-      `Underwriting decided '${underwriting.decision}' on the reinstatement. ${underwriting.notes.join(' ')}`.trim(),
-    )
   const carried = reinstated(before, orderOf(before, reinstatement), { now, supply })
   const modification = { ...carried.modification, underwriting }
   const accepted: Reinstatement = {
@@ -141,7 +136,7 @@ export function planReinstatementIssue(
 ): Planned {
   assertReinstatementAllows(reinstatement, 'issue')
   assertNotWithdrawn(before)
-  withoutConflicts(before, reinstatement.locator, 'block', now)
+  assertNoConflicts(before, reinstatement.locator)
   assertInTime(reinstatement, now)
   const modification = before.modifications.get(reinstatement.modificationLocator!)!
   const issued: Reinstatement = { ...reinstatement, state: 'issued', issuedAt: now, updatedAt: now }

@@ -19,12 +19,19 @@ import {
 } from '../policies/aggregate.ts'
 import { changeDraft } from '../policies/draft/changes.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
+import { inForce, piecesOf } from '../policies/fold/pieces.ts'
+import { endOfRun } from '../policies/fold/run-end.ts'
+import { standingCancellations } from '../policies/standing-cancellations.ts'
 
 /** Digit locators that carrying a renewal out takes beside those of its changes: one for each peril that goes on. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
   continuing(before, renewal).perilRuns.length
 
-/** The policy with the renewal carried out, not issued and not priced; problems of its content are in `reported`. */
+/**
+ * The policy with the renewal carried out, not issued and not priced; problems of its content are in `reported`.
+ * Refuses (409) a policy that is cancelled: what it covered is to be reinstated first, or the term would begin
+ * where a reinstatement still may bring coverage back.
+ */
 export function renewed(
   before: PolicyAggregate,
   renewal: Endorsement,
@@ -32,7 +39,18 @@ export function renewed(
 ): Endorsed {
   const { now, supply, product } = context
   const quote = boundQuote(before)
+  const cancellation = standingCancellations(before).at(-1)
+  if (cancellation)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${before.policy.locator} is cancelled from ${cancellation.effectiveAt} on and cannot be renewed; reinstate it first.`,
+    )
   const last = segmentsInForce(lineOf(before, quote)).at(-1)
+  if (renewal.startAt !== before.policy.effectiveEnd)
+    throw new Refusal(
+      'wrongState',
+      `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy ends at ${before.policy.effectiveEnd} by now; update the renewal, and it starts there.`,
+    )
   if (!last || last.end !== renewal.startAt)
     throw new Refusal(
       'wrongState',
@@ -114,12 +132,16 @@ export function renewed(
 
 /** Runs that hold at the end of the policy: what is not ended or replaced before. */
 function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
-  const counted = new Set(lineOf(before, boundQuote(before)).map(step => step.modification.locator))
-  const holds = (run: ExposureRun | PerilRun): boolean =>
-    counted.has(run.madeBy) && run.end === startAt && !run.cuts.some(cut => counted.has(cut.by))
+  const line = lineOf(before, boundQuote(before))
+  const counted = new Set(line.map(step => step.modification.locator))
   return {
-    exposureRuns: [...before.exposureRuns.values()].filter(holds),
-    perilRuns: [...before.perilRuns.values()].filter(holds),
+    exposureRuns: [...before.exposureRuns.values()].filter(
+      run => counted.has(run.madeBy) && run.start < startAt && endOfRun(run, counted) === startAt,
+    ),
+    // A run that was cut while its end was cancelled has that end again once it is reinstated.
+    perilRuns: [...before.perilRuns.values()].filter(run =>
+      inForce(piecesOf(run, line, before.policy.timeZone)).some(piece => piece.end === startAt),
+    ),
   }
 }
 

@@ -1,17 +1,8 @@
-import { z } from '@hono/zod-openapi'
-import {
-  actOn,
-  endorse,
-  named,
-  outlook,
-  policyWhenIssued,
-  readTransaction,
-  transactionsOf,
-} from '../endorsements/service.ts'
+import { transactionRoutes } from '../endorsements/routes.ts'
+import { endorse } from '../endorsements/service.ts'
 import { jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
 import { PolicyResponse } from '../policies/contract/response.ts'
 import { operate, policyLocator } from '../policies/service.ts'
-import { AutomatedUnderwritingResultResponse } from '../rating/contract.ts'
 import { PolicyPriceChangeResponse } from '../rating/contract-change.ts'
 import {
   RenewalActionRequest,
@@ -21,7 +12,6 @@ import {
 } from './contract.ts'
 
 const tags = ['Renewals']
-const renewal = { schema: RenewalResponse, description: 'The renewal.' }
 
 export const renewalRoutes: readonly Route[] = [
   tenantRoute({
@@ -32,7 +22,7 @@ export const renewalRoutes: readonly Route[] = [
     tags,
     permission: 'renewals.write',
     body: { schema: RenewalCreateRequest, required: true },
-    answer: renewal,
+    answer: { schema: RenewalResponse, description: 'The renewal.' },
     handle: async ({ params, body }, context) =>
       jsonText(
         await endorse(context, 'renewal', policyLocator(params.policyLocator), {
@@ -41,72 +31,7 @@ export const renewalRoutes: readonly Route[] = [
         }),
       ),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policies/{policyLocator}/renewals',
-    summary: 'Renewals of a policy, oldest first',
-    tags,
-    permission: ['renewals.read', 'renewals.list'],
-    answer: { schema: z.array(RenewalResponse), description: 'All of them, in every state.' },
-    handle: ({ params }, context) => transactionsOf(context, 'renewal', params.policyLocator),
-  }),
-  tenantRoute({
-    method: 'get',
-    path: '/renewals/{renewalLocator}',
-    summary: 'Get a renewal',
-    tags,
-    permission: 'renewals.read',
-    answer: renewal,
-    handle: ({ params }, context) => readTransaction(context, named('renewal', params.renewalLocator)),
-  }),
-  tenantRoute({
-    method: 'patch',
-    path: '/renewals/{renewalLocator}',
-    summary: 'Update, quote, accept, issue, invalidate or discard a renewal',
-    tags,
-    permission: 'renewals.write',
-    body: { schema: RenewalActionRequest, required: true },
-    answer: renewal,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await actOn(context, named('renewal', params.renewalLocator), one =>
-          body.action === 'update'
-            ? { action: 'update', endorsement: one, update: body.update }
-            : { action: body.action, endorsement: one, conflictHandling: body.conflictHandling },
-        ),
-      ),
-  }),
-  tenantRoute({
-    method: 'get',
-    path: '/renewals/{renewalLocator}/price',
-    summary: 'What a renewal changes of the price',
-    description: 'Of an application: as it would be now; nothing is stored.',
-    tags,
-    permission: ['renewals.read', 'renewals.price'],
-    answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-    handle: async ({ params }, context) =>
-      jsonText(await outlook(context, named('renewal', params.renewalLocator), 'price')),
-  }),
-  tenantRoute({
-    method: 'get',
-    path: '/renewals/{renewalLocator}/automatedUnderwritingResult',
-    summary: 'Underwriting decision on a renewal',
-    description: 'Of an application: as it would be now; nothing is stored.',
-    tags,
-    permission: 'renewals.read',
-    answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
-    handle: async ({ params }, context) =>
-      jsonText(await outlook(context, named('renewal', params.renewalLocator), 'underwriting')),
-  }),
-  tenantRoute({
-    method: 'get',
-    path: '/renewals/{renewalLocator}/policyWhenIssued',
-    summary: 'The policy as it will be once an accepted renewal is issued',
-    tags,
-    permission: 'renewals.read',
-    answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
-    handle: ({ params }, context) => policyWhenIssued(context, named('renewal', params.renewalLocator)),
-  }),
+  ...transactionRoutes('renewal', tags, { action: RenewalActionRequest, response: RenewalResponse }),
   tenantRoute({
     method: 'post',
     path: '/policy/{policyLocator}/issueRenewal',

@@ -45,6 +45,16 @@ describe('permissions', () => {
     expect(new Set(more.map(permission => permission.split('.')[0]))).toEqual(
       new Set(['quotes', 'calculations', 'media', 'claims']),
     )
+    expect(held).toContain('quotes.accept')
+  })
+
+  it('who decides in underwriting’s place is an employee or an administrator', () => {
+    for (const group of ['quotes', 'endorsements', 'renewals'] as const) {
+      const permission: Permission = `${group}.underwrite`
+      expect(holds('account.tenant.employee', permission)).toBe(true)
+      expect(holds('account.tenant.claims.only.user', permission)).toBe(false)
+      expect(holds('account.tenant.read.only.user', permission)).toBe(false)
+    }
   })
 
   it('an unknown account type holds nothing', () => {

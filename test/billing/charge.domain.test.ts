@@ -42,7 +42,6 @@ const fee = (digit: number, amountMinor: number): Fee => ({
   name: 'policy_fee',
   description: '',
   amount: fromMinor(amountMinor, EUR),
-  reversed: false,
   changes: [],
   madeBy: uuid(9),
   start,

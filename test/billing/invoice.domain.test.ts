@@ -75,7 +75,13 @@ describe('an invoice', () => {
 
   test('that is outstanding can be invalidated, once', () => {
     const [first] = invoices(120_000)
-    expect(allowedActions(INVOICE_TRANSITIONS, invoiceStatus(first!))).toEqual(['invalidate'])
+    expect(allowedActions(INVOICE_TRANSITIONS, invoiceStatus(first!))).toEqual([
+      'pay',
+      'reverse',
+      'invalidate',
+      'writeOff',
+      'carryForward',
+    ])
     const later = (now + 1_000) as Instant
     const gone = invalidated(first!, later)
     expect(invoiceStatus(gone)).toBe('invalidated')
@@ -90,6 +96,7 @@ describe('an invoice', () => {
   test('is answered with its total in major units and, when settled, how', () => {
     const surroundings = {
       totalDue: money('600.00', EUR),
+      outstanding: money('250.00', EUR),
       transactionIssued: false,
       payments: [],
       documents: [],
@@ -110,6 +117,8 @@ describe('an invoice', () => {
       totalDue: 600,
       totalDueCurrency: 'EUR',
       settlementStatus: 'outstanding',
+      outstandingAmount: 250,
+      outstandingAmountCurrency: 'EUR',
       statuses: [{ timestamp: String(now), status: 'unfulfilled' }],
       transactionIssued: false,
       payments: [],

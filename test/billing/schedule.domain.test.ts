@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
-import { billingPeriods, LARGEST_PLAN_PERIODS } from '../../src/billing/schedule.ts'
+import { billingPeriods, LARGEST_PLAN_PERIODS, periodsFrom } from '../../src/billing/schedule.ts'
 import type { PaymentScheduleType } from '../../src/configuration/configuration.ts'
-import type { TimeZone } from '../../src/platform/time.ts'
+import type { Instant, TimeZone } from '../../src/platform/time.ts'
 import { anyCoverage, local, localText, SCHEDULES, ZONES } from './spans.ts'
 
 const starts = (from: string, to: string, type: PaymentScheduleType, zone = 'Europe/Berlin'): string[] =>
@@ -97,6 +97,60 @@ describe('billing periods', () => {
         expect(whole).toBe(wholePeriodsByCalendar(coverage, type, zone))
       }),
       { seed: 20_261_103, numRuns: 300 },
+    )
+  })
+})
+
+describe('billing periods of terms from a time on', () => {
+  const zone = 'Europe/Berlin' as TimeZone
+  const year = (of: number) => ({ start: local(`${of}-01-01`, zone), end: local(`${of + 1}-01-01`, zone) })
+  const spans = (type: PaymentScheduleType, from: string): string[][] =>
+    periodsFrom([year(2023), year(2024)], type, zone, local(from, zone)).map(period =>
+      period.map(({ start, end }) =>
+        `${localText(start, zone)}/${localText(end, zone)}`.replaceAll('T00:00:00', ''),
+      ),
+    )
+
+  test('a quarter that is cut has the rest of its month and its other months', () => {
+    expect(spans('quarterly', '2024-07-16')).toEqual([
+      ['2024-07-16/2024-08-01', '2024-08-01/2024-09-01', '2024-09-01/2024-10-01'],
+      ['2024-10-01/2024-11-01', '2024-11-01/2024-12-01', '2024-12-01/2025-01-01'],
+    ])
+  })
+
+  test('each term has its own, and one payment is one for each term', () => {
+    expect(spans('total', '2023-12-01')).toEqual([['2023-12-01/2024-01-01'], ['2024-01-01/2025-01-01']])
+    expect(spans('every_two_weeks', '2023-12-30').map(period => period[0])).toEqual([
+      '2023-12-30/2023-12-31',
+      '2023-12-31/2024-01-01',
+      ...Array.from({ length: 27 }, () => expect.any(String)),
+    ])
+  })
+
+  test('terms that together have more periods than the limit are refused', () => {
+    const terms = Array.from({ length: 101 }, (_, at) => year(2000 + at))
+    expect(periodsFrom(terms, 'monthly', zone, local('2001-01-01', zone))).toHaveLength(LARGEST_PLAN_PERIODS)
+    expect(() => periodsFrom(terms, 'monthly', zone, local('2000-12-31', zone))).toThrow(
+      /more than 1200 billing periods/,
+    )
+  })
+
+  test('tile what is left of the coverage, on the boundaries of the schedule', () => {
+    const scenario = fc
+      .constantFrom(...ZONES)
+      .chain(in_ => fc.tuple(fc.constant(in_), anyCoverage(in_), fc.constantFrom(...SCHEDULES), fc.nat(999)))
+    fc.assert(
+      fc.property(scenario, ([in_, coverage, type, thousandths]) => {
+        const from = (coverage.start +
+          Math.floor(((coverage.end - coverage.start) * thousandths) / 1_000)) as Instant
+        const periods = periodsFrom([coverage], type, in_, from)
+        const units = periods.flat()
+        expect([units[0]!.start, units.at(-1)!.end]).toEqual([from, coverage.end])
+        for (const [at, one] of units.entries()) if (at > 0) expect(one.start).toBe(units[at - 1]!.end)
+        const whole = billingPeriods(coverage, type, in_).filter(period => period.end > from)
+        expect(periods.map(period => period.at(-1)!.end)).toEqual(whole.map(period => period.end))
+      }),
+      { seed: 20_261_121, numRuns: 300 },
     )
   })
 })

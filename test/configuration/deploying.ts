@@ -92,8 +92,9 @@ export async function insertPolicy(tenantName: string, version: number, product 
   await boundDatabase(tenant!.shards[0]!)
     .prepare(
       `insert into policy (locator, policyholder_locator, product_name, config_version, version, created_at,
-         updated_at, original_start, original_end, effective_end, currency, time_zone, payment_schedule_name)
-       values (?, 'holder', ?, ?, 1, 0, 0, 0, 0, 0, 'EUR', 'Europe/Berlin', 'total')`,
+         updated_at, original_start, original_end, effective_end, currency, time_zone, payment_schedule_name,
+         exposure_count, peril_count)
+       values (?, 'holder', ?, ?, 1, 0, 0, 0, 0, 0, 'EUR', 'Europe/Berlin', 'total', 0, 0)`,
     )
     .bind(Math.floor(Math.random() * 1e12), product, version)
     .run()

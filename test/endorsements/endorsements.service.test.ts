@@ -331,7 +331,10 @@ describe('bad endorsements are refused with what to do', () => {
       [{ endorsementName: 'never', endExposures: ['nowhere'] }, /no exposure 'nowhere'/],
       [{ endorsementName: 'never', fieldValues: { nonsense: '1' } }, /nonsense/],
       [{ endorsementName: 'input', state: 'quoted', ...dearer(policy) }, /needs reprice/],
-      [{ endorsementName: 'never', newPolicyEndTimestamp: later(policy, 14) }, /not enabled/],
+      [
+        { endorsementName: 'never', newPolicyEndTimestamp: later(policy, 14) },
+        /property\.endorsement\.policy\.end\.enabled/,
+      ],
     ]
     for (const [body, says] of tries) {
       const answer = await motor.post<{ message: string }>(`/policies/${policy.locator}/endorsements`, body)
@@ -343,6 +346,81 @@ describe('bad endorsements are refused with what to do', () => {
     expect((await apply(unissued, 'never', {})).status).toBe(409)
     expect((await motor.get('/endorsements/100000001')).status).toBe(404)
   })
+})
+
+it('updates of an application about one exposure all hold, as if they had come at once', async () => {
+  const parts = (policy: PolicyResponse) => {
+    const exposureLocator = policy.exposures[0]!.locator
+    const { locator: perilLocator } = perilOf(policy, 'own_damage')
+    return [
+      { exposureLocator, fieldValues: { vehicle_value: '49000' } },
+      { exposureLocator, updatePerils: [{ perilLocator, deductible: 1000 }] },
+      { exposureLocator, fieldValues: { annual_mileage_km: '30000' } },
+    ]
+  }
+  const policy = await issued()
+  const [first, ...more] = parts(policy)
+  const { body } = await apply(policy, 'always', {
+    startTimestamp: later(policy, 6),
+    updateExposures: [first],
+  })
+  const path = `/endorsements/${body.locator}`
+  for (const one of more) await patch(path, { endorsementUpdate: { updateExposures: [one] } })
+  expect((await patch(path, { action: 'issue' })).status).toBe(409)
+  await patch(path, { action: 'quote' })
+  await patch(path, { action: 'issue' })
+  const now = await read(policy)
+  const current = now.exposures[0]!.characteristics.filter(one => !one.replacedTimestamp)
+  expect(
+    current.map(one => [one.fieldValues.vehicle_value![0], one.fieldValues.annual_mileage_km![0]]),
+  ).toEqual([
+    ['24500', '12000'],
+    ['49000', '30000'],
+  ])
+  const [, second] = inForce(perilOf(now, 'own_damage').characteristics)
+  // 49,000 × 0.0185 × 0.85 = 770.53 a year.
+  expect(second).toMatchObject({ deductible: 1000, premium: 385.27 })
+
+  const other = await issued()
+  const [value, peril, mileage] = parts(other)
+  await apply(other, 'always', {
+    startTimestamp: later(other, 6),
+    state: 'issued',
+    updateExposures: [
+      { ...value, ...peril, fieldValues: { ...value!.fieldValues, ...mileage!.fieldValues } },
+    ],
+  })
+  expect((await priceOf(policy)).total).toBe((await priceOf(other)).total)
+  await addsUp(policy)
+})
+
+it('a peril that has ended is neither changed nor ended again (400)', async () => {
+  const policy = await issued()
+  const exposureLocator = policy.exposures[0]!.locator
+  const { locator } = perilOf(policy, 'glass')
+  const ending = { updateExposures: [{ exposureLocator, endPerils: [locator] }] }
+  await apply(policy, 'never', { startTimestamp: later(policy, 6), state: 'issued', ...ending })
+  const changing = {
+    updateExposures: [{ exposureLocator, updatePerils: [{ perilLocator: locator, deductible: 50 }] }],
+  }
+  for (const change of [ending, changing]) {
+    const refused = await motor.post<{ message: string }>(`/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'never',
+      startTimestamp: later(policy, 7),
+      ...change,
+    })
+    expect(refused.status).toBe(400)
+    expect(refused.body.message).toContain(
+      `has no peril '${locator}' that is covered then; send one of its perils`,
+    )
+  }
+  const earlier = await apply(policy, 'never', {
+    startTimestamp: later(policy, 3),
+    state: 'issued',
+    ...changing,
+  })
+  expect(earlier.status).toBe(200)
+  await addsUp(policy)
 })
 
 it('endorsing is at most two D1 round trips, and a repeat does nothing', async () => {

@@ -5,7 +5,7 @@ import { loadedConfiguration } from '../../src/configuration/cache.ts'
 import { compileConfiguration } from '../../src/configuration/compile.ts'
 import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { locatorSupply, newUuid } from '../../src/platform/locators.ts'
-import { toText } from '../../src/platform/money.ts'
+import { toText, zero } from '../../src/platform/money.ts'
 import type { Instant } from '../../src/platform/time.ts'
 import { pluginProgram } from '../../src/plugins/program.ts'
 import type { PluginRunner } from '../../src/plugins/runner.ts'
@@ -54,6 +54,7 @@ function groundOf(files: ArchiveFiles): Ground {
     },
     configuration: loadedConfiguration(configuration, `premiums-${Math.random()}`, compileTemplate),
     configVersion: 1,
+    credit: zero(currency),
     timeZone,
     currency,
     product: products.private_motor!,

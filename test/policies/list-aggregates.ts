@@ -1,4 +1,5 @@
 // Policies as aggregates of the test's own making: only what lists look at.
+import type { GracePeriod } from '../../src/lapses/records.ts'
 import type { FieldData } from '../../src/platform/fields/groups.ts'
 import { newUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../src/platform/locators.ts'
 import { type CurrencyCode, type Money, money } from '../../src/platform/money.ts'
@@ -37,9 +38,13 @@ export const aggregateOf = (
   fees: byLocator(records.fees ?? []),
   installments: byLocator(records.installments ?? []),
   invoices: byLocator(records.invoices ?? []),
+  payments: byLocator(records.payments ?? []),
   endorsements: byLocator(records.endorsements ?? []),
   cancellations: byLocator(records.cancellations ?? []),
   reinstatements: byLocator(records.reinstatements ?? []),
+  gracePeriods: byLocator(records.gracePeriods ?? []),
+  lapses: byLocator(records.lapses ?? []),
+  lapseReinstatements: byLocator(records.lapseReinstatements ?? []),
 })
 
 export const policyOf = (changes: Partial<Policy> = {}, shard = 0): Policy => ({
@@ -111,4 +116,15 @@ export const stretchOf = (madeBy: Uuid, data: FieldData, changes: object = {}) =
 export const fieldsOf = (values: Record<string, string[]>, groups: FieldData['groups'] = []): FieldData => ({
   values,
   groups,
+})
+
+export const gracePeriodOf = (changes: Partial<GracePeriod>): GracePeriod => ({
+  locator: newUuid(0),
+  invoiceLocator: newUuid(0),
+  state: changes.settledAt === undefined ? 'open' : 'settled',
+  startAt: at(5_000),
+  endAt: at(10_000),
+  createdAt: at(5_000),
+  updatedAt: at(5_000),
+  ...changes,
 })

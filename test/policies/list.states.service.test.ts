@@ -22,6 +22,7 @@ import {
   aggregateOf,
   at,
   euros,
+  gracePeriodOf,
   modificationOf,
   policyOf,
   quoteOf,
@@ -37,7 +38,12 @@ const some = fc.option(instants, { nil: undefined })
 
 /** A later transaction, issued or not; what a cancellation cancelled may be reinstated, or about to be. */
 const later = fc.record({
-  kind: fc.constantFrom('cancellation' as const, 'withdrawal' as const, 'reinstatement' as const),
+  kind: fc.constantFrom(
+    'cancellation' as const,
+    'withdrawal' as const,
+    'lapse' as const,
+    'reinstatement' as const,
+  ),
   issuedAt: some,
   premiumChange: fc.option(fc.integer({ min: -500, max: 500 }), { nil: undefined }),
   reinstated: fc.constantFrom(undefined, 'draft' as const, 'accepted' as const, 'issued' as const),
@@ -59,6 +65,8 @@ const history = fc.record({
   ),
   selected: fc.nat(),
   later: fc.array(later, { maxLength: 3 }),
+  /** Whether each was settled. */
+  graces: fc.array(fc.boolean(), { maxLength: 2 }),
 })
 
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never
@@ -99,14 +107,26 @@ function policyWith(one: History): PolicyAggregate {
           }),
         ],
   )
-  return aggregateOf(policy, { quotes, modifications: [...created, ...changes], reinstatements })
+  const gracePeriods = one.graces.map(settled => gracePeriodOf(settled ? { settledAt: at(9_000) } : {}))
+  return aggregateOf(policy, {
+    quotes,
+    modifications: [...created, ...changes],
+    reinstatements,
+    gracePeriods,
+  })
 }
 
 /** As brief 1.1 tells it; what is not issued is as `policyState` says. */
 function expectedState(aggregate: PolicyAggregate): ListedState {
   const { policy, modifications, reinstatements } = aggregate
   const state = policyState(aggregate)
-  if (state !== 'issued') return state
+  if (state !== 'issued' && state !== 'withdrawn') return state
+  const coming = [...modifications.values()].filter(
+    one => one.issuedAt !== undefined && (one.kind === 'lapse' || one.kind === 'reinstatement'),
+  )
+  if (coming.sort((a, b) => a.number - b.number).at(-1)?.kind === 'lapse') return 'lapsed'
+  if ([...aggregate.gracePeriods.values()].some(one => one.settledAt === undefined)) return 'inGrace'
+  if (state === 'withdrawn') return state
   const undone = [...reinstatements.values()].filter(one => one.state === 'issued')
   const isCancelled = [...modifications.values()].some(
     one =>

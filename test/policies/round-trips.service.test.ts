@@ -1,6 +1,9 @@
 // Round trips, counted: the one cost that does not depend on the machine (docs/design.md, section 1).
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
@@ -11,6 +14,9 @@ beforeAll(async () => {
   motor = await motorTenant('trips')
   await motor.createPolicy()
 })
+
+const monthsIn = (policy: PolicyResponse, count: number): Instant =>
+  add(Number(policy.originalContractStartTimestamp) as Instant, count, 'month', 'Europe/Berlin' as TimeZone)
 
 /** The tenant was read less than 5 s ago, so a token costs nothing. */
 const warmUp = () => motor.get('/v1/ping/authorized')
@@ -66,5 +72,91 @@ describe('round trips', () => {
     expect(steps.map(step => step.status)).toEqual([200, 200, 200, 200])
     const d1 = steps.map(step => roundTrips(step).d1!)
     expect(d1.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(7)
+  })
+
+  /** The most that the answers took of each kind, after a token that costs nothing. */
+  const most = async (...calls: (() => Promise<Answer<unknown>>)[]) => {
+    const trips = []
+    for (const call of calls) {
+      await warmUp()
+      const answer = await call()
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+      trips.push(roundTrips(answer))
+    }
+    return {
+      d1: Math.max(...trips.map(one => one.d1!)),
+      object: Math.max(...trips.map(one => one.object!)),
+      r2: Math.max(...trips.map(one => one.r2!)),
+    }
+  }
+
+  const patch = (path: string, body?: object) => callApi('PATCH', path, { token: motor.token, body })
+
+  async function issued() {
+    const { body } = await motor.createPolicy()
+    const { body: policy } = await motor.post(`/policy/${body.locator}/issue`)
+    return { policy, path: `/policies/${policy.locator}`, months: (count: number) => monthsIn(policy, count) }
+  }
+
+  it('prices of endorsements and renewals are a look-up of the policy and nothing else, warm', async () => {
+    const { path, months } = await issued()
+    const { body: endorsement } = await motor.post(`${path}/endorsements`, {
+      endorsementName: 'change_of_contact',
+      startTimestamp: months(6),
+    })
+    const { body: renewal } = await motor.post(`${path}/renewals`, { renewalEndTimestamp: months(24) })
+    expect(
+      await most(
+        () => motor.get(`/endorsements/${endorsement.locator}/price`),
+        () => motor.get(`/endorsements/${endorsement.locator}/automatedUnderwritingResult`),
+        () => motor.get(`/renewals/${renewal.locator}/price`),
+      ),
+    ).toEqual({ d1: 1, object: 1, r2: 0 })
+    expect(
+      await most(
+        () => motor.post(`/endorsements/${endorsement.locator}/underwriting`, { decision: 'accept' }),
+        () => motor.post(`/renewals/${renewal.locator}/underwriting`, { decision: 'accept' }),
+      ),
+    ).toEqual({ d1: 2, object: 1, r2: 0 })
+  })
+
+  it('the legacy renewal is one write, and its preview none', async () => {
+    const { policy, months } = await issued()
+    const request = { renewalEndTimestamp: months(24) }
+    const path = `/policy/${policy.locator}`
+    expect(await most(() => motor.post(`${path}/previewRenewalPrice`, request))).toEqual({
+      d1: 0,
+      object: 1,
+      r2: 0,
+    })
+    expect((await most(() => motor.post(`${path}/issueRenewal`, request))).d1).toBe(1)
+  })
+
+  it('an action on a reinstatement is a look-up and a write; its price a look-up', async () => {
+    const { path, months } = await issued()
+    const { body: cancellation } = await motor.post(`${path}/cancellations`, {
+      effectiveTimestamp: months(5),
+      name: 'customer_request',
+      cancellationCategory: 'other',
+      issue: true,
+    })
+    let locator = ''
+    const begun = await most(async () => {
+      const answer = await patch(`/cancellations/${cancellation.locator}/reinstate`, {})
+      locator = (answer.body as { locator: string }).locator
+      return answer
+    })
+    const of = `/reinstatements/${locator}`
+    expect(begun.d1).toBe(2)
+    expect(await most(() => motor.get(`${of}/price`))).toEqual({ d1: 1, object: 1, r2: 0 })
+    const actions = await most(
+      () => patch(of, { effectiveTimestamp: months(6) }),
+      () => patch(`${of}/accept`),
+      () => patch(`${of}/invalidate`),
+      () => patch(`${of}/accept`),
+      () => patch(`${of}/issue`),
+    )
+    expect(actions.d1).toBe(2)
+    expect(await most(() => motor.get(of))).toEqual({ d1: 1, object: 0, r2: 0 })
   })
 })

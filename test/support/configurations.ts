@@ -5,6 +5,7 @@ import { compileConfiguration } from '../../src/configuration/compile.ts'
 import type { Configuration, TemplateSource } from '../../src/configuration/configuration.ts'
 import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { locatorSupply, newUuid } from '../../src/platform/locators.ts'
+import { zero } from '../../src/platform/money.ts'
 import type { Instant } from '../../src/platform/time.ts'
 import type { Ground } from '../../src/policies/surroundings.ts'
 import type { Policyholder } from '../../src/policyholders/policyholder.ts'
@@ -85,6 +86,7 @@ export function groundOf(example: Example, productName: string, values: unknown,
     timeZone,
     currency,
     product,
+    credit: zero(currency),
   }
 }
 

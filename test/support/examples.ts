@@ -68,6 +68,14 @@ export type DeployedTenant = {
 
 type TestUser = { username: string; password: string }
 
+/** The motor example without grace periods: what is not paid changes nothing, however far the clock moves. */
+export function motorWithoutLapses(): ArchiveFiles {
+  const files = exampleFiles('motor')
+  const path = 'products/private_motor/policy/policy.json'
+  const { lapse: _, ...policy } = JSON.parse(new TextDecoder().decode(files[path] as Uint8Array))
+  return { ...files, [path]: JSON.stringify(policy) }
+}
+
 /**
  * Deploys an example by name, or files of the test's own, to the test tenant with this suffix, and signs in
  * there. A deploy that the service refuses fails the test with its log.

@@ -1,64 +1,131 @@
 // A second model of a policy's life, as simple as it can be: all that was ever asked for, carried out from the
-// beginning on lists of pieces, each a span with its amounts (brief 1.5 to 1.7, 2.2, 3.1 to 3.3). It shares no code
-// with the service's fold, so that where the two agree on a random history, both are likely right.
+// beginning on lists of pieces, each a span with its data and amounts (brief 1.4 to 1.7, 2.2, 2.5, 3.1 to 3.3). It
+// shares no code with the service's fold, its rating or its templates, so that where the two agree on a random
+// history, both are likely right.
 import Big from 'big.js'
-import { type CurrencyCode, minorDigits } from '../../src/platform/money.ts'
-import { add, type Instant, type Span, type TimeZone } from '../../src/platform/time.ts'
+import type { Instant, Span } from '../../src/platform/time.ts'
+import {
+  halfUp,
+  type NaiveAmounts,
+  type NaiveData,
+  type NaiveFields,
+  type NaiveOperation,
+  type NaiveRules,
+  naiveFees,
+  naivePrice,
+} from './naive-rates.ts'
+import { monthsBetween } from './naive-time.ts'
 
-/** Amounts in major units under names of the caller's: `premium`, `technicalPremium`, `tax 0`, `fee` … */
-export type NaiveAmounts = Readonly<Record<string, Big>>
+export type NaivePiece = Span & { readonly data: NaiveData; readonly amounts: NaiveAmounts }
 
-export type NaivePiece = Span & { readonly amounts: NaiveAmounts }
+export type NaivePerilTerms = { readonly name: string; readonly data: NaiveData }
 
-/** What is covered or charged over time: the policy itself (no amounts), a peril, a fee. */
-export type NaiveItem = {
-  readonly key: string
-  readonly amounts: NaiveAmounts
-  /** A fee that is charged whole or not at all. */
-  readonly flat?: boolean
+export type NaiveExposureTerms = {
+  readonly name: string
+  readonly data: NaiveData
+  readonly perils: readonly NaivePerilTerms[]
+}
+
+/** What an endorsement or a renewal changes. Exposures and perils go by the model's keys. */
+export type NaiveChanges = {
+  readonly policy: NaiveFields
+  readonly addGroups: readonly { readonly name: string; readonly fields: NaiveFields }[]
+  readonly exposures: Readonly<
+    Record<
+      string,
+      {
+        readonly values: NaiveFields
+        readonly perils: Readonly<Record<string, NaiveFields>>
+        readonly endPerils: readonly string[]
+        readonly addPerils: readonly NaivePerilTerms[]
+      }
+    >
+  >
+  readonly endExposures: readonly string[]
+  readonly addExposures: readonly NaiveExposureTerms[]
+  readonly schedule?: string
 }
 
 /** What took effect, in that order. A cancellation's `name` is what a reinstatement refers to it by. */
 export type NaiveRequest =
-  | { readonly kind: 'newBusiness'; readonly span: Span; readonly items: readonly NaiveItem[] }
+  | {
+      readonly kind: 'newBusiness'
+      readonly span: Span
+      readonly data: NaiveData
+      readonly exposures: readonly NaiveExposureTerms[]
+      readonly schedule: string
+    }
   | {
       readonly kind: 'cancellation'
       readonly name: string
       readonly at: Instant
       readonly by: 'months' | 'milliseconds'
     }
-  /** Of the kind that is not priced anew: what is split is shared out. */
-  | { readonly kind: 'endorsement'; readonly at: Instant }
+  | {
+      readonly kind: 'endorsement'
+      readonly at: Instant
+      readonly reprice: 'never' | 'changed' | 'all'
+      readonly changes: NaiveChanges
+    }
+  | {
+      readonly kind: 'renewal'
+      readonly start: Instant
+      readonly end: Instant
+      readonly changes: NaiveChanges
+    }
   | { readonly kind: 'withdrawal' }
   | { readonly kind: 'reinstatement'; readonly of: string; readonly at: Instant }
+
+type NaivePeril = {
+  readonly exposure: string
+  readonly name: string
+  /** The key of the first of the perils that renew one another. */
+  readonly group: string
+  readonly term: number
+}
 
 export type NaivePolicy = {
   readonly start: Instant
   readonly end: Instant
   readonly isWithdrawn: boolean
-  /** The pieces in force of each item, in the order of time. */
+  readonly schedule: string
+  /** Counts the renewals. */
+  readonly term: number
+  /** The pieces in force of the cover itself, of each peril and each fee, in the order of time. */
   readonly items: ReadonlyMap<string, readonly NaivePiece[]>
-  readonly flat: ReadonlySet<string>
+  readonly perils: ReadonlyMap<string, NaivePeril>
+  readonly fees: ReadonlyMap<string, { readonly name: string; readonly flat: boolean }>
+  /** What each exposure is from when to when; a cancellation leaves that alone. */
+  readonly exposures: ReadonlyMap<string, { readonly name: string; readonly pieces: readonly NaivePiece[] }>
   /** By cancellation: when it took effect and the pieces that it removed of each item. */
   readonly removed: ReadonlyMap<string, { at: Instant; items: ReadonlyMap<string, readonly NaivePiece[]> }>
   /** Cancellations that were reinstated. */
   readonly reinstated: ReadonlySet<string>
 }
 
-/** The item whose pieces are the spans that the policy covers. */
+/** The item whose pieces are the spans that the policy covers, with the policy's own data. */
 export const COVER = 'policy'
-
-/** Counts and rounds as the tenant does. */
-export type NaiveRules = { readonly timeZone: TimeZone; readonly currency: CurrencyCode }
 
 const NOTHING: NaivePolicy = {
   start: 0 as Instant,
   end: 0 as Instant,
   isWithdrawn: false,
+  schedule: '',
+  term: 0,
   items: new Map(),
-  flat: new Set(),
+  perils: new Map(),
+  fees: new Map(),
+  exposures: new Map(),
   removed: new Map(),
   reinstated: new Set(),
+}
+
+export const NO_CHANGES: NaiveChanges = {
+  policy: {},
+  addGroups: [],
+  exposures: {},
+  endExposures: [],
+  addExposures: [],
 }
 
 /** The policy that the requests make, each of which the policy before it allows. */
@@ -72,14 +139,18 @@ export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string
     case 'newBusiness':
       return policy.items.size > 0 ? 'issued already' : undefined
     case 'withdrawal':
-      return coveredFrom(policy, policy.start) ? undefined : 'no coverage'
+      return coverFrom(policy, policy.start).length > 0 ? undefined : 'no coverage'
     case 'endorsement':
-      return (policy.items.get(COVER) ?? []).some(one => one.start <= request.at && request.at < one.end)
-        ? undefined
-        : 'no coverage at that time'
+      if (!coverFrom(policy, request.at).some(piece => piece.start <= request.at))
+        return 'no coverage at that time'
+      return unknownIn(policy, request.changes, pieces => pieces.some(piece => piece.end > request.at))
+    case 'renewal':
+      if ([...policy.removed.keys()].some(name => !policy.reinstated.has(name))) return 'cancelled'
+      if (request.start !== policy.end) return 'the policy ends at another time'
+      return unknownIn(policy, request.changes, pieces => pieces.some(piece => piece.end === policy.end))
     case 'cancellation':
       if (request.at < policy.start || request.at >= policy.end) return 'outside the contract'
-      return coveredFrom(policy, request.at) ? undefined : 'no coverage'
+      return coverFrom(policy, request.at).length > 0 ? undefined : 'no coverage'
     case 'reinstatement': {
       const removal = policy.removed.get(request.of)
       if (!removal) return 'not cancelled'
@@ -90,18 +161,48 @@ export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string
   }
 }
 
-const coveredFrom = ({ items }: NaivePolicy, at: Instant): boolean =>
-  (items.get(COVER) ?? []).some(piece => piece.end > at)
+const coverFrom = ({ items }: NaivePolicy, at: Instant): NaivePiece[] =>
+  (items.get(COVER) ?? []).filter(piece => piece.end > at)
+
+/** An exposure or a peril that is named and not covered then. */
+function unknownIn(
+  policy: NaivePolicy,
+  { exposures, endExposures }: NaiveChanges,
+  isThere: (pieces: readonly NaivePiece[]) => boolean,
+): string | undefined {
+  const cover = policy.items.get(COVER)!
+  for (const key of [...Object.keys(exposures), ...endExposures]) {
+    const covered = policy.exposures.get(key)!.pieces.flatMap(piece => inside(piece, cover))
+    if (!isThere(covered)) return `exposure ${key} is not covered`
+  }
+  for (const { perils, endPerils } of Object.values(exposures))
+    for (const key of [...Object.keys(perils), ...endPerils])
+      if (!isThere(policy.items.get(key)!)) return `peril ${key} is not covered`
+  return undefined
+}
+
+/** The parts of a piece that lie in the cover. */
+const inside = (piece: NaivePiece, cover: readonly NaivePiece[]): NaivePiece[] =>
+  cover.flatMap(({ start, end }) => {
+    const span = {
+      start: Math.max(start, piece.start) as Instant,
+      end: Math.min(end, piece.end) as Instant,
+    }
+    return span.start < span.end ? [{ ...piece, ...span }] : []
+  })
 
 function after(policy: NaivePolicy, request: NaiveRequest, rules: NaiveRules): NaivePolicy {
   switch (request.kind) {
-    case 'newBusiness':
-      return {
-        ...policy,
-        ...request.span,
-        items: new Map(request.items.map(({ key, amounts }) => [key, [{ ...request.span, amounts }]])),
-        flat: new Set(request.items.filter(item => item.flat).map(item => item.key)),
+    case 'newBusiness': {
+      const { span, data, exposures, schedule } = request
+      const begun = {
+        ...NOTHING,
+        ...span,
+        schedule,
+        items: new Map([[COVER, [{ ...span, data, amounts: {} }]]]),
       }
+      return withFees(withExposures(begun, exposures, span.start, 'new_business', rules), span, rules)
+    }
     case 'withdrawal':
       return {
         ...policy,
@@ -110,7 +211,9 @@ function after(policy: NaivePolicy, request: NaiveRequest, rules: NaiveRules): N
         items: new Map([...policy.items.keys()].map(key => [key, []])),
       }
     case 'endorsement':
-      return withSplit(policy, request.at, rules)
+      return endorsed(policy, request, rules)
+    case 'renewal':
+      return renewed(policy, request, rules)
     case 'cancellation':
       return withoutRest(policy, request, rules)
     case 'reinstatement':
@@ -118,23 +221,245 @@ function after(policy: NaivePolicy, request: NaiveRequest, rules: NaiveRules): N
   }
 }
 
-/** What spans the time is in two pieces from now on (brief 2.2); fees are not touched (brief 3.3). */
-function withSplit(policy: NaivePolicy, at: Instant, rules: NaiveRules): NaivePolicy {
-  const items = [...policy.items].map(([key, pieces]): [string, readonly NaivePiece[]] => [
-    key,
-    pieces.flatMap(piece =>
-      'fee' in piece.amounts || at <= piece.start || at >= piece.end
-        ? [piece]
-        : split(piece, at, 'months', rules),
+const NO_DATA: NaiveData = { values: {}, groups: {} }
+
+/** The data with other values and with more groups. */
+function changed(
+  { values, groups }: NaiveData,
+  more: NaiveFields,
+  addGroups: NaiveChanges['addGroups'] = [],
+): NaiveData {
+  const all: Record<string, readonly NaiveFields[]> = { ...groups }
+  for (const { name, fields } of addGroups) all[name] = [...(all[name] ?? []), fields]
+  return { values: { ...values, ...more }, groups: all }
+}
+
+const differs = (a: NaiveData, b: NaiveData): boolean =>
+  JSON.stringify(sorted(a.values)) !== JSON.stringify(sorted(b.values)) ||
+  JSON.stringify(a.groups) !== JSON.stringify(b.groups)
+
+const sorted = (values: NaiveFields) => Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))
+
+const at = (pieces: readonly NaivePiece[], time: Instant): NaivePiece | undefined =>
+  pieces.find(piece => piece.start <= time && time < piece.end)
+
+/** What the peril costs over the span, by what the policy and the exposure are then. */
+const priced = (
+  policy: NaivePolicy,
+  { exposure, name }: Pick<NaivePeril, 'exposure' | 'name'>,
+  data: NaiveData,
+  span: Span,
+  operation: NaiveOperation,
+  rules: NaiveRules,
+): NaivePiece => ({
+  start: span.start,
+  end: span.end,
+  data,
+  amounts: naivePrice(
+    {
+      name,
+      policy: at(policy.items.get(COVER)!, span.start)!.data,
+      exposure: at(policy.exposures.get(exposure)!.pieces, span.start)!.data,
+      peril: data,
+    },
+    span,
+    operation,
+    rules,
+  ),
+})
+
+/** New exposures with their perils wherever there is cover from then on. A peril is where its exposure is. */
+function withExposures(
+  policy: NaivePolicy,
+  added: readonly NaiveExposureTerms[],
+  from: Instant,
+  operation: NaiveOperation,
+  rules: NaiveRules,
+): NaivePolicy {
+  let result = policy
+  for (const { name, data, perils } of added) {
+    const key = `e${result.exposures.size}`
+    const pieces = coverFrom(result, from).map(({ start, end }) => ({ start, end, data, amounts: {} }))
+    result = { ...result, exposures: new Map([...result.exposures, [key, { name, pieces }]]) }
+    for (const peril of perils) result = withPeril(result, key, peril, from, operation, rules)
+  }
+  return result
+}
+
+function withPeril(
+  policy: NaivePolicy,
+  exposure: string,
+  { name, data }: NaivePerilTerms,
+  from: Instant,
+  operation: NaiveOperation,
+  rules: NaiveRules,
+  renews?: string,
+): NaivePolicy {
+  const same = [...policy.perils.values()].filter(one => one.exposure === exposure && one.name === name)
+  const key = `${exposure} ${name} ${same.length}`
+  const peril: NaivePeril = { exposure, name, term: policy.term, group: renews ?? key }
+  const pieces = coverFrom(policy, from)
+    .filter(({ start }) => at(policy.exposures.get(exposure)!.pieces, start))
+    .map(span => priced(policy, peril, data, span, operation, rules))
+  return {
+    ...policy,
+    perils: new Map([...policy.perils, [key, peril]]),
+    items: new Map([...policy.items, [key, pieces]]),
+  }
+}
+
+/** The standard fees of a term, by what the policy is in it (brief 3.3). */
+function withFees(policy: NaivePolicy, span: Span, rules: NaiveRules): NaivePolicy {
+  const fees = naiveFees(at(policy.items.get(COVER)!, span.start)!.data, policy.schedule, rules).map(
+    ({ name, amount, flat }) => ({ key: `fee ${policy.term} ${name}`, name, amount, flat }),
+  )
+  return {
+    ...policy,
+    fees: new Map([...policy.fees, ...fees.map(({ key, name, flat }) => [key, { name, flat }] as const)]),
+    items: new Map([
+      ...policy.items,
+      ...fees.map(
+        ({ key, amount }) =>
+          [key, [{ start: span.start, end: span.end, data: NO_DATA, amounts: { fee: amount } }]] as const,
+      ),
+    ]),
+  }
+}
+
+/**
+ * What spans the time is in two pieces from now on; what is in force later changes, is rated anew as the type says,
+ * or ends (brief 2.2, 2.5). What a cancellation removed stays as it was, for its reinstatement. Fees stay (brief 3.3).
+ */
+function endorsed(
+  policy: NaivePolicy,
+  { at: from, reprice, changes }: NaiveRequest & { kind: 'endorsement' },
+  rules: NaiveRules,
+): NaivePolicy {
+  const items = new Map(
+    [...policy.items].map(([key, pieces]): [string, readonly NaivePiece[]] => [
+      key,
+      policy.fees.has(key) ? pieces : pieces.flatMap(piece => splitIfWithin(piece, from, rules)),
+    ]),
+  )
+  const cover = items.get(COVER)!
+  const changedCover = cover.map(piece =>
+    piece.start < from ? piece : { ...piece, data: changed(piece.data, changes.policy, changes.addGroups) },
+  )
+  const isPolicyChanged = changedCover.some((piece, index) => differs(piece.data, cover[index]!.data))
+  items.set(COVER, changedCover)
+
+  const exposures = new Map(policy.exposures)
+  const changedExposures = new Set<string>()
+  for (const [key, { name, pieces }] of policy.exposures) {
+    const asked = changes.exposures[key]
+    const isEnded = changes.endExposures.includes(key)
+    if (!asked && !isEnded) continue
+    const boundaries = [from, ...changedCover.flatMap(piece => [piece.start, piece.end])]
+    exposures.set(key, {
+      name,
+      pieces: boundaries
+        .reduce<NaivePiece[]>((parts, time) => parts.flatMap(part => cutAt(part, time)), [...pieces])
+        .flatMap(part => {
+          if (part.start < from || inside(part, changedCover).length === 0) return [part]
+          if (isEnded) return []
+          const data = changed(part.data, asked!.values)
+          if (differs(data, part.data)) changedExposures.add(key)
+          return [{ ...part, data }]
+        }),
+    })
+  }
+
+  let result: NaivePolicy = { ...policy, items, exposures, schedule: changes.schedule ?? policy.schedule }
+  for (const [key, peril] of policy.perils) {
+    const own = askedOf(policy, key, changes)
+    items.set(
+      key,
+      items.get(key)!.flatMap(piece => {
+        if (piece.start < from) return [piece]
+        if (own === 'ended') return []
+        const data = changed(piece.data, own)
+        const isChanged = isPolicyChanged || changedExposures.has(peril.exposure) || differs(data, piece.data)
+        return reprice === 'all' || (reprice === 'changed' && isChanged)
+          ? [priced(result, peril, data, piece, 'endorsement', rules)]
+          : [{ ...piece, data }]
+      }),
+    )
+  }
+  for (const [key, { addPerils }] of Object.entries(changes.exposures))
+    for (const peril of addPerils) result = withPeril(result, key, peril, from, 'endorsement', rules)
+  return withExposures(result, changes.addExposures, from, 'endorsement', rules)
+}
+
+/** What is asked of a peril, or of one that it renews, unless it is asked itself. */
+function askedOf(
+  policy: NaivePolicy,
+  key: string,
+  { exposures, endExposures }: NaiveChanges,
+): NaiveFields | 'ended' {
+  const peril = policy.perils.get(key)!
+  if (endExposures.includes(peril.exposure)) return 'ended'
+  const { perils = {}, endPerils = [] } = exposures[peril.exposure] ?? {}
+  const named = [...policy.perils.keys()].filter(
+    other =>
+      policy.perils.get(other)!.group === peril.group &&
+      policy.perils.get(other)!.term <= peril.term &&
+      (perils[other] !== undefined || endPerils.includes(other)),
+  )
+  const nearest = named.at(-1)
+  if (nearest === undefined) return {}
+  return endPerils.includes(nearest) ? 'ended' : perils[nearest]!
+}
+
+/** Another term from where the policy ends: what is covered then goes on, its perils anew, at the rates of then. */
+function renewed(
+  policy: NaivePolicy,
+  { start, end, changes }: NaiveRequest & { kind: 'renewal' },
+  rules: NaiveRules,
+): NaivePolicy {
+  const holds = (pieces: readonly NaivePiece[]): NaivePiece | undefined =>
+    pieces.find(piece => piece.end === start)
+  const span = { start, end, amounts: {} }
+  const last = holds(policy.items.get(COVER)!)!
+  let result: NaivePolicy = {
+    ...policy,
+    end,
+    term: policy.term + 1,
+    schedule: changes.schedule ?? policy.schedule,
+    items: new Map([
+      ...policy.items,
+      [
+        COVER,
+        [
+          ...policy.items.get(COVER)!,
+          { ...span, data: changed(last.data, changes.policy, changes.addGroups) },
+        ],
+      ],
+    ]),
+    exposures: new Map(
+      [...policy.exposures].map(([key, { name, pieces }]) => {
+        const piece = holds(pieces)
+        if (!piece || changes.endExposures.includes(key)) return [key, { name, pieces }]
+        const data = changed(piece.data, changes.exposures[key]?.values ?? {})
+        return [key, { name, pieces: [...pieces, { ...span, data }] }]
+      }),
     ),
-  ])
-  return { ...policy, items: new Map(items) }
+  }
+  for (const [key, peril] of policy.perils) {
+    const piece = holds(policy.items.get(key)!)
+    const own = askedOf(policy, key, changes)
+    if (!piece || own === 'ended') continue
+    const terms = { name: peril.name, data: changed(piece.data, own) }
+    result = withPeril(result, peril.exposure, terms, start, 'renewal', rules, peril.group)
+  }
+  for (const [key, { addPerils }] of Object.entries(changes.exposures))
+    for (const peril of addPerils) result = withPeril(result, key, peril, start, 'renewal', rules)
+  return withFees(withExposures(result, changes.addExposures, start, 'renewal', rules), span, rules)
 }
 
 /** What begins later goes; what spans the time keeps its share (brief 3.2), a flat fee all of it (brief 3.3). */
 function withoutRest(
   policy: NaivePolicy,
-  { name, at, by }: NaiveRequest & { kind: 'cancellation' },
+  { name, at: from, by }: NaiveRequest & { kind: 'cancellation' },
   rules: NaiveRules,
 ): NaivePolicy {
   const items = new Map<string, NaivePiece[]>()
@@ -143,11 +468,11 @@ function withoutRest(
     const kept: NaivePiece[] = []
     const lost: NaivePiece[] = []
     for (const piece of pieces) {
-      if (piece.end <= at) kept.push(piece)
-      else if (piece.start >= at) lost.push(piece)
-      else if (policy.flat.has(key)) kept.push(piece)
+      if (piece.end <= from) kept.push(piece)
+      else if (piece.start >= from) lost.push(piece)
+      else if (policy.fees.get(key)?.flat) kept.push(piece)
       else {
-        const [before, rest] = split(piece, at, by, rules)
+        const [before, rest] = split(piece, from, by, rules)
         kept.push(before)
         lost.push(rest)
       }
@@ -155,21 +480,22 @@ function withoutRest(
     items.set(key, kept)
     gone.set(key, lost)
   }
-  return { ...policy, end: at, items, removed: new Map([...policy.removed, [name, { at, items: gone }]]) }
+  const removed = new Map([...policy.removed, [name, { at: from, items: gone }] as const])
+  return { ...policy, end: items.get(COVER)!.at(-1)?.end ?? from, items, removed }
 }
 
 /** What was removed comes back: whole from its own time on, from later in proportion to its months (brief 1.6). */
 function withRestored(
   policy: NaivePolicy,
-  { of, at }: NaiveRequest & { kind: 'reinstatement' },
+  { of, at: from }: NaiveRequest & { kind: 'reinstatement' },
   rules: NaiveRules,
 ): NaivePolicy {
   const items = new Map(policy.items)
   let { end } = policy
   for (const [key, pieces] of policy.removed.get(of)!.items) {
     const back = pieces
-      .filter(piece => piece.end > at)
-      .map(piece => (at <= piece.start ? piece : lastPart(piece, at, rules)))
+      .filter(piece => piece.end > from)
+      .map(piece => (from <= piece.start ? piece : lastPart(piece, from, rules)))
     items.set(
       key,
       [...items.get(key)!, ...back].sort((a, b) => a.start - b.start),
@@ -179,56 +505,52 @@ function withRestored(
   return { ...policy, end, items, reinstated: new Set([...policy.reinstated, of]) }
 }
 
+const splitIfWithin = (piece: NaivePiece, time: Instant, rules: NaiveRules): NaivePiece[] =>
+  time <= piece.start || time >= piece.end ? [piece] : split(piece, time, 'months', rules)
+
+/** A piece without amounts in two. */
+const cutAt = (piece: NaivePiece, time: Instant): NaivePiece[] =>
+  time <= piece.start || time >= piece.end
+    ? [piece]
+    : [
+        { ...piece, end: time },
+        { ...piece, start: time },
+      ]
+
 /** A piece in two: the first by the share of its months or milliseconds, rounded; the second is what is left. */
 function split(
-  { start, end, amounts }: NaivePiece,
-  at: Instant,
+  piece: NaivePiece,
+  time: Instant,
   by: 'months' | 'milliseconds',
   rules: NaiveRules,
 ): [NaivePiece, NaivePiece] {
-  const before = by === 'months' ? monthsBetween(start, at, rules.timeZone) : new Big(at - start)
+  const { start, end, amounts } = piece
+  const before = by === 'months' ? monthsBetween(start, time, rules.timeZone) : new Big(time - start)
   const whole = by === 'months' ? monthsBetween(start, end, rules.timeZone) : new Big(end - start)
   const first = mapped(amounts, amount => share(amount, before, whole, rules))
   const rest = mapped(amounts, (amount, name) => amount.minus(first[name]!))
   return [
-    { start, end: at, amounts: first },
-    { start: at, end, amounts: rest },
+    { ...piece, end: time, amounts: first },
+    { ...piece, start: time, amounts: rest },
   ]
 }
 
-function lastPart({ start, end, amounts }: NaivePiece, at: Instant, rules: NaiveRules): NaivePiece {
-  const rest = monthsBetween(at, end, rules.timeZone)
-  const whole = monthsBetween(start, end, rules.timeZone)
-  return { start: at, end, amounts: mapped(amounts, amount => share(amount, rest, whole, rules)) }
+function lastPart(piece: NaivePiece, from: Instant, rules: NaiveRules): NaivePiece {
+  const rest = monthsBetween(from, piece.end, rules.timeZone)
+  const whole = monthsBetween(piece.start, piece.end, rules.timeZone)
+  return {
+    ...piece,
+    start: from,
+    amounts: mapped(piece.amounts, amount => share(amount, rest, whole, rules)),
+  }
 }
 
 /** `amount × part ÷ whole` in whole minor units, half-up. Spans too short to be counted in months have no share. */
-const share = (amount: Big, part: Big, whole: Big, { currency }: NaiveRules): Big =>
-  whole.eq(0) ? new Big(0) : amount.times(part).div(whole).round(minorDigits(currency), Big.roundHalfUp)
+const share = (amount: Big, part: Big, whole: Big, rules: NaiveRules): Big =>
+  whole.eq(0) ? new Big(0) : halfUp(amount.times(part).div(whole), rules)
 
 const mapped = (amounts: NaiveAmounts, change: (amount: Big, name: string) => Big): NaiveAmounts =>
   Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, change(amount, name)]))
-
-const monthsKnown = new Map<string, Big>()
-
-/** Whole months one by one, then the share of the next in milliseconds; 7 places (brief 3.1). */
-function monthsBetween(from: Instant, to: Instant, zone: TimeZone): Big {
-  const key = `${from} ${to} ${zone}`
-  const known = monthsKnown.get(key) ?? monthsWalked(from, to, zone)
-  monthsKnown.set(key, known)
-  return known
-}
-
-function monthsWalked(from: Instant, to: Instant, zone: TimeZone): Big {
-  let count = 0
-  while (add(from, count + 1, 'month', zone) <= to) count += 1
-  const reached = add(from, count, 'month', zone)
-  const next = add(from, count + 1, 'month', zone)
-  return new Big(to - reached)
-    .div(next - reached)
-    .plus(count)
-    .round(7, Big.roundHalfUp)
-}
 
 /** The sum of amounts whose name satisfies `test` over the pieces in force of one item, or of several. */
 export function naiveSum(

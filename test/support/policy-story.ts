@@ -7,19 +7,13 @@ import { type Reinstatement, selectedQuote } from '../../src/policies/aggregate.
 import type { Attempt } from '../../src/policies/attempt.ts'
 import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
 import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
-import { quoteParts } from '../../src/policies/quote-parts.ts'
 import type { Ground, Loaded } from '../../src/policies/surroundings.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from './configurations.ts'
-import {
-  COVER,
-  type NaiveAmounts,
-  type NaiveItem,
-  type NaivePolicy,
-  type NaiveRequest,
-  type NaiveRules,
-  naivePolicy,
-} from './naive-policy.ts'
+import { type NaivePolicy, type NaiveRequest, naivePolicy } from './naive-policy.ts'
+import type { NaiveRules } from './naive-rates.ts'
+import { dataOf, perilTerms } from './story-changes.ts'
 import type { NewBusiness } from './story-steps.ts'
+import type { WorkedPolicy } from './worked.ts'
 
 export type Story = {
   readonly loaded: Loaded
@@ -27,6 +21,8 @@ export type Story = {
   readonly rules: NaiveRules
   /** What took effect. */
   readonly requests: readonly NaiveRequest[]
+  /** What each endorsement and renewal asks for, by locator. */
+  readonly asked: ReadonlyMap<string, NaiveRequest>
 }
 
 export const STORY_BEGINS = Date.UTC(2026, 10, 21, 12) as Instant
@@ -65,47 +61,50 @@ export async function beginStory(
   return {
     loaded,
     now,
-    rules: { timeZone: ground.timeZone, currency: ground.currency },
-    requests: [newBusinessRequest(loaded)],
+    rules: { example, timeZone: ground.timeZone, currency: ground.currency },
+    requests: [newBusinessRequest(request, loaded)],
+    asked: new Map(),
   }
 }
 
 export const bigOf = (amount: Money): Big => new Big(toText(amount))
 
-/** What was rated for the quote, over its span. */
-function newBusinessRequest({ aggregate, product }: Loaded): NaiveRequest {
-  const quote = selectedQuote(aggregate)
-  const { perilRuns } = quoteParts(aggregate, quote)
-  const perils = perilRuns.map(({ perilLocator, price }): NaiveItem => {
-    const { premium, technicalPremium, taxes, commissions } = price!
-    const amounts: NaiveAmounts = {
-      premium: bigOf(premium.amount),
-      ...(technicalPremium && { technicalPremium: bigOf(technicalPremium.amount) }),
-      ...Object.fromEntries(taxes.map((tax, at) => [`tax ${at}`, bigOf(tax.amount)])),
-      ...Object.fromEntries(commissions.map((one, at) => [`commission ${at}`, bigOf(one.amount)])),
-    }
-    return { key: perilLocator, amounts }
-  })
-  const fees = [...aggregate.fees.values()].map(
-    (fee): NaiveItem => ({
-      key: fee.locator,
-      amounts: { fee: bigOf(fee.amount) },
-      flat: product.fees.find(one => one.name === fee.name)!.proration === 'flat',
-    }),
-  )
+/** The request in the model's words. */
+function newBusinessRequest(
+  { exposures, ...request }: WorkedPolicy['request']['policy'],
+  { aggregate, product }: Loaded,
+): NaiveRequest {
+  const { contractStart, contractEnd, paymentScheduleName } = selectedQuote(aggregate)
   return {
     kind: 'newBusiness',
-    span: { start: quote.contractStart, end: quote.contractEnd },
-    items: [{ key: COVER, amounts: {} }, ...perils, ...fees],
+    span: { start: contractStart, end: contractEnd },
+    data: dataOf(request),
+    exposures: exposures.map(one => ({
+      name: one.exposureName,
+      data: dataOf(one),
+      perils: one.perils.map(peril => perilTerms(product, one.exposureName, peril)),
+    })),
+    schedule: paymentScheduleName,
   }
 }
 
-export const naiveOf = ({ requests, rules }: Story): NaivePolicy => naivePolicy(requests, rules)
+const known = new WeakMap<readonly NaiveRequest[], NaivePolicy>()
 
-/** The reinstatements that are accepted, as if they took effect too. */
+/** What the model makes of all that took effect; worked out once for each point of the story. */
+export function naiveOf({ requests, rules }: Story): NaivePolicy {
+  const policy = known.get(requests) ?? naivePolicy(requests, rules)
+  known.set(requests, policy)
+  return policy
+}
+
+/** What is accepted, as if it took effect too. */
 export function naiveWithAccepted(story: Story): NaivePolicy {
-  const accepted = inState(story.loaded.aggregate.reinstatements, 'accepted')
-  return naivePolicy([...story.requests, ...accepted.map(reinstatementRequest)], story.rules)
+  const { reinstatements, endorsements } = story.loaded.aggregate
+  const accepted = [
+    ...inState(reinstatements, 'accepted').map(reinstatementRequest),
+    ...inState(endorsements, 'accepted').map(one => story.asked.get(String(one.locator))!),
+  ]
+  return naivePolicy([...story.requests, ...accepted], story.rules)
 }
 
 export const inState = <R extends { state: string }>(

@@ -1,28 +1,37 @@
 // What holds of a policy at every point of its story, and what the naive model says of it (naive-policy.ts).
 import Big from 'big.js'
 import { expect } from 'vitest'
-import { amountsDue, planOf, standingInvoices } from '../../src/billing/bill.ts'
+import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/billing/bill.ts'
 import { boundQuote } from '../../src/cancellations/effect.ts'
+import { recordedPriceChange } from '../../src/cancellations/projection.ts'
 import { toNumber } from '../../src/platform/money.ts'
+import type { Instant } from '../../src/platform/time.ts'
 import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
 import type { PolicyModificationResponse } from '../../src/policies/contract/modification.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import { feesOf } from '../../src/policies/fold/fees.ts'
 import { type Counting, isIssued, isStanding, lineOf, segmentsInForce } from '../../src/policies/fold/line.ts'
-import { inForce } from '../../src/policies/fold/pieces.ts'
 import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { policySnapshot } from '../../src/policies/projection/snapshot.ts'
 import { type PolicyView, policyView } from '../../src/policies/projection/view.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
-import { COVER, type NaivePolicy, naivePolicy, naiveSum } from './naive-policy.ts'
+import { COVER, type NaivePiece, type NaivePolicy, naivePolicy, naiveSum } from './naive-policy.ts'
+import type { NaiveAmounts } from './naive-rates.ts'
 import { bigOf, naiveOf, naiveWithAccepted, type Story } from './policy-story.ts'
+import { keyedExposures, keyedPerils, locatorsOf } from './story-keys.ts'
 
 /** As `toEqual`, which takes longer to find that nothing differs than the whole story takes. */
-function same(actual: unknown, expected: unknown): void {
+export function same(actual: unknown, expected: unknown): void {
   if (JSON.stringify(actual) !== JSON.stringify(expected)) expect(actual).toEqual(expected)
 }
 
-type Pieces = { start: number; end: number; amounts: Record<string, string> }[]
+type Pieces = {
+  start: number
+  end: number
+  data: Record<string, string>
+  amounts: Record<string, string>
+}[]
 
 export const viewOf = ({ loaded }: Story, counts: Counting = isIssued): PolicyView =>
   policyView(loaded.aggregate, boundQuote(loaded.aggregate), loaded.product, counts)
@@ -31,41 +40,99 @@ export const priceOf = (story: Story): PolicyPriceResponse => policyPriceRespons
 
 /** The service's pieces in force by peril, in the shape of the model's. */
 function piecesInForce(view: PolicyView): Record<string, Pieces> {
-  const perils = view.exposures.flatMap(exposure => exposure.perils)
+  const segments = segmentsInForce(view.line)
   return Object.fromEntries(
-    perils.map(({ peril, pieces }) => [
-      peril.locator,
-      inForce(pieces.map(one => one.piece)).map(({ start, end, amounts }) => {
-        const { premium, technicalPremium, taxes, commissions } = amounts!
-        return {
-          start,
-          end,
-          amounts: {
-            premium: bigOf(premium).toFixed(),
-            ...(technicalPremium && { technicalPremium: bigOf(technicalPremium).toFixed() }),
-            ...Object.fromEntries(taxes.map((tax, at) => [`tax ${at}`, bigOf(tax).toFixed()])),
-            ...Object.fromEntries(commissions.map((one, at) => [`commission ${at}`, bigOf(one).toFixed()])),
-          },
-        }
-      }),
+    keyedExposures(view).flatMap(exposure =>
+      keyedPerils(exposure).map(({ key, one }) => [
+        key,
+        one.pieces
+          .filter(({ piece }) => piece.replacedBy === undefined)
+          .sort((a, b) => a.piece.start - b.piece.start)
+          .map(({ run, piece: { start, end, amounts } }) => ({
+            start,
+            end,
+            data: compared({
+              policy: only(segments.filter(one => one.start <= start && start < one.end)).data.values,
+              exposure: only(
+                exposure.one.runs.filter(
+                  one => one.replacedBy === undefined && one.start <= start && start < one.end,
+                ),
+              ).run.data.values,
+              peril: { ...run.data.values, ...run.amounts },
+            }),
+            amounts: sortedAmounts({
+              premium: bigOf(amounts!.premium),
+              ...(amounts!.technicalPremium && { technicalPremium: bigOf(amounts!.technicalPremium) }),
+              ...Object.fromEntries(
+                run.price!.taxes.map(({ name }, at) => [`tax ${name}`, bigOf(amounts!.taxes[at]!)]),
+              ),
+              ...Object.fromEntries(
+                run.price!.commissions.map(({ recipient }, at) => [
+                  `commission ${recipient}`,
+                  bigOf(amounts!.commissions[at]!),
+                ]),
+              ),
+            }),
+          })),
+      ]),
+    ),
+  )
+}
+
+/** The one that there is. */
+function only<T>(list: readonly T[]): T {
+  expect(list).toHaveLength(1)
+  return list[0]!
+}
+
+/** Values as text, without those whose text the service rewrites (dates) or that are locators of groups. */
+const compared = (levels: Record<string, Readonly<Record<string, unknown>>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(levels).map(([level, values]) => [
+      level,
+      Object.entries(values)
+        .filter(
+          ([name]) =>
+            !/_(?:month|registration|built|at)$|^(?:named_drivers|claims|items|agency|mortgagees)$/.test(
+              name,
+            ),
+        )
+        .map(([name, value]) => `${name}=${[value].flat().join()}`)
+        .sort()
+        .join('; '),
+    ]),
+  )
+
+const sortedAmounts = (amounts: NaiveAmounts): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(amounts)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, amount]) => [name, amount.toFixed()]),
+  )
+
+/** The model's pieces by peril, in the order of the service's. */
+function modelPieces(model: NaivePolicy): Record<string, Pieces> {
+  const data = (pieces: readonly NaivePiece[], start: number) =>
+    pieces.find(piece => piece.start <= start && start < piece.end)!.data.values
+  return Object.fromEntries(
+    [...model.perils].map(([key, { exposure }]) => [
+      key,
+      model.items.get(key)!.map(piece => ({
+        start: piece.start,
+        end: piece.end,
+        data: compared({
+          policy: data(model.items.get(COVER)!, piece.start),
+          exposure: data(model.exposures.get(exposure)!.pieces, piece.start),
+          peril: piece.data.values,
+        }),
+        amounts: sortedAmounts(piece.amounts),
+      })),
     ]),
   )
 }
 
-/** The model's pieces of the view's perils. */
-const modelPieces = ({ items }: NaivePolicy, view: PolicyView): Record<string, Pieces> =>
-  Object.fromEntries(
-    view.exposures
-      .flatMap(exposure => exposure.perils)
-      .map(({ peril }) => [
-        peril.locator,
-        (items.get(peril.locator) ?? []).map(({ start, end, amounts }) => ({
-          start,
-          end,
-          amounts: Object.fromEntries(Object.entries(amounts).map(([name, one]) => [name, one.toFixed()])),
-        })),
-      ]),
-  )
+const byKey = <T>(record: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 const isPremium = (name: string): boolean => name === 'premium'
 const isTax = (name: string): boolean => name.startsWith('tax')
@@ -78,36 +145,45 @@ export function agreesWithModel(story: Story): void {
   const model = naiveOf(story)
   const { aggregate } = story.loaded
   const view = viewOf(story)
-  same(piecesInForce(view), modelPieces(model, view))
+  same(byKey(piecesInForce(view)), byKey(modelPieces(model)))
   expect(aggregate.policy.effectiveEnd).toBe(model.end)
 
   const quote = boundQuote(aggregate)
-  const fees = feesOf(aggregate, quote, lineOf(aggregate, quote))
-  expect(
-    fees.map(({ fee, amount, reversed }) => `${fee.name} ${reversed ? '0' : bigOf(amount).toFixed()}`),
-  ).toEqual(fees.map(({ fee }) => `${fee.name} ${naiveSum(model, [fee.locator], isFee).toFixed()}`))
+  same(
+    feesOf(aggregate, quote, lineOf(aggregate, quote)).map(
+      ({ fee, amount, reversed }) => `${fee.name} ${reversed ? '0' : bigOf(amount).toFixed()}`,
+    ),
+    [...model.fees].map(([key, { name }]) => `${name} ${naiveSum(model, [key], isFee).toFixed()}`),
+  )
+  expect(aggregate.policy.paymentScheduleName).toBe(model.schedule)
 
   const total = (keys: Iterable<string>, test: (name: string) => boolean): number =>
     Number(naiveSum(model, keys, test))
   const price = policyPriceResponse(view)
   const { grossPremium, grossTaxes, grossCommissions, grossFees, total: due, exposurePrices } = price
   const all = [...model.items.keys()]
+  const locators = locatorsOf(view)
   same(
     [grossPremium, grossTaxes, grossCommissions, grossFees, due],
     [isPremium, isTax, isCommission, isFee, isDue].map(test => total(all, test)),
   )
-  for (const [at, { perils }] of view.exposures.entries()) {
-    const exposure = exposurePrices[at]!
-    const keys = perils.map(one => one.peril.locator)
+  for (const keyed of keyedExposures(view)) {
+    const exposure = exposurePrices.find(one => one.locator === keyed.one.exposure.locator)!
+    const perils = keyedPerils(keyed)
+    const keys = perils.map(one => one.key)
     const levels = [isPremium, isTax, isCommission, isDue]
     same(
       [exposure.grossPremium, exposure.grossTaxes, exposure.grossCommissions, exposure.total],
       levels.map(test => total(keys, test)),
     )
-    same(
-      exposure.perilPrices.map(one => [one.premium, one.grossTaxes, one.grossCommissions, one.total]),
-      keys.map(key => levels.map(test => total([key], test))),
-    )
+    for (const { key, one } of perils) {
+      const peril = exposure.perilPrices.find(price => price.locator === one.peril.locator)!
+      same(
+        [peril.premium, peril.grossTaxes, peril.grossCommissions, peril.total],
+        levels.map(test => total([key], test)),
+      )
+      expect(one.peril.renewalGroup).toBe(locators.get(model.perils.get(key)!.group))
+    }
   }
 }
 
@@ -191,7 +267,7 @@ function billed(aggregate: PolicyAggregate): Big {
         .map(invoice => invoice.installmentNumber),
     )
     const counted = planOf(aggregate, modification).filter(
-      one => invoiced.has(one.number) || one.absorbedBy === undefined,
+      one => invoiced.has(one.number) || !isAbsorbed(aggregate, one),
     )
     return counted.reduce((sum, one) => sum.plus(bigOf(amounts[one.number - 1]!)), total)
   }, new Big(0))
@@ -215,5 +291,95 @@ export function invoiced(
 export function addsUp(story: Story): void {
   changesAgreeWithModel(story)
   modificationsAddUp(story)
+  recordedChangesAddUp(story)
   billsAddUp(story)
+}
+
+/** What GET answers now. */
+export const answerNow = ({ loaded, now }: Story): { at: Instant; answer: PolicyResponse } => ({
+  at: now,
+  answer: policyResponse(loaded.aggregate, loaded.product, { summarizeQuotes: false }),
+})
+
+/** A snapshot as of every earlier moment, and up to the next, is what GET answered then. */
+export function knowsWhatItAnswered(
+  { loaded: { aggregate, product } }: Story,
+  answers: readonly ReturnType<typeof answerNow>[],
+): void {
+  const snapshot = (asOfTimestamp: Instant): PolicyResponse =>
+    policySnapshot(aggregate, product, { asOfTimestamp, effectiveTimestamp: undefined })
+  for (const [index, { at, answer }] of answers.entries()) {
+    same(snapshot(at), answer)
+    const next = answers[index + 1]
+    if (next && next.at > at) same(snapshot((next.at - 1) as Instant), answer)
+  }
+}
+
+const LEVIES = ['grossTaxesChange', 'grossFeesChange', 'grossCommissionsChange', 'totalChange'] as const
+
+/** The recorded price changes add up to the price: of the policy, its exposures and perils, and each tax by name. */
+function recordedChangesAddUp(story: Story): void {
+  const { aggregate, product } = story.loaded
+  const [first, ...later] = lineOf(aggregate, boundQuote(aggregate))
+  const begun = policyPriceResponse(
+    policyView(aggregate, boundQuote(aggregate), product, one => one === first!.modification),
+  )
+  const changes = later.map(one => recordedPriceChange(aggregate, one.modification, product))
+  const price = priceOf(story)
+  const total = (start: number, list: readonly number[]): number =>
+    list.reduce((sum, one) => sum + cents(one), cents(start))
+  same(
+    LEVIES.map(name => {
+      const of = name.replace('Change', '') as 'grossTaxes' | 'grossFees' | 'grossCommissions' | 'total'
+      return total(
+        begun[of],
+        changes.map(one => one[name]),
+      )
+    }),
+    [price.grossTaxes, price.grossFees, price.grossCommissions, price.total].map(cents),
+  )
+  for (const exposure of price.exposurePrices) {
+    const of = <T extends { locator: string }>(list: readonly T[]): T | undefined =>
+      list.find(one => one.locator === exposure.locator)
+    const own = changes.flatMap(one => of(one.exposurePrices) ?? [])
+    const start = of(begun.exposurePrices)
+    same(
+      [
+        total(
+          start?.grossPremium ?? 0,
+          own.map(one => one.grossPremiumChange),
+        ),
+        total(
+          start?.grossTaxes ?? 0,
+          own.map(one => one.grossTaxesChange),
+        ),
+        total(
+          start?.grossCommissions ?? 0,
+          own.map(one => one.grossCommissionsChange),
+        ),
+      ],
+      [exposure.grossPremium, exposure.grossTaxes, exposure.grossCommissions].map(cents),
+    )
+    for (const peril of exposure.perilPrices) {
+      const ofPeril = own.flatMap(one => one.perilPrices.filter(part => part.locator === peril.locator))
+      const was = start?.perilPrices.find(one => one.locator === peril.locator)
+      same(
+        [
+          total(
+            was?.premium ?? 0,
+            ofPeril.map(one => one.premiumChange),
+          ),
+          total(
+            was?.grossTaxes ?? 0,
+            ofPeril.map(one => one.grossTaxesChange),
+          ),
+          total(
+            was?.grossCommissions ?? 0,
+            ofPeril.map(one => one.grossCommissionsChange),
+          ),
+        ],
+        [peril.premium, peril.grossTaxes, peril.grossCommissions].map(cents),
+      )
+    }
+  }
 }

@@ -15,11 +15,30 @@ export type StepKind =
   | 'cancel'
   | 'legacyCancel'
   | 'endorse'
+  | 'renew'
+  /** An open endorsement or renewal goes a step on, or is taken back. */
+  | 'continueEndorsement'
   | 'withdraw'
   | 'reinstate'
   /** A draft reinstatement is accepted; an accepted one is issued, or invalidated. */
   | 'continueReinstatement'
   | 'wait'
+
+/** A change that an endorsement or a renewal asks for; `which` and `amount` count among what there is (story-changes.ts). */
+export type ChangePick = {
+  readonly what:
+    | 'policyField'
+    | 'policyGroup'
+    | 'exposureField'
+    | 'perilField'
+    | 'addPeril'
+    | 'endPeril'
+    | 'addExposure'
+    | 'endExposure'
+    | 'schedule'
+  readonly which: number
+  readonly amount: number
+}
 
 /** A step with all that it may need; one that finds no record to be about is the cancellation that leads to one. */
 export type Step = {
@@ -32,6 +51,12 @@ export type Step = {
   /** Takes back what stands in the way; issues a reinstatement at once. */
   readonly firmly: boolean
   readonly days: number
+  readonly changes: readonly ChangePick[]
+  /** How far an endorsement or a renewal is taken: 0 application, 1 quoted, 2 accepted, 3 issued. */
+  readonly far: number
+  /** In one request. */
+  readonly atOnce: boolean
+  readonly reprice: boolean
 }
 
 export const newBusiness: fc.Arbitrary<NewBusiness> = fc.record({
@@ -52,12 +77,35 @@ const moment: fc.Arbitrary<Moment> = fc.record({
 const kinds: Record<StepKind, number> = {
   cancel: 6,
   legacyCancel: 2,
-  endorse: 5,
+  endorse: 12,
+  renew: 4,
+  continueEndorsement: 5,
   withdraw: 1,
   reinstate: 8,
   continueReinstatement: 8,
   wait: 3,
 }
+
+const changePick: fc.Arbitrary<ChangePick> = fc.record({
+  what: fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.constantFrom<ChangePick['what']>(
+        'policyField',
+        'exposureField',
+        'perilField',
+        'policyGroup',
+      ),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom<ChangePick['what']>('addPeril', 'endPeril', 'addExposure', 'endExposure'),
+    },
+    { weight: 1, arbitrary: fc.constant<ChangePick['what']>('schedule') },
+  ),
+  which: fc.nat(20),
+  amount: fc.nat(20),
+})
 
 export const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.oneof(
@@ -68,6 +116,10 @@ export const step: fc.Arbitrary<Step> = fc.record({
   later: fc.oneof(fc.constant(0), fc.integer({ min: -10, max: 1_010 })),
   firmly: fc.boolean(),
   days: fc.integer({ min: 1, max: 40 }),
+  changes: fc.array(changePick, { maxLength: 3, size: 'max' }),
+  far: fc.constantFrom(3, 3, 3, 3, 2, 1, 0),
+  atOnce: fc.boolean(),
+  reprice: fc.boolean(),
 })
 
-export const steps: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 1, maxLength: 15, size: 'max' })
+export const steps: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 1, maxLength: 30, size: 'max' })

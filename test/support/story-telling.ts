@@ -1,8 +1,6 @@
 // Steps of a policy's story, carried out through the decisions and asked of the naive model.
 import { type CancellationOperation, decideCancellation } from '../../src/cancellations/decision.ts'
 import { recordedPriceChange } from '../../src/cancellations/projection.ts'
-import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
-import { decideEndorsement } from '../../src/endorsements/decision.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 import { add, type Instant, startOfDay } from '../../src/platform/time.ts'
 import type { Cancellation, PolicyAggregate } from '../../src/policies/aggregate.ts'
@@ -13,6 +11,7 @@ import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change
 import { decideReinstatement, type ReinstatementOperation } from '../../src/reinstatements/decision.ts'
 import { type NaiveRequest, naiveRefusal } from './naive-policy.ts'
 import { attemptAt, inState, naiveOf, reinstatementRequest, type Story } from './policy-story.ts'
+import { continueEndorsement, endorse } from './story-endorsing.ts'
 import type { Moment, Step } from './story-steps.ts'
 
 /** What came of a step: the price change seen before it and after it, where it has one. */
@@ -26,15 +25,22 @@ export type Told = {
 
 const picked = <R>(records: readonly R[], which: number): R | undefined => records[which % records.length]
 
-/** The story after the step. */
-export async function tell(story: Story, one: Step): Promise<Told> {
+/** The story after the step, a minute after the one before it. */
+export async function tell(before: Story, one: Step): Promise<Told> {
+  const story = { ...before, now: (before.now + 60_000) as Instant }
   switch (one.kind) {
     case 'cancel':
       return await cancel(story, one)
     case 'legacyCancel':
       return await legacyCancel(story, one)
     case 'endorse':
-      return await endorse(story, one)
+      return await endorse(story, one, 'endorsement')
+    case 'renew':
+      return await endorse(story, one, 'renewal')
+    case 'continueEndorsement':
+      return (
+        (await continueEndorsement(story, one)) ?? (await endorse(story, { ...one, far: 1 }, 'endorsement'))
+      )
     case 'withdraw':
       return await inOneStep(story, { action: 'withdraw' }, { kind: 'withdrawal' })
     case 'reinstate':
@@ -64,20 +70,26 @@ export async function inSteps(
   return back.story
 }
 
-function momentIn({ loaded, rules }: Story, { thousandths, midnight }: Moment): Instant {
+export function momentIn({ loaded, rules }: Story, { thousandths, midnight }: Moment): Instant {
   const { originalStart, effectiveEnd } = loaded.aggregate.policy
   const at = (originalStart + Math.floor(((effectiveEnd - originalStart) * thousandths) / 1_000)) as Instant
   return midnight ? startOfDay(at, rules.timeZone) : at
 }
 
-const withAggregate = (story: Story, aggregate: PolicyAggregate, request?: NaiveRequest): Story => ({
+export const withAggregate = (story: Story, aggregate: PolicyAggregate, request?: NaiveRequest): Story => ({
   ...story,
   loaded: { ...story.loaded, aggregate },
   requests: request ? [...story.requests, request] : story.requests,
 })
 
+/** Transactions that are quoted or accepted: they block others, or are taken back for them (brief 2.4). */
+export const inTheWay = ({ loaded: { aggregate } }: Story): string[] => [
+  ...inState(aggregate.endorsements, 'quoted', 'accepted').map(one => String(one.locator)),
+  ...inState(aggregate.reinstatements, 'accepted').map(one => one.locator),
+]
+
 /** The refusal, if it is one. */
-async function attempted<T>(run: () => Promise<T>): Promise<T | Refusal> {
+export async function attempted<T>(run: () => Promise<T>): Promise<T | Refusal> {
   try {
     return await run()
   } catch (problem) {
@@ -115,7 +127,7 @@ async function cancel(story: Story, { which, at, firmly }: Step): Promise<Told> 
   if (drafted instanceof Refusal) return { story, refused: drafted, expectedRefusal }
   const cancellation = drafted.cancellation!
   const before = withAggregate(story, drafted.planned.aggregate)
-  const blocked = !firmly && inState(story.loaded.aggregate.reinstatements, 'accepted').length > 0
+  const blocked = !firmly && inTheWay(story).length > 0
   const previewed = await changeOf(before, { kind: 'cancellation', cancellation })
   const issued = await decide(before.loaded, { action: 'issue', cancellation })
   if (issued instanceof Refusal) {
@@ -123,43 +135,25 @@ async function cancel(story: Story, { which, at, firmly }: Step): Promise<Told> 
     return {
       story: withAggregate(story, rescinded.planned.aggregate),
       refused: issued,
-      expectedRefusal: blocked ? 'an accepted reinstatement stands in the way' : expectedRefusal,
+      expectedRefusal: blocked ? 'another transaction stands in the way' : expectedRefusal,
     }
   }
   const after = withAggregate(story, issued.planned.aggregate, expected(String(cancellation)))
   return {
     story: after,
-    expectedRefusal: blocked ? 'an accepted reinstatement stands in the way' : expectedRefusal,
+    expectedRefusal: blocked ? 'another transaction stands in the way' : expectedRefusal,
     previewed,
     recorded: await changeOf(after, { kind: 'cancellation', cancellation }),
   }
 }
 
 /** The price change as answers show it; undefined when there is none. */
-async function changeOf(story: Story, of: PlannedChange): Promise<PolicyPriceChangeResponse | undefined> {
+export async function changeOf(
+  story: Story,
+  of: PlannedChange,
+): Promise<PolicyPriceChangeResponse | undefined> {
   const change = await attempted(() => decideChange(story.loaded, of, attemptAt(story.now)))
   return change instanceof Refusal || !('totalChange' in change) ? undefined : change
-}
-
-/** An endorsement that changes nothing, issued at once. */
-async function endorse(story: Story, { at, firmly }: Step): Promise<Told> {
-  const { aggregate, product } = story.loaded
-  const startTimestamp = momentIn(story, at)
-  const request = EndorsementCreateRequest.parse({
-    endorsementName: product.endorsements.find(one => one.reprice === 'never')!.name,
-    startTimestamp,
-    state: 'issued',
-    conflictHandling: firmly ? 'invalidate' : 'block',
-  })
-  const asked: NaiveRequest = { kind: 'endorsement', at: startTimestamp }
-  const blocked = !firmly && inState(aggregate.reinstatements, 'accepted').length > 0
-  const refusal = naiveRefusal(naiveOf(story), asked)
-  const expectedRefusal = blocked ? 'an accepted reinstatement stands in the way' : refusal
-  const decided = await attempted(() =>
-    decideEndorsement(story.loaded, { action: 'create', request }, attemptAt(story.now)),
-  )
-  if (decided instanceof Refusal) return { story, refused: decided, expectedRefusal }
-  return { story: withAggregate(story, decided.planned.aggregate, asked), expectedRefusal }
 }
 
 async function legacyCancel(story: Story, one: Step): Promise<Told> {
@@ -217,11 +211,11 @@ async function reinstate(story: Story, one: Step): Promise<Told> {
     one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
   )
   const refusal = naiveRefusal(naiveOf(story), request)
-  const blocked = inState(aggregate.reinstatements, 'accepted').length > 0
+  const blocked = inTheWay(story).length > 0
   const expectedRefusal = open
     ? 'has a reinstatement'
     : issue && blocked
-      ? 'another reinstatement is accepted'
+      ? 'another transaction stands in the way'
       : issue || refusal !== 'nothing removed'
         ? refusal
         : undefined
@@ -248,7 +242,7 @@ async function continueReinstatement(story: Story, one: Step): Promise<Told> {
   const request = reinstatementRequest(record)
   const previewed = action === 'invalidate' ? undefined : await changeOf(story, of)
   const decided = await attempted(() => decideReinstatement(story.loaded, operation, attemptAt(story.now)))
-  const blocked = action === 'accept' && inState(aggregate.reinstatements, 'accepted').length > 0
+  const blocked = action === 'accept' && inTheWay(story).length > 0
   const isLate = record.deadlineAt !== undefined && record.deadlineAt <= story.now
   const expectedRefusal =
     action === 'invalidate'
@@ -256,7 +250,7 @@ async function continueReinstatement(story: Story, one: Step): Promise<Told> {
       : isLate
         ? 'deadline'
         : blocked
-          ? 'another reinstatement is accepted'
+          ? 'another transaction stands in the way'
           : naiveRefusal(naiveOf(story), request)
   if (decided instanceof Refusal) return { story, refused: decided, expectedRefusal }
   const after = withAggregate(story, decided.planned!.aggregate, action === 'issue' ? request : undefined)

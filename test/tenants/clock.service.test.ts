@@ -18,7 +18,7 @@ import type { ClockResponse } from '../../src/tenants/contract.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
-import { archiveOf, deployForm, exampleFiles } from '../support/examples.ts'
+import { archiveOf, deployForm, motorWithoutLapses } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { administrator } from '../support/sign-in.ts'
@@ -35,7 +35,7 @@ let made = 0
 
 beforeEach(async () => {
   made += 1
-  motor = await motorTenant(`clock${made}`)
+  motor = await motorTenant(`clock${made}`, motorWithoutLapses())
 })
 
 const tenantOf = async ({ tenantLocator }: Motor): Promise<Tenant> =>
@@ -228,7 +228,7 @@ describe('planned invoices', () => {
   })
 
   it('are the same whether the clock jumps or goes week by week, with restarts', async () => {
-    const walking = await motorTenant(`walk${made}`)
+    const walking = await motorTenant(`walk${made}`, motorWithoutLapses())
     const policies = [await policyOf(motor, monthly), await policyOf(walking, monthly)] as const
     await advance(52, 'week')
     for (let week = 0; week < 52; week += 1) {
@@ -269,13 +269,13 @@ describe('the clock', () => {
   })
 
   it('of another tenant is untouched, and of this one until it is recreated', async () => {
-    const other = await motorTenant(`other${made}`)
+    const other = await motorTenant(`other${made}`, motorWithoutLapses())
     await advance(1, 'year')
     expect(Math.abs((await timeOf(other)) - Date.now())).toBeLessThan(1_000)
     expect((await timeOf(motor)) - Date.now()).toBeGreaterThan(360 * DAY_MS)
     await callOk('POST', '/configuration/studio/deploy', {
       token: await administrator(),
-      body: deployForm(archiveOf(exampleFiles('motor')), {
+      body: deployForm(archiveOf(motorWithoutLapses()), {
         tenantName: motor.tenantName,
         recreate: 'true',
       }),

@@ -1,19 +1,9 @@
 // What a request makes of a draft's content. Nothing here refuses; problems are collected by owner and judged in
 // validation.ts, all at once.
-import type {
-  ExposureDefinition,
-  PerilDefinition,
-  ProductDefinition,
-} from '../../configuration/configuration.ts'
-import { type FieldErrors, fieldErrors, joinFieldErrors } from '../../platform/fields/errors.ts'
-import {
-  changeFields,
-  type FieldChanges,
-  type FieldData,
-  NO_FIELD_DATA,
-} from '../../platform/fields/groups.ts'
-import { normaliseFieldData } from '../../platform/fields/normalise.ts'
-import type { DisplayId, Uuid } from '../../platform/locators.ts'
+import type { ExposureDefinition, ProductDefinition } from '../../configuration/configuration.ts'
+import { fieldErrors } from '../../platform/fields/errors.ts'
+import type { FieldChanges, FieldData } from '../../platform/fields/groups.ts'
+import type { Uuid } from '../../platform/locators.ts'
 import {
   type Exposure,
   type ExposureRun,
@@ -26,15 +16,15 @@ import {
   withRecords,
 } from '../aggregate.ts'
 import { quoteParts } from '../quote-parts.ts'
-import { createPerilAmounts, updatePerilAmounts } from './peril-amounts.ts'
+import { type AddedPeril, type AdditionContext, addedExposure, addedPeril } from './additions.ts'
+import { changedData, report } from './changed-data.ts'
+import { updatePerilAmounts } from './peril-amounts.ts'
 import type {
   DraftChanges,
   DraftContext,
   DraftResult,
   ExposureCreate,
   ExposureUpdate,
-  GroupCreate,
-  PerilCreate,
   PerilUpdate,
   ReportedProblems,
 } from './request.ts'
@@ -91,34 +81,13 @@ class Draft {
   }
 
   addExposure(creation: ExposureCreate, index: number): void {
-    const { product, now, supply } = this.#context
-    const definition = product.exposures.find(one => one.name === creation.exposureName)
-    if (!definition) {
-      const known = product.exposures.map(one => `'${one.name}'`).join(', ')
-      this.reported.strays.push({
-        exposureName: creation.exposureName,
-        index,
-        message: `Product '${product.name}' has no exposure '${creation.exposureName}'; it has ${known || 'none'}.`,
-      })
-      return
-    }
-    const exposure: Exposure = {
-      locator: supply.uuid(),
-      displayId: supply.digits() as DisplayId,
-      quoteLocator: this.#quote.locator,
-      name: definition.name,
-      createdAt: now,
-      updatedAt: now,
-    }
-    const run: ExposureRun = {
-      ...this.#newRun(),
-      exposureLocator: exposure.locator,
-      data: this.#created(exposure.locator, definition.fields, creation.fieldValues, creation.fieldGroups),
-    }
-    this.reported.added.set(exposure.locator, index)
+    const added = addedExposure(creation, index, this.#changing())
+    if (!added) return
+    const { exposure, data, perils } = added
+    const run: ExposureRun = { ...this.#newRun(), exposureLocator: exposure.locator, data }
     this.#exposures.set(exposure.locator, exposure)
     this.#exposureRuns.set(run.locator, run)
-    for (const peril of creation.perils ?? []) this.#addPeril(exposure, definition, peril, index)
+    for (const peril of perils) this.#addPeril(peril)
   }
 
   updateExposure(update: ExposureUpdate, index: number): void {
@@ -133,7 +102,10 @@ class Draft {
     if (data) this.#exposureRuns.set(run.locator, { ...run, data, updatedAt: this.#context.now })
     for (const locator of update.removePerils ?? []) this.#removePeril(exposure, locator, index)
     for (const peril of update.updatePerils ?? []) this.#updatePeril(exposure, definition, peril, index)
-    for (const peril of update.addPerils ?? []) this.#addPeril(exposure, definition, peril, index)
+    for (const peril of update.addPerils ?? []) {
+      const added = addedPeril(exposure, definition, peril, index, this.#changing())
+      if (added) this.#addPeril(added)
+    }
   }
 
   removeExposures(locators: readonly string[]): void {
@@ -169,28 +141,9 @@ class Draft {
     }
   }
 
-  #addPeril(exposure: Exposure, definition: ExposureDefinition, creation: PerilCreate, index: number): void {
-    const { now, supply } = this.#context
-    const peril = this.#perilDefinition(exposure, definition, creation.name, index)
-    if (!peril) return
-    const locator = supply.uuid()
-    this.#perils.set(locator, {
-      locator,
-      displayId: supply.digits() as DisplayId,
-      exposureLocator: exposure.locator,
-      name: peril.name,
-      renewalGroup: locator,
-      createdAt: now,
-      updatedAt: now,
-    })
-    const { amounts, problems } = createPerilAmounts(peril.defaults, creation)
-    this.#report(locator, fieldErrors(problems))
-    const run: PerilRun = {
-      ...this.#newRun(),
-      perilLocator: locator,
-      data: this.#created(locator, peril.fields, creation.fieldValues, creation.fieldGroups),
-      amounts,
-    }
+  #addPeril({ peril, data, amounts }: AddedPeril): void {
+    const run: PerilRun = { ...this.#newRun(), perilLocator: peril.locator, data, amounts }
+    this.#perils.set(peril.locator, peril)
     this.#perilRuns.set(run.locator, run)
   }
 
@@ -201,11 +154,14 @@ class Draft {
       this.#strayPeril(exposure, update.perilLocator, index)
       return
     }
-    const peril = this.#perilDefinition(exposure, definition, record.name, index)
-    if (!peril || !run) return
+    const peril = definition.perils.find(one => one.name === record.name)
+    if (!peril || !run) {
+      this.#strayPeril(exposure, update.perilLocator, index)
+      return
+    }
     const data = this.#changed(record.locator, peril.fields, run.data, update)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
-    this.#report(record.locator, fieldErrors(problems))
+    report(this.reported, record.locator, fieldErrors(problems))
     this.#perilRuns.set(run.locator, {
       ...run,
       data: data ?? run.data,
@@ -223,26 +179,6 @@ class Draft {
     }
     this.#perils.delete(record.locator)
     this.#perilRuns.delete(run.locator)
-  }
-
-  #perilDefinition(
-    exposure: Exposure,
-    definition: ExposureDefinition,
-    name: string,
-    index: number,
-  ): PerilDefinition | undefined {
-    const peril = definition.perils.find(one => one.name === name)
-    if (!peril) {
-      const known = definition.perils.map(one => `'${one.name}'`).join(', ')
-      this.reported.strays.push({
-        exposureName: exposure.name,
-        exposureLocator: exposure.locator,
-        index,
-        perilName: name,
-        message: `Exposure '${exposure.name}' has no peril '${name}'; it has ${known || 'none'}.`,
-      })
-    }
-    return peril
   }
 
   #strayExposure(locator: string, index: number): void {
@@ -277,38 +213,16 @@ class Draft {
     }
   }
 
-  #created(
-    owner: string,
-    fields: ProductDefinition['fields'],
-    fieldValues: unknown,
-    fieldGroups: GroupCreate[] | undefined,
-  ): FieldData {
-    const changes: FieldChanges = { fieldValues, addFieldGroups: fieldGroups }
-    return this.#changed(owner, fields, NO_FIELD_DATA, changes) ?? NO_FIELD_DATA
-  }
-
-  /** The owner's data after the changes, as it is stored; undefined when the request says nothing of it. */
   #changed(
     owner: string,
     fields: ProductDefinition['fields'],
     data: FieldData,
     changes: FieldChanges,
   ): FieldData | undefined {
-    const { timeZone, supply } = this.#context
-    const silent =
-      Object.keys(changes.fieldValues ?? {}).length === 0 &&
-      !changes.addFieldGroups?.length &&
-      !changes.updateFieldGroups?.length &&
-      !changes.removeFieldGroups?.length
-    if (silent) return undefined
-    const changed = changeFields(data, changes, () => supply.uuid())
-    this.#report(owner, changed.reported)
-    return normaliseFieldData(fields, changed.data, timeZone)
+    return changedData(owner, fields, data, changes, this.#changing())
   }
 
-  #report(owner: string, found: FieldErrors): void {
-    if (!found.hasErrors) return
-    const earlier = this.reported.byOwner.get(owner)
-    this.reported.byOwner.set(owner, earlier ? joinFieldErrors(earlier, found) : found)
+  #changing(): AdditionContext {
+    return { ...this.#context, quoteLocator: this.#quote.locator, reported: this.reported }
   }
 }

@@ -91,9 +91,13 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
     fees: new Map(),
     installments: new Map(),
     invoices: new Map(),
+    payments: new Map(),
     endorsements: new Map(),
     cancellations: new Map(),
     reinstatements: new Map(),
+    gracePeriods: new Map(),
+    lapses: new Map(),
+    lapseReinstatements: new Map(),
   }
   return changeDraft(
     empty,

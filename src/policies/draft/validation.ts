@@ -104,7 +104,9 @@ export function validateContent(
       continue
     }
     const found = check(exposure.locator, definition.fields, run.data)
-    if (found.hasErrors) errorsOf(exposure).exposureFieldErrors = found
+    if (!found.hasErrors) continue
+    const entry = errorsOf(exposure)
+    entry.exposureFieldErrors = joinFieldErrors(entry.exposureFieldErrors ?? fieldErrors([]), found)
   }
   for (const run of parts.perilRuns) {
     const peril = aggregate.perils.get(run.perilLocator)

@@ -23,7 +23,7 @@ export function feeInForce(fee: Fee, line: Line): FeeInForce {
       parts.map(part => part.amount),
       amount.currency,
     ),
-    reversed: last?.reversed ?? fee.reversed,
+    reversed: parts.length === 0,
     parts,
   }
 }
@@ -46,3 +46,7 @@ export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency'
     fees.filter(one => !one.reversed).map(one => one.amount),
     currency,
   )
+
+/** Whether someone took the fee back, rather than a cancellation. */
+export const isReversedByHand = ({ modifications }: PolicyAggregate, { changes }: Fee): boolean =>
+  changes.some(change => modifications.get(change.by)?.kind === 'feeUpdate')

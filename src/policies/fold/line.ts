@@ -21,6 +21,12 @@ export const isIssued: Counting = modification => modification.issuedAt !== unde
 export const isStanding: Counting = ({ acceptedAt, issuedAt, invalidatedAt }) =>
   invalidatedAt === undefined && (acceptedAt !== undefined || issuedAt !== undefined)
 
+/**
+ * Whether answers list it among the policy's modifications. The contract knows no name for a change of fees or bills
+ * alone (brief 2.1.3): it counts in the line, unseen.
+ */
+export const isListed = ({ kind }: Modification): boolean => kind !== 'feeUpdate' && kind !== 'scheduleChange'
+
 /** As if this one had been issued last. */
 export const withIssued =
   (locator: Uuid): Counting =>
@@ -30,33 +36,49 @@ export const withIssued =
 /** The quote's modification first, whether issued or not, then those later ones that count. */
 export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Counting = isIssued): Line {
   const segments = [...aggregate.segments.values()].sort((a, b) => a.start - b.start)
+  const standing = new Map<Uuid, PolicySegment>()
   return [...aggregate.modifications.values()]
     .filter(one => one.quoteLocator === quote.locator || (one.quoteLocator === undefined && counts(one)))
     .sort((a, b) => a.number - b.number || a.createdAt - b.createdAt)
-    .map(modification => stepOf(modification, segments))
+    .map(modification => {
+      const step = stepOf(modification, segments, standing)
+      advance(standing, step)
+      return step
+    })
 }
 
-/** An endorsement replaces what its segments continue, marked so once it is issued; others say what they replace. */
-function stepOf(modification: Modification, segments: readonly PolicySegment[]): Step {
-  const made = segments.filter(segment => segment.madeBy === modification.locator)
-  const continuedBy = new Set(
-    modification.kind === 'endorsement' ? made.map(segment => segment.predecessor) : [],
-  )
+/**
+ * An endorsement replaces what its segments continue, and what stood beyond the end that it gives the policy; both
+ * are marked so once it is issued. Others say what they replace.
+ */
+function stepOf(
+  modification: Modification,
+  segments: readonly PolicySegment[],
+  standing: ReadonlyMap<Uuid, PolicySegment>,
+): Step {
+  const { locator, kind, policyEnd } = modification
+  const made = segments.filter(segment => segment.madeBy === locator)
+  const continuedBy = new Set(kind === 'endorsement' ? made.map(segment => segment.predecessor) : [])
+  const isBeyond = (segment: PolicySegment): boolean =>
+    kind === 'endorsement' && segment.start >= policyEnd && standing.has(segment.locator)
   return {
     modification,
     made,
     replaced: segments.filter(
-      segment => segment.replacedBy === modification.locator || continuedBy.has(segment.locator),
+      segment => segment.replacedBy === locator || continuedBy.has(segment.locator) || isBeyond(segment),
     ),
   }
+}
+
+/** Takes the segments that are in force over one step. */
+function advance(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): void {
+  for (const segment of replaced) inForce.delete(segment.locator)
+  for (const segment of made) inForce.set(segment.locator, segment)
 }
 
 /** The segments in force at the end of the line, in the order of time. */
 export function segmentsInForce(line: Line): PolicySegment[] {
   const inForce = new Map<Uuid, PolicySegment>()
-  for (const { made, replaced } of line) {
-    for (const segment of replaced) inForce.delete(segment.locator)
-    for (const segment of made) inForce.set(segment.locator, segment)
-  }
+  for (const step of line) advance(inForce, step)
   return [...inForce.values()].sort((a, b) => a.start - b.start)
 }

@@ -19,9 +19,10 @@ import {
 } from '../../platform/wire.ts'
 
 /**
- * A policy's state as of now (brief 1.1), each policy in one. Of the issued: `withdrawn`; else `cancelled` while a
- * cancellation is issued and not reinstated, whenever it takes effect; else `pending` before the start, `expired`
- * from the end on, and `issued` between the two.
+ * A policy's state as of now (brief 1.1), each policy in one. Of the issued: `lapsed` the legacy way, until it is
+ * reinstated; else `inGrace` while a grace period is open; else `withdrawn`; else `cancelled` while a cancellation is
+ * issued and not reinstated, whenever it takes effect; else `pending` before the start, `expired` from the end on, and
+ * `issued` between the two.
  */
 export const LISTED_STATES = [
   'created',
@@ -29,6 +30,8 @@ export const LISTED_STATES = [
   'declined',
   'finalized',
   'discarded',
+  'lapsed',
+  'inGrace',
   'pending',
   'issued',
   'expired',

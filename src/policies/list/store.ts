@@ -1,5 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
+import { gracePeriods } from '../../lapses/tables.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
 import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { fromMinor } from '../../platform/money.ts'
@@ -8,7 +9,7 @@ import { termMatches } from '../../platform/search/matching.ts'
 import type { Search, SearchTerm } from '../../platform/search/terms.ts'
 import type { Instant } from '../../platform/time.ts'
 import { policyholders } from '../../policyholders/tables.ts'
-import type { PolicyAggregate } from '../aggregate.ts'
+import type { ModificationKind, PolicyAggregate } from '../aggregate.ts'
 import { NeedsWholePolicy, type Unread } from '../part.ts'
 import { readPolicy } from '../store/rows.ts'
 import { modifications, policies, policyTerms, quotes, reinstatements } from '../tables.ts'
@@ -31,11 +32,23 @@ const cancelledState = sql`(
         and ${reinstatements.state} = 'issued'
         and ${reinstatements.cancellationLocator} = cast(${modifications.transactionLocator} as integer)) end)`
 
+/** The number of the policy's last issued modification of that kind; null without one. */
+const lastOf = (kind: ModificationKind): SQL => sql`(
+  select max(${modifications.number}) from ${modifications}
+  where ${modifications.policyLocator} = ${policies.locator} and ${modifications.issuedAt} is not null
+    and ${modifications.kind} = ${kind})`
+
+/** A legacy lapse that no reinstatement followed comes first, then a grace period that is open (brief 1.1). */
+const unpaidState = sql`case
+  when ${lastOf('lapse')} > coalesce(${lastOf('reinstatement')}, -1) then 'lapsed'
+  when exists (select 1 from ${gracePeriods}
+    where ${gracePeriods.policyLocator} = ${policies.locator} and ${gracePeriods.settledAt} is null) then 'inGrace' end`
+
 /** The state of a policy, `policyState` taken further: a ListedState. Nothing stores it. */
 const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
   when ${policies.discardedAt} is not null then 'discarded'
   when ${policies.issuedAt} is null then ${stateOfQuote}
-  else coalesce(${cancelledState}, case
+  else coalesce(${unpaidState}, ${cancelledState}, case
     when ${policies.originalStart} > ${now} then 'pending'
     when ${policies.effectiveEnd} <= ${now} then 'expired'
     else 'issued' end) end`

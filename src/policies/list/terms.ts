@@ -115,13 +115,17 @@ function searchableData(aggregate: PolicyAggregate, searchable: SearchableFields
  * Whether a record is of the selected quote or a later transaction that stands, and not replaced from its start on by an issued
  * one. What was cancelled stays: the policy is found by what it covered.
  */
-function holding(aggregate: PolicyAggregate) {
+export function holding(aggregate: PolicyAggregate) {
   const { modifications } = aggregate
   const selected = selectedQuote(aggregate).locator
   const replaces = (by: Uuid): boolean => {
     const modification = modifications.get(by)
     if (modification?.issuedAt === undefined) return false
-    return modification.kind !== 'cancellation' && modification.kind !== 'withdrawal'
+    return (
+      modification.kind !== 'cancellation' &&
+      modification.kind !== 'withdrawal' &&
+      modification.kind !== 'lapse'
+    )
   }
   return ({ madeBy, replacedBy, cuts = [], start }: Replaceable): boolean => {
     const { quoteLocator = selected, invalidatedAt } = modifications.get(madeBy) ?? {}

@@ -1,6 +1,12 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import { sql } from 'drizzle-orm'
+import { withCredit } from '../../billing/payments/credit-use.ts'
+import { decidePayment } from '../../billing/payments/decision.ts'
+import { paymentNamed } from '../../billing/payments/payment.ts'
+import { paymentResponse } from '../../billing/payments/payment-response.ts'
+import { creditGuard } from '../../billing/payments/store.ts'
+import { invoiceResponse } from '../../billing/projection.ts'
 import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { cancellationResponse } from '../../cancellations/projection.ts'
@@ -9,6 +15,9 @@ import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
 import { partOf } from '../../endorsements/touches.ts'
+import { decideAmountDue, decideLapse, gracePeriodOf, lapseReinstatementOf } from '../../lapses/decision.ts'
+import { gracePeriodResponse, lapseReinstatementResponse } from '../../lapses/projection.ts'
+import { pastDueTimers } from '../../lapses/timers.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -55,18 +64,22 @@ import {
   decideUpdate,
 } from '../decision.ts'
 import { digitsForChanges } from '../draft/request.ts'
-import { decideInvoicing } from '../invoicing.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
+import { decideInvoicing, decideNextInvoice } from '../invoicing.ts'
 import { termQueries } from '../list/store.ts'
 import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
+import { feeSummary } from '../projection/fees.ts'
 import { policyResponse } from '../projection/policy.ts'
 import { policyView } from '../projection/view.ts'
+import { decideScheduleChange } from '../schedule-change.ts'
 import { differenceQueries } from '../store/aggregates.ts'
-import { loadGround, loadPart, loadPolicy } from '../store/loading.ts'
+import { loadGround, loadPart, loadPolicy, loadVersion } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import { decideTermEnd } from '../term-end.ts'
+import { decideUpgrade } from '../upgrade/decision.ts'
 import type { PolicyMessage, PolicyOperation } from './message.ts'
 
 /** What an object remembers of its policy between operations; dropped on any error. */
@@ -131,8 +144,13 @@ async function attemptTwice(
   }
 }
 
-/** Operations that store nothing. */
-const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set(['price', 'underwriting', 'change'])
+/** Operations that store nothing; a dry run of an upgrade does not either. */
+const SHOWN_ONLY: ReadonlySet<PolicyOperation['kind']> = new Set([
+  'price',
+  'underwriting',
+  'change',
+  'amountDue',
+])
 
 /** Of a large policy a part may do; where it does not, the whole policy is read. */
 async function attempt(
@@ -184,13 +202,15 @@ async function attemptOn(
       before: undefined,
       loaded: { ...ground, aggregate: planned.aggregate },
       planned,
+      attempt: creation,
       answer: policyAnswer(operation),
       subject: String(locator),
       plugins,
     })
   }
 
-  const stored = !SHOWN_ONLY.has(operation.kind)
+  const isDryRun = operation.kind === 'upgrade' && operation.request.dryRun
+  const stored = !SHOWN_ONLY.has(operation.kind) && !isDryRun
   const trust = stored ? 'guarded' : 'unguarded'
   const loaded = await remembered(context, database, memory, locator, trust, part)
   const plain = attemptWith(locatorSupply(shard, []))
@@ -203,6 +223,7 @@ async function attemptOn(
       before: loaded.aggregate,
       loaded: { ...loaded, aggregate: planned.aggregate },
       planned,
+      attempt: plain,
       answer,
       subject,
       plugins,
@@ -237,8 +258,60 @@ async function attemptOn(
       if (!planned) return VOID
       return await recorded(planned, reinstatementAnswer(reinstatement), `${locator}/${reinstatement}`)
     }
+    case 'lapse': {
+      const { planned, shown } = await decideLapse(loaded, operation.operation, plain)
+      if (!planned) return VOID
+      if (!shown) return await recorded(planned, () => VOID)
+      if ('gracePeriod' in shown)
+        return await recorded(
+          planned,
+          gracePeriodAnswer(shown.gracePeriod),
+          `${locator}/gracePeriod/${shown.gracePeriod}`,
+        )
+      return await recorded(
+        planned,
+        lapseReinstatementAnswer(shown.reinstatement),
+        `${locator}/reinstatement/${shown.reinstatement}`,
+      )
+    }
+    case 'amountDue':
+      return json(await decideAmountDue(loaded, operation.reinstatement, operation.effectiveAt, plain))
+    case 'payment': {
+      const { planned, payment } = await decidePayment(loaded, operation.operation, plain)
+      return await recorded(planned, paymentAnswer(payment), `${locator}/${payment}`)
+    }
+    case 'nextInvoice': {
+      const { planned, invoice } = await decideNextInvoice(loaded, plain)
+      return await recorded(planned, invoiceAnswer(invoice), `${locator}/${invoice}`)
+    }
+    case 'fees': {
+      const { newFees, reverseFees } = operation.request
+      if (newFees.length + reverseFees.length === 0) return feesAnswer(loaded)
+      const supply = await digits(DIGITS_FOR_FEE_UPDATE)
+      const { aggregate, product } = loaded
+      const context = { product, now: plain.now, supply }
+      return await recorded(planFeeUpdate(aggregate, operation.request, context), feesAnswer)
+    }
+    case 'paymentSchedule': {
+      const planned = await decideScheduleChange(loaded, operation.name, plain)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
     case 'change':
       return json(await decideChange(loaded, operation.of, plain))
+    case 'upgrade': {
+      const target = await loadVersion(context, database, operation.request.configVersion)
+      const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)
+      // The policy may have the version already because this very request was carried out before.
+      if (!upgraded) return (await storedAnswer(context, database)) ?? json(answer)
+      return await record(context, database, memory, {
+        before: loaded.aggregate,
+        ...upgraded,
+        attempt: plain,
+        answer: () => json(answer),
+        subject: String(locator),
+        plugins,
+      })
+    }
     case 'invoice': {
       const planned = await decideInvoicing(loaded, plain)
       return planned ? await recorded(planned, () => VOID) : VOID
@@ -268,6 +341,8 @@ const policyAnswer =
   ({ aggregate, product }) =>
     json(policyResponse(aggregate, product, { summarizeQuotes }))
 
+const feesAnswer: AnswerOf = ({ aggregate }) => json(feeSummary(aggregate))
+
 const endorsementAnswer =
   (locator: EndorsementLocator): AnswerOf =>
   ({ aggregate, product }) =>
@@ -282,6 +357,26 @@ const reinstatementAnswer =
   (locator: Uuid): AnswerOf =>
   ({ aggregate, product }) =>
     json(reinstatementResponse(aggregate, reinstatementOf(aggregate, locator), product))
+
+const gracePeriodAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate, product }) =>
+    json(gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product))
+
+const lapseReinstatementAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(lapseReinstatementResponse(aggregate, lapseReinstatementOf(aggregate, locator)))
+
+const paymentAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(paymentResponse(paymentNamed(aggregate, locator)))
+
+const invoiceAnswer =
+  (locator: Uuid): AnswerOf =>
+  ({ aggregate }) =>
+    json(invoiceResponse(aggregate, locator))
 
 const quoteAnswer =
   (locator: QuoteLocator, { action }: QuoteOperation): AnswerOf =>
@@ -299,6 +394,7 @@ type Recording = {
   before: PolicyAggregate | undefined
   loaded: Loaded
   planned: Planned
+  attempt: Attempt
   answer: AnswerOf
   /** The policy's locator, or `policy/quote`: what the answer shows. */
   subject: string
@@ -306,16 +402,17 @@ type Recording = {
   plugins: PluginSessions
 }
 
-/** Commits what was planned and remembers it. */
+/** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
 async function record(
   context: RequestContext,
   database: Database,
   memory: PolicyMemory,
-  { before, loaded, planned, answer: answerOf, subject, plugins }: Recording,
+  { before, loaded, planned: plan, attempt, answer: answerOf, subject, plugins }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
   const version = (before?.policy.version ?? 0) + 1
   const after: PolicyAggregate = { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } }
-  const recorded = { ...loaded, aggregate: after }
+  const recorded = { ...loaded, aggregate: after, credit }
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
     shard: shardOfDigits(after.policy.locator),
@@ -323,6 +420,7 @@ async function record(
       policyGuard(before, after),
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
       ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
+      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
     ],
     facts: [
       ...differenceQueries(database, before, after, loaded.unread),
@@ -330,7 +428,7 @@ async function record(
       ...plugins.facts(),
     ],
     events: [...planned.events, ...plugins.events()],
-    timers: planned.timers,
+    timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
     answer,
     subject,
   })

@@ -1,18 +1,23 @@
 // What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
 
+import type { PaymentOperation } from '../../billing/payments/decision.ts'
 import type { CancellationOperation } from '../../cancellations/decision.ts'
 import type { EndorsementOperation } from '../../endorsements/decision.ts'
+import type { LapseOperation } from '../../lapses/decision.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey } from '../../platform/context.ts'
 import type { RefusalData } from '../../platform/errors.ts'
 import type { PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
 import type { QuoteOperation } from '../../quotes/decision.ts'
 import type { ReinstatementOperation } from '../../reinstatements/decision.ts'
+import type { FeeUpdateRequest } from '../contract/fees.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../contract/requests.ts'
 import type { PlannedChange } from '../planned-change.ts'
 import type { TermEndNotice } from '../term-end.ts'
+import type { PolicyUpgradeRequest } from '../upgrade/contract.ts'
 
 export type PolicyOperation =
   /** `digits` are the locators leased for it; the first is the policy's own. */
@@ -28,8 +33,20 @@ export type PolicyOperation =
   /** An action on the policy's cancellations, or a cancellation without a record. */
   | { kind: 'cancellation'; operation: CancellationOperation }
   | { kind: 'reinstatement'; operation: ReinstatementOperation }
+  /** Grace periods, legacy lapses and their reinstatements. */
+  | { kind: 'lapse'; operation: LapseOperation }
+  /** What a lapsed policy's reinstatement would ask for; nothing is stored. */
+  | { kind: 'amountDue'; reinstatement: Uuid; effectiveAt: Instant }
+  | { kind: 'payment'; operation: PaymentOperation }
+  /** The earliest planned invoice, before its time. */
+  | { kind: 'nextInvoice' }
+  /** Fees added and taken back; answers with the policy's fees. */
+  | { kind: 'fees'; request: FeeUpdateRequest }
+  | { kind: 'paymentSchedule'; name: string }
   /** What a cancellation or reinstatement would change of the price; nothing is stored. */
   | { kind: 'change'; of: PlannedChange }
+  /** To another version of the configuration; with `dryRun` nothing is stored. */
+  | { kind: 'upgrade'; request: PolicyUpgradeRequest }
   /** Prices without storing anything; `due` in the form of GET. */
   | { kind: 'price'; due: boolean }
   /** The decision as stored, or as it would be now. */

@@ -38,3 +38,21 @@ export const reinstatementDeadline = ofPolicy(({ payload }) => ({
   kind: 'reinstatement',
   operation: { action: 'expire', reinstatement: payload.reinstatementLocator as Uuid },
 }))
+
+/** An invoice is past due. */
+export const invoicePastDue = ofPolicy(({ payload }) => ({
+  kind: 'lapse',
+  operation: { action: 'pastDue', invoice: payload.invoiceLocator as Uuid },
+}))
+
+/** A grace period is over. */
+export const gracePeriodOver = ofPolicy(({ payload }) => ({
+  kind: 'lapse',
+  operation: { action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid },
+}))
+
+/** A lapsed policy cannot be reinstated any more. */
+export const reinstatementPeriodOver = ofPolicy(({ payload }) => ({
+  kind: 'lapse',
+  operation: { action: 'periodEnd', reinstatement: payload.reinstatementLocator as Uuid },
+}))

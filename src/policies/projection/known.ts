@@ -7,7 +7,15 @@
 //   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
 // - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
 import type { Invoice } from '../../billing/invoice.ts'
+import { type Payment, paymentsOf } from '../../billing/payments/payment.ts'
+import {
+  type GracePeriod,
+  type Lapse,
+  type LapseReinstatement,
+  reinstatementStatus,
+} from '../../lapses/records.ts'
 import type { Uuid } from '../../platform/locators.ts'
+import { zero } from '../../platform/money.ts'
 import { type Instant, later } from '../../platform/time.ts'
 import type {
   Cancellation,
@@ -21,6 +29,7 @@ import type {
   Reinstatement,
 } from '../aggregate.ts'
 import { isStanding } from '../fold/line.ts'
+import { configVersionAt } from '../upgrade/version-at.ts'
 
 type Stamp = Instant | undefined
 
@@ -45,7 +54,12 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     return made && { ...made, cuts: run.cuts.filter(cut => isKnown(cut.by)) }
   }
   const known: PolicyAggregate = {
-    policy: { ...policy, ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']) },
+    policy: {
+      ...policy,
+      configVersion: configVersionAt(policy, asOf),
+      upgrades: policy.upgrades?.filter(one => one.at <= asOf),
+      ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']),
+    },
     quotes: quotesThen(aggregate, asOf),
     modifications,
     segments: kept(aggregate.segments, asOf, madeThen),
@@ -62,14 +76,18 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
         : undefined,
     ),
     installments: mapped(aggregate.installments, (one): PlannedInstallment | undefined =>
-      isKnown(one.modificationLocator)
-        ? { ...one, absorbedBy: isKnown(one.absorbedBy) ? one.absorbedBy : undefined }
-        : undefined,
+      isKnown(one.modificationLocator) ? { ...one, absorbedBy: one.absorbedBy.filter(isKnown) } : undefined,
     ),
-    invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, asOf)),
+    invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, paymentsOf(aggregate, one), asOf)),
+    payments: mapped(aggregate.payments, one =>
+      paymentThen(one, aggregate.invoices.get(one.invoiceLocator)!, asOf),
+    ),
     endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
     cancellations: kept(aggregate.cancellations, asOf, one => cancellationThen(one, asOf)),
     reinstatements: kept(aggregate.reinstatements, asOf, one => reinstatementThen(one, modifications, asOf)),
+    gracePeriods: kept(aggregate.gracePeriods, asOf, one => gracePeriodThen(one, asOf)),
+    lapses: mapped(aggregate.lapses, (one): Lapse | undefined => (one.createdAt <= asOf ? one : undefined)),
+    lapseReinstatements: kept(aggregate.lapseReinstatements, asOf, one => lapseReinstatementThen(one, asOf)),
   }
   return policy.updatedAt <= asOf ? known : { ...known, policy: policyThen(known) }
 }
@@ -133,16 +151,45 @@ function modificationThen(modification: Modification, asOf: Instant): Modificati
   }
 }
 
-function invoiceThen(invoice: Invoice, asOf: Instant): Invoice {
+/** A change of its status may have moved its due time; a payment of a part changes no status. */
+function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
   const statuses = invoice.statuses.filter(one => one.at <= asOf)
-  const updatedAt = invoice.updatedAt <= asOf ? invoice.updatedAt : statuses.at(-1)!.at
-  return { ...invoice, statuses, updatedAt }
+  const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
+  const updatedAt = latest(statuses.at(-1)!.at, [
+    by(invoice.updatedAt, asOf),
+    ...payments.flatMap(one => [by(one.postedAt, asOf), by(one.reversedAt, asOf)]),
+  ])
+  return { ...invoice, statuses, dueAt: moved?.dueBefore ?? invoice.dueAt, updatedAt }
+}
+
+/** Of an invoice that was written off only later a part was paid, and nothing credited yet. */
+function paymentThen(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
+  if (payment.postedAt > asOf) return undefined
+  const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
+  const then = isFreed ? { ...payment, credited: zero(payment.amount.currency) } : payment
+  return by(then.reversedAt, asOf) === then.reversedAt ? then : { ...then, reversedAt: undefined }
 }
 
 function cancellationThen(cancellation: Cancellation, asOf: Instant): Cancellation {
   const { issuedAt } = trimmed(cancellation, asOf, ['issuedAt'])
   if (issuedAt !== undefined || cancellation.updatedAt <= asOf) return cancellation
   return { ...cancellation, state: 'draft', issuedAt, modificationLocator: undefined }
+}
+
+/** Its end and what else was changed since are those of now. */
+function gracePeriodThen(grace: GracePeriod, asOf: Instant): GracePeriod {
+  const { settledAt } = trimmed(grace, asOf, ['settledAt'])
+  if (settledAt !== undefined || grace.updatedAt <= asOf) return grace
+  return { ...grace, state: 'open', settledAt, cancellationLocator: undefined }
+}
+
+function lapseReinstatementThen(reinstatement: LapseReinstatement, asOf: Instant): LapseReinstatement {
+  if (reinstatement.updatedAt <= asOf) return reinstatement
+  const statuses = reinstatement.statuses.filter(one => one.at <= asOf)
+  const then = { ...reinstatement, statuses, updatedAt: statuses.at(-1)!.at }
+  return reinstatementStatus(then) === 'open'
+    ? { ...then, effectiveAt: undefined, modificationLocator: undefined }
+    : then
 }
 
 type Modifications = ReadonlyMap<Uuid, Modification>
@@ -226,9 +273,12 @@ function policyThen({
   const issued = [...modifications.values()]
     .filter(one => one.quoteLocator === undefined && one.issuedAt !== undefined)
     .sort((a, b) => a.issuedAt! - b.issuedAt! || a.number - b.number)
-  const schedules = [...endorsements.values()]
-    .filter(one => one.issuedAt !== undefined && one.changes.newPaymentScheduleName !== undefined)
-    .sort((a, b) => a.issuedAt! - b.issuedAt!)
+  const schedules = [
+    ...[...endorsements.values()].map(one => [one.issuedAt, one.changes.newPaymentScheduleName] as const),
+    ...issued.map(one => [one.issuedAt, one.newPaymentScheduleName] as const),
+  ]
+    .filter(([at, name]) => at !== undefined && name !== undefined)
+    .sort(([a], [b]) => a! - b!)
   return {
     ...policy,
     originalStart: quote.contractStart,
@@ -237,11 +287,12 @@ function policyThen({
       (end, { kind, policyEnd }) => (kind === 'reinstatement' ? later(end, policyEnd) : policyEnd),
       quote.contractEnd,
     ),
-    paymentScheduleName: schedules.at(-1)?.changes.newPaymentScheduleName ?? quote.paymentScheduleName,
+    paymentScheduleName: schedules.at(-1)?.[1] ?? quote.paymentScheduleName,
     updatedAt: latest(policy.createdAt, [
       policy.finalizedAt,
       policy.issuedAt,
       policy.discardedAt,
+      ...(policy.upgrades ?? []).map(one => one.at),
       quote.updatedAt,
       ...[...quotes.values()].map(one => one.createdAt),
       ...transactions.flatMap(one => [one.createdAt, one.updatedAt, one.issuedAt]),

@@ -2,30 +2,36 @@
 // add up to that of their modification, to the cent.
 import { derivedUuid } from '../../platform/locators.ts'
 import { type Money, minus, plus, toNumber, zero } from '../../platform/money.ts'
+import type { Modification, Policy } from '../aggregate.ts'
 import type {
   ExposureModificationResponse,
   PerilModificationResponse,
   PolicyModificationResponse,
 } from '../contract/modification.ts'
-import type { Step } from '../fold/line.ts'
+import { isListed, type Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
 import { measureOf, shares } from '../fold/shares.ts'
+import { configVersionAt } from '../upgrade/version-at.ts'
 import { textIfAny, underwritingResponse } from './parts.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './view.ts'
 
+/** Numbered as they are listed, so that what is not listed leaves no gap. */
 export const modificationResponses = (view: PolicyView): PolicyModificationResponse[] =>
-  view.line.map(step => modificationResponse(view, step))
+  view.line
+    .filter(step => isListed(step.modification))
+    .map((step, number) => modificationResponse(view, step, number))
 
-function modificationResponse(view: PolicyView, step: Step): PolicyModificationResponse {
+function modificationResponse(view: PolicyView, step: Step, number: number): PolicyModificationResponse {
   const { premiumChange, underwriting, ...modification } = step.modification
-  const { currency, configVersion } = view.aggregate.policy
+  const { policy } = view.aggregate
+  const { currency } = policy
   const segments = step.made.map(segment => segment.locator)
   return {
     ...view.record,
     locator: modification.locator,
     name: modification.name,
     displayId: String(modification.displayId),
-    number: modification.number,
+    number,
     createdTimestamp: String(modification.createdAt),
     updatedTimestamp: String(modification.updatedAt),
     issuedTimestamp: textIfAny(modification.issuedAt),
@@ -43,8 +49,14 @@ function modificationResponse(view: PolicyView, step: Step): PolicyModificationR
     mediaByLocator: {},
     fieldValues: {},
     fieldGroupsByLocator: {},
-    configVersion,
+    configVersion: pricedBy(policy, step.modification),
   }
+}
+
+/** The version that it was priced by; of a draft, that which it would be priced by now. */
+function pricedBy(policy: Policy, { premiumChange, underwriting, createdAt }: Modification): number {
+  if (premiumChange === undefined) return policy.configVersion
+  return configVersionAt(policy, underwriting?.at ?? createdAt)
 }
 
 /** One entry for each exposure that the step touched, and for each run that it gave one. */
@@ -105,7 +117,7 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   const measure = measureOf(modification.proration ?? 'monthly', view.aggregate.policy.timeZone)
   for (const replaced of pieces.filter(one => one.piece.replacedBy === by)) {
     const before = replaced.piece.amounts?.premium
-    const successors = made.filter(one => isWithin(one.piece, replaced.piece))
+    const successors = made.filter(one => continues(one.piece, replaced.piece))
     const parts =
       before &&
       shares(
@@ -134,4 +146,6 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   return [...entries.values(), ...gone]
 }
 
-const isWithin = (piece: Piece, of: Piece): boolean => of.start <= piece.start && piece.end <= of.end
+/** It may go on beyond the other's end, where the policy does. */
+const continues = (piece: Piece, other: Piece): boolean =>
+  other.start <= piece.start && piece.start < other.end

@@ -1,5 +1,7 @@
 // The rows of policies: read whole in one batch, written by what differs.
 import { type SQL, sql } from 'drizzle-orm'
+import { invoices, payments } from '../../billing/tables.ts'
+import { gracePeriods, lapseReinstatements, lapses } from '../../lapses/tables.ts'
 import {
   type Database,
   deleteRows,
@@ -29,6 +31,11 @@ export type PolicySelection =
   | { renewalLocator: EndorsementLocator }
   | { cancellationLocator: CancellationLocator }
   | { reinstatementLocator: Uuid }
+  | { gracePeriodLocator: Uuid }
+  | { lapseLocator: Uuid }
+  | { lapseReinstatementLocator: Uuid }
+  | { invoiceLocator: Uuid }
+  | { paymentLocator: Uuid }
   | { policyholderLocator: Uuid }
 
 /**
@@ -48,6 +55,11 @@ type Choice =
   | 'renewalLocator'
   | 'cancellationLocator'
   | 'reinstatementLocator'
+  | 'gracePeriodLocator'
+  | 'lapseLocator'
+  | 'lapseReinstatementLocator'
+  | 'invoiceLocator'
+  | 'paymentLocator'
   | 'policyholderLocator'
 
 const chosen = sql.placeholder('chosen')
@@ -60,6 +72,11 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   renewalLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'renewal')`,
   cancellationLocator: sql`= (select policy_locator from ${cancellations} where locator = ${chosen})`,
   reinstatementLocator: sql`= (select policy_locator from ${reinstatements} where locator = ${chosen})`,
+  gracePeriodLocator: sql`= (select policy_locator from ${gracePeriods} where locator = ${chosen})`,
+  lapseLocator: sql`= (select policy_locator from ${lapses} where locator = ${chosen})`,
+  lapseReinstatementLocator: sql`= (select policy_locator from ${lapseReinstatements} where locator = ${chosen})`,
+  invoiceLocator: sql`= (select policy_locator from ${invoices} where locator = ${chosen})`,
+  paymentLocator: sql`= (select policy_locator from ${payments} where locator = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
 }
 

@@ -1,9 +1,10 @@
 // What an operation on a policy needs to know, read in one batch: the policy, its policyholder, and which
 // configuration its version stands for today.
 import { sql } from 'drizzle-orm'
+import { CREDITS, type CreditRow, creditQuery, readCredit } from '../../billing/payments/store.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../../configuration/cache.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
-import { versionQuery } from '../../configuration/store.ts'
+import { type VersionRow, versionQuery } from '../../configuration/store.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
@@ -13,7 +14,7 @@ import { policyholderQuery, readPolicyholder } from '../../policyholders/store.t
 import { policyholders } from '../../policyholders/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import type { Part } from '../part.ts'
-import type { Ground, Loaded } from '../surroundings.ts'
+import type { Ground, Loaded, Version } from '../surroundings.ts'
 import { policies } from '../tables.ts'
 import {
   AGGREGATE_QUERIES,
@@ -34,27 +35,47 @@ export async function loadGround(
 ): Promise<Ground> {
   const locator = readUuid(request.policyholderLocator)
   if (!locator) throw notFound('policyholder', request.policyholderLocator)
-  const [holders, versions] = await database.batch([
+  const [holders, versions, credits] = await database.batch([
     policyholderQuery(database, locator),
     versionQuery(database, request.configVersion),
+    creditQuery(database, locator),
   ])
   if (!holders[0]) throw notFound('policyholder', request.policyholderLocator)
-  const version = versions[0]
-  if (!version && request.configVersion !== undefined)
-    throw new Refusal(
-      'unknownConfigVersion',
-      `There is no configuration version ${request.configVersion}; GET /deployments/versions lists them.`,
-    )
-  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
-  const configuration = await loadConfiguration(context.env, context.tenant, version.hash, context.calls)
+  const { configuration, configVersion } = await versionOf(context, versions[0], request.configVersion)
   return {
     policyholder: readPolicyholder(holders[0]),
     configuration,
-    configVersion: version.version,
+    configVersion,
     timeZone: configuration.configuration.timeZone,
     currency: configuration.configuration.currency,
     product: productOf(configuration, request.productName),
+    credit: readCredit(credits, configuration.configuration.currency),
   }
+}
+
+/** A version of the configuration, the latest for undefined; refuses with 400 one that there is not. */
+export async function loadVersion(
+  context: RequestContext,
+  database: Database,
+  asked: number | undefined,
+): Promise<Version> {
+  const [versions] = await database.batch([versionQuery(database, asked)])
+  return await versionOf(context, versions[0], asked)
+}
+
+async function versionOf(
+  { env, tenant, calls }: RequestContext,
+  version: VersionRow | undefined,
+  asked: number | undefined,
+): Promise<Version> {
+  if (!version && asked !== undefined)
+    throw new Refusal(
+      'unknownConfigVersion',
+      `There is no configuration version ${asked}; GET /deployments/versions lists them.`,
+    )
+  if (!version) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  const configuration = await loadConfiguration(env, tenant, version.hash, calls)
+  return { configuration, configVersion: version.version }
 }
 
 function productOf({ configuration }: LoadedConfiguration, name: string): ProductDefinition {
@@ -76,7 +97,7 @@ export async function loadPolicy(
 ): Promise<Loaded> {
   const results = (await database.batch([
     ...aggregateQueries(database, selection),
-    ...chosenQueries(database, selection, HOLDERS, VERSIONS),
+    ...chosenQueries(database, selection, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]
   return await loadedFrom(
     context,
@@ -95,10 +116,10 @@ export async function loadPart(
 ): Promise<Loaded> {
   const results = (await database.batch([
     ...partQueries(database, locator, part),
-    ...chosenQueries(database, { locator }, HOLDERS, VERSIONS),
+    ...chosenQueries(database, { locator }, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]
   const joined = joinedParts(results)
-  const loaded = await loadedFrom(context, { locator }, joined, results.slice(-2))
+  const loaded = await loadedFrom(context, { locator }, joined, results.slice(-3))
   return { ...loaded, unread: unreadOf(joined, loaded.aggregate) }
 }
 
@@ -110,13 +131,18 @@ async function loadedFrom(
 ): Promise<Loaded> {
   const [aggregate] = readAggregates(rows)
   if (!aggregate) throw notFoundAs(selection)
-  const [holders, versions] = surroundings as [(typeof policyholders.$inferSelect)[], { hash: string }[]]
+  const [holders, versions, credits] = surroundings as [
+    (typeof policyholders.$inferSelect)[],
+    { hash: string }[],
+    CreditRow[],
+  ]
   const configuration = await loadConfiguration(context.env, context.tenant, versions[0]!.hash, context.calls)
   return {
     aggregate,
     policyholder: readPolicyholder(holders[0]!),
     configuration,
     product: productOf(configuration, aggregate.policy.productName),
+    credit: readCredit(credits, aggregate.policy.currency),
   }
 }
 

@@ -1,7 +1,9 @@
 // How each kind of record of a policy lies in its table. Amounts become whole minor units, nulls become absence.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Invoice } from '../../billing/invoice.ts'
-import { installments, invoices } from '../../billing/tables.ts'
+import type { Payment } from '../../billing/payments/payment.ts'
+import { installments, invoices, payments } from '../../billing/tables.ts'
+import { gracePeriods, lapseReinstatements, lapses } from '../../lapses/tables.ts'
 import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
 import type { Instant } from '../../platform/time.ts'
@@ -121,11 +123,30 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   endorsements: collection<'endorsements', typeof endorsements>(endorsements, 'locator'),
   cancellations: collection<'cancellations', typeof cancellations>(cancellations, 'locator'),
   reinstatements: collection<'reinstatements', typeof reinstatements>(reinstatements, 'rowid'),
+  gracePeriods: collection<'gracePeriods', typeof gracePeriods>(gracePeriods, 'rowid'),
+  lapses: collection<'lapses', typeof lapses>(lapses, 'rowid'),
+  lapseReinstatements: collection<'lapseReinstatements', typeof lapseReinstatements>(
+    lapseReinstatements,
+    'rowid',
+  ),
   installments: collection<'installments', typeof installments>(installments, 'number'),
   invoices: collection<'invoices', typeof invoices>(invoices, 'display_id', {
     fromRow: (row): Invoice => ({
       ...(present(row) as unknown as Invoice),
       policyLocator: row.policyLocator as PolicyLocator,
+    }),
+  }),
+  payments: collection<'payments', typeof payments>(payments, 'display_id', {
+    toRow: (payment: Payment) => ({
+      ...payment,
+      amount: payment.amount.minor,
+      credited: payment.credited.minor,
+      currency: payment.amount.currency,
+    }),
+    fromRow: ({ currency: _, ...row }, currency): Payment => ({
+      ...(present(row) as unknown as Payment),
+      amount: fromMinor(row.amount, currency),
+      credited: fromMinor(row.credited, currency),
     }),
   }),
 }

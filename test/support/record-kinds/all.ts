@@ -1,4 +1,6 @@
-import { invoiceKind, policyKind, quoteKind } from './new-business.ts'
+import { invoiceKind, paymentKind } from './billing.ts'
+import { gracePeriodKind, lapseReinstatementKind } from './lapses.ts'
+import { policyKind, quoteKind } from './new-business.ts'
 import type { RecordKind } from './record-kind.ts'
 import { cancellationKind, endorsementKind, reinstatementKind, renewalKind } from './transactions.ts'
 
@@ -7,8 +9,11 @@ export const RECORD_KINDS: readonly RecordKind[] = [
   policyKind,
   quoteKind,
   invoiceKind,
+  paymentKind,
   endorsementKind,
   renewalKind,
   cancellationKind,
   reinstatementKind,
+  gracePeriodKind,
+  lapseReinstatementKind,
 ]

@@ -1,14 +1,8 @@
-// Policies, quotes and invoices.
-import {
-  INVOICE_TRANSITIONS,
-  type InvoiceAction,
-  type InvoiceStatus,
-  invalidated,
-  invoiceStatus,
-} from '../../../src/billing/invoice.ts'
+// Policies and quotes.
 import { decideEndorsement } from '../../../src/endorsements/decision.ts'
-import type { QuoteLocator, Uuid } from '../../../src/platform/locators.ts'
-import { type QuoteState, selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'
+import type { QuoteLocator } from '../../../src/platform/locators.ts'
+import { type QuoteState, selectedQuote } from '../../../src/policies/aggregate.ts'
+import { FeeUpdateRequest } from '../../../src/policies/contract/fees.ts'
 import { PolicyUpdateRequest } from '../../../src/policies/contract/requests.ts'
 import {
   decideDiscard,
@@ -16,7 +10,9 @@ import {
   decideIssue,
   decideUpdate,
 } from '../../../src/policies/decision.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../../../src/policies/fee-update.ts'
 import type { Planned } from '../../../src/policies/planned.ts'
+import { decideScheduleChange } from '../../../src/policies/schedule-change.ts'
 import type { Loaded } from '../../../src/policies/surroundings.ts'
 import {
   POLICY_TRANSITIONS,
@@ -24,6 +20,8 @@ import {
   type PolicyState,
   policyState,
 } from '../../../src/policies/transitions.ts'
+import { PolicyUpgradeRequest } from '../../../src/policies/upgrade/contract.ts'
+import { decideUpgrade } from '../../../src/policies/upgrade/decision.ts'
 import { PolicyQuoteUpdateRequest } from '../../../src/quotes/contract-quote.ts'
 import { decideQuote, type QuoteOperation } from '../../../src/quotes/decision.ts'
 import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/quotes/transitions.ts'
@@ -75,6 +73,26 @@ export const policyKind = kind<PolicyAction, PolicyState, undefined>('policy', P
     renew: async loaded => (await decideEndorsement(loaded, renewing(loaded, 'issued'), attempt())).planned,
     cancel: loaded => carriedOut(loaded, { action: 'legacy', coverageEndAt: halfway(loaded) }),
     withdraw: loaded => carriedOut(loaded, { action: 'withdraw' }),
+    upgrade: async loaded => {
+      const { configuration } = loaded
+      const request = PolicyUpgradeRequest.parse({})
+      return decideUpgrade(loaded, { configuration, configVersion: 2 }, request, STORY_BEGINS).upgraded
+        ?.planned
+    },
+    changeFees: async loaded => {
+      const { policy } = loaded.aggregate
+      const span = { startTimestamp: policy.originalStart, endTimestamp: policy.originalEnd }
+      const request = { newFees: [{ feeName: 'policy_fee', amount: '1', ...span }], reverseFees: [] }
+      const { now, digits } = attempt()
+      const context = { product: loaded.product, now, supply: await digits(DIGITS_FOR_FEE_UPDATE) }
+      return planFeeUpdate(loaded.aggregate, FeeUpdateRequest.parse(request), context)
+    },
+    reschedule: async loaded => {
+      const other = loaded.product.paymentSchedules.find(
+        one => one.name !== loaded.aggregate.policy.paymentScheduleName,
+      )!
+      return await decideScheduleChange(loaded, other.name, attempt())
+    },
   },
 })
 
@@ -93,7 +111,7 @@ async function quoteAfter(name: string, ...actions: QuoteOperation[]): Promise<S
   return { loaded, record: quote }
 }
 
-const quoteAction =
+export const quoteAction =
   (operation: QuoteOperation) =>
   async (loaded: Loaded, quote: QuoteLocator): Promise<Planned> =>
     (await decideQuote(loaded, quote, operation, attempt())).planned
@@ -118,36 +136,6 @@ export const quoteKind = kind<QuoteAction, QuoteState, QuoteLocator>('quote', QU
     refer: async (loaded, quote) => {
       const decision = loaded.aggregate.quotes.get(quote)!.state === 'quoted' ? 'reject' : 'accept'
       return await quoteAction({ action: 'refer', decision, notes: ['seen'] })(loaded, quote)
-    },
-  },
-})
-
-/** The invoice of an accepted policy, whose last status is the one. */
-async function invoiceIn(status: InvoiceStatus): Promise<Situation[]> {
-  const loaded = await finalized(INSURABLE)
-  const { aggregate } = loaded
-  const [invoice] = aggregate.invoices.values()
-  if (status === 'unfulfilled') return [{ loaded, record: invoice!.locator }]
-  const settled = { ...invoice!, statuses: [...invoice!.statuses, { at: STORY_BEGINS, status }] }
-  const invoices = withRecords(aggregate.invoices, [settled])
-  return [{ loaded: { ...loaded, aggregate: { ...aggregate, invoices } }, record: settled.locator }]
-}
-
-export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', INVOICE_TRANSITIONS, {
-  stateOf: ({ invoices }, locator) => invoiceStatus(invoices.get(locator)!),
-  situations: {
-    unfulfilled: () => invoiceIn('unfulfilled'),
-    paid: () => invoiceIn('paid'),
-    writtenOff: () => invoiceIn('writtenOff'),
-    zeroDue: () => invoiceIn('zeroDue'),
-    invalidated: () => invoiceIn('invalidated'),
-    carriedForward: () => invoiceIn('carriedForward'),
-  },
-  act: {
-    /** The invoice's own guard; then the decision that makes it void with the rest of its quote's. */
-    invalidate: async (loaded, locator) => {
-      invalidated(loaded.aggregate.invoices.get(locator)!, STORY_BEGINS)
-      return await quoteAction({ action: 'invalidate' })(loaded, selectedQuote(loaded.aggregate).locator)
     },
   },
 })

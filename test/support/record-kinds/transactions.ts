@@ -125,6 +125,11 @@ const endorsementLike = (
       issue: endorsementAction('issue'),
       invalidate: endorsementAction('invalidate'),
       discard: endorsementAction('discard'),
+      refer: async (loaded, endorsement) => {
+        const referral = { decision: 'accept' as const, notes: ['seen'] }
+        const operation = { action: 'refer' as const, endorsement, ...referral }
+        return (await decideEndorsement(loaded, operation, attempt())).planned
+      },
     },
   })
 }

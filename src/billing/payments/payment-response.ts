@@ -1,0 +1,22 @@
+import { toNumber } from '../../platform/money.ts'
+import { textIfAny } from '../../policies/projection/parts.ts'
+import type { PaymentResponse } from '../contract.ts'
+import type { Payment } from './payment.ts'
+
+/** A payment as answers carry it (brief 4.1). */
+export const paymentResponse = ({ amount, credited, ...payment }: Payment): PaymentResponse => ({
+  locator: payment.locator,
+  displayId: String(payment.displayId),
+  invoiceLocator: payment.invoiceLocator,
+  postedTimestamp: String(payment.postedAt),
+  reversedTimestamp: textIfAny(payment.reversedAt),
+  amount: toNumber(amount),
+  amountCurrency: amount.currency,
+  source: payment.source,
+  ...(credited.minor > 0 && {
+    creditedAmount: toNumber(credited),
+    creditedAmountCurrency: credited.currency,
+  }),
+  fieldValues: payment.fieldValues,
+  mediaByLocator: {},
+})

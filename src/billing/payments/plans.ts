@@ -1,0 +1,98 @@
+// What paying an invoice and taking a payment back make of the policy, and the events that tell of it (brief 4.4). Pure.
+import type { NewEvent } from '../../events/outbox.ts'
+import { Refusal } from '../../platform/errors.ts'
+import type { FieldValues } from '../../platform/fields/values.ts'
+import type { DisplayId, LocatorSupply } from '../../platform/locators.ts'
+import { type Money, minus, toText, zero } from '../../platform/money.ts'
+import type { Instant } from '../../platform/time.ts'
+import { type PolicyAggregate, withRecords } from '../../policies/aggregate.ts'
+import { policyEvent } from '../../policies/events.ts'
+import type { Planned } from '../../policies/planned.ts'
+import { type Invoice, invoiceStatus, paid, reopened } from '../invoice.ts'
+import { assertPaymentAllows, type Payment, type PaymentSource, restDue } from './payment.ts'
+
+export type PaymentTerms = {
+  readonly source: PaymentSource
+  /** All that the invoice still asks for, unless told. */
+  readonly amount?: Money
+  readonly fieldValues: FieldValues
+}
+
+/**
+ * Pays an invoice. Less than it asks for leaves it outstanding with the payment; what is beyond it is the
+ * policyholder's credit; from credit no more is taken than is asked for. A refund is paid by negative amounts, and never
+ * beyond what is owed. Takes one digit.
+ */
+export function planPayment(
+  before: PolicyAggregate,
+  invoice: Invoice,
+  { source, amount: asked, fieldValues }: PaymentTerms,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
+): Planned & { payment: Payment } {
+  const rest = restDue(before, invoice)
+  const amount = asked ?? rest
+  const after = paid(invoice, Math.abs(amount.minor) >= Math.abs(rest.minor), now)
+  assertFits(amount, rest, source)
+  const beyond = minus(amount, rest)
+  const payment: Payment = {
+    locator: supply.uuid(),
+    displayId: supply.digits() as DisplayId,
+    policyholderLocator: before.policy.policyholderLocator,
+    invoiceLocator: invoice.locator,
+    source,
+    amount,
+    credited: rest.minor > 0 && beyond.minor > 0 ? beyond : zero(amount.currency),
+    fieldValues,
+    postedAt: now,
+  }
+  const aggregate: PolicyAggregate = {
+    ...before,
+    invoices: withRecords(before.invoices, [after]),
+    payments: withRecords(before.payments, [payment]),
+  }
+  return { aggregate, payment, events: [paymentEvent(aggregate, 'payment.pay', payment)] }
+}
+
+/** Takes a payment back: its invoice asks for the amount again, unless it was given up (brief 4.4). */
+export function planReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
+  assertPaymentAllows(payment, 'reverse')
+  const invoice = before.invoices.get(payment.invoiceLocator)!
+  const isWrittenOff = invoiceStatus(invoice) === 'writtenOff'
+  const reversed: Payment = { ...payment, reversedAt: now }
+  const aggregate: PolicyAggregate = {
+    ...before,
+    invoices: withRecords(before.invoices, [
+      isWrittenOff ? { ...invoice, updatedAt: now } : reopened(invoice, now, before.policy.timeZone),
+    ]),
+    payments: withRecords(before.payments, [reversed]),
+  }
+  return { aggregate, events: [paymentEvent(aggregate, 'payment.reverse', reversed)] }
+}
+
+const paymentEvent = (
+  aggregate: PolicyAggregate,
+  type: 'payment.pay' | 'payment.reverse',
+  { locator, invoiceLocator, amount, source }: Payment,
+): NewEvent =>
+  policyEvent(aggregate, type, {
+    paymentLocator: locator,
+    invoiceLocator,
+    amount: toText(amount),
+    currency: amount.currency,
+    source,
+  })
+
+/** An amount pays towards what is asked for; neither a refund nor a payment from credit goes beyond it. */
+function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
+  if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
+    throw new Refusal(
+      'invalidRequest',
+      `amount ${toText(amount)} must be ${rest.minor > 0 ? 'above' : 'below'} zero: the invoice asks for ${toText(rest)} ${rest.currency}.`,
+    )
+  if (rest.minor > 0 && source === 'received') return
+  if (Math.abs(amount.minor) > Math.abs(rest.minor))
+    throw new Refusal(
+      'invalidRequest',
+      `amount ${toText(amount)} is more than the ${toText(rest)} ${rest.currency} that the invoice ${rest.minor > 0 ? 'asks for, and credit pays no more' : 'gives back'}.`,
+    )
+}

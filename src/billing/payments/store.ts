@@ -1,0 +1,62 @@
+// What payments say of the credit of their policyholder. The condition is that of the index payment_credit.
+import { type SQL, sql } from 'drizzle-orm'
+import type { Guard } from '../../platform/commit.ts'
+import type { Database } from '../../platform/database.ts'
+import type { Uuid } from '../../platform/locators.ts'
+import { type CurrencyCode, fromMinor, type Money } from '../../platform/money.ts'
+import type { Position } from '../../platform/paging.ts'
+import { byChoice } from '../../policies/store/aggregates.ts'
+import { policies } from '../../policies/tables.ts'
+import { MOVES_CREDIT, payments } from '../tables.ts'
+
+const CHANGE = sql<number>`case ${payments.source} when 'credit' then -${payments.amount} else ${payments.credited} end`
+
+const standing = (holder: SQL | Uuid): SQL =>
+  sql`${payments.policyholderLocator} = ${holder} and (${MOVES_CREDIT}) and ${payments.reversedAt} is null`
+
+export type CreditRow = { currency: string; minor: number }
+
+const balances = (build: Database['build'], holder: SQL | Uuid) =>
+  build
+    .select({ currency: payments.currency, minor: sql<number>`sum(${CHANGE})` })
+    .from(payments)
+    .where(standing(holder))
+    .groupBy(payments.currency)
+
+/** The policyholder's credit, by currency; `readCredit` takes the rows. */
+export const creditQuery = (database: Database, holder: Uuid) => balances(database.build, holder)
+
+/** As `creditQuery`, for the policyholder of a policy. */
+export const CREDITS = byChoice((build, condition) =>
+  balances(
+    build,
+    sql`(select ${policies.policyholderLocator} from ${policies} where ${policies.locator} ${condition})`,
+  ),
+)
+
+/** The credit of that currency, of the rows of all. */
+export const readCredit = (rows: readonly CreditRow[], currency: CurrencyCode): Money =>
+  fromMinor(rows.find(row => row.currency === currency)?.minor ?? 0, currency)
+
+/** Trips when the credit is not what was read. */
+export const creditGuard = (holder: Uuid, { minor, currency }: Money): Guard => ({
+  name: 'guard_policyholder_credit',
+  holds: sql`coalesce((select sum(${CHANGE}) from ${payments} where ${standing(holder)} and ${payments.currency} = ${currency}), 0) = ${minor}`,
+})
+
+/** A page of the payments that made or used credit, reversed ones too, oldest first; one more than asked for. */
+export const movementsQuery = (
+  database: Database,
+  holder: Uuid,
+  position: Position<Uuid> | undefined,
+  pageSize: number,
+) =>
+  database.build
+    .select()
+    .from(payments)
+    .where(
+      sql`${payments.policyholderLocator} = ${holder} and (${MOVES_CREDIT})
+        and (${payments.postedAt}, ${payments.locator}) > (${position?.createdAt ?? 0}, ${position?.locator ?? ''})`,
+    )
+    .orderBy(payments.postedAt, payments.locator)
+    .limit(pageSize + 1)

@@ -1,0 +1,59 @@
+// What is billed of a policy, and what is planned, as answers show it.
+import { notFound } from '../platform/errors.ts'
+import type { Uuid } from '../platform/locators.ts'
+import type { PolicyAggregate } from '../policies/aggregate.ts'
+import { futureInstallments, installmentOf } from './bill.ts'
+import { billedItemsOf, shownItems } from './billed-items.ts'
+import type {
+  CheckInvoicesResponse,
+  GetInvoiceFinancialTransactionsResponse,
+  PolicyInvoiceResponse,
+} from './contract.ts'
+import { MOST_ITEMISED } from './financial-transactions.ts'
+import type { Invoice } from './invoice.ts'
+import { invoiceResponses } from './invoice-response.ts'
+
+/** The invoice of that locator; 404 when the policy has none such. */
+export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invoice {
+  const invoice = invoices.get(locator)
+  if (!invoice) throw notFound('invoice', locator)
+  return invoice
+}
+
+export const invoiceResponse = (aggregate: PolicyAggregate, locator: Uuid): PolicyInvoiceResponse =>
+  invoiceResponses(aggregate, [invoiceNamed(aggregate, locator)])[0]!
+
+/** The items of an invoice, posted when it was made; above 10,000 those of the same type and name are one. */
+export function invoiceItems(
+  aggregate: PolicyAggregate,
+  locator: Uuid,
+): GetInvoiceFinancialTransactionsResponse {
+  const invoice = invoiceNamed(aggregate, locator)
+  const billed = billedItemsOf(aggregate)(installmentOf(aggregate, invoice))
+  return { financialTransactions: shownItems(aggregate, billed, invoice.createdAt) }
+}
+
+/** Every invoice with its items, and what is planned (brief 3.5). Above 10,000 items in all they are summed. */
+export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesResponse {
+  const billedItems = billedItemsOf(aggregate)
+  const invoices = [...aggregate.invoices.values()]
+  const billed = invoices.map(invoice => billedItems(installmentOf(aggregate, invoice)))
+  const future = futureInstallments(aggregate)
+  const planned = future.map(billedItems)
+  const itemised = [...billed, ...planned].reduce((count, one) => count + one.length, 0) <= MOST_ITEMISED
+  return {
+    policyLocator: String(aggregate.policy.locator),
+    invoices: invoiceResponses(aggregate, invoices).map((response, at) => ({
+      ...response,
+      financialTransactions: shownItems(aggregate, billed[at]!, invoices[at]!.createdAt, itemised),
+    })),
+    futureInvoices: future.map((installment, at) => ({
+      issueTimestamp: String(installment.issueAt),
+      dueTimestamp: String(installment.dueAt),
+      startTimestamp: String(installment.start),
+      endTimestamp: String(installment.end),
+      writeOff: false,
+      financialTransactions: shownItems(aggregate, planned[at]!, installment.issueAt, itemised),
+    })),
+  }
+}

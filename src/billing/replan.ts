@@ -1,0 +1,110 @@
+// Bills that change while installments are open, by an endorsement or another payment schedule (brief 4.3): what is not
+// invoiced yet is taken over, and what it would have billed lies on the periods of the schedule, together with what the
+// change itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
+import type { PaymentScheduleType, ProductDefinition } from '../configuration/configuration.ts'
+import type { CurrencyCode } from '../platform/money.ts'
+import { earlier, endOfDay, type Instant, type Span, type TimeZone } from '../platform/time.ts'
+import type { PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
+import { isIssued } from '../policies/fold/line.ts'
+import { openAfter } from './balance.ts'
+import { restsOf } from './bill.ts'
+import { type Charge, isPayable } from './charge.ts'
+import { type Installment, installmentOf, numbered, paidTogether } from './installments.ts'
+import { installmentItems, totalsDue } from './items.ts'
+import { type BillingPeriod, periodsFrom } from './schedule.ts'
+
+/** What the new plan bills, its installments, and those that it takes over. */
+export type Replan = {
+  readonly charges: readonly Charge[]
+  readonly plan: readonly Installment[]
+  readonly open: readonly PlannedInstallment[]
+}
+
+export type ReplanOrder = {
+  /** What the change itself charges. */
+  readonly charges: readonly Charge[]
+  readonly scheduleName: string
+  /** Installments whose periods begin earlier stay as they were planned. */
+  readonly from: Instant
+  /** Where the policy ends with the change. */
+  readonly policyEnd: Instant
+  /** Whether the first invoice is made at once, and not when the payment terms say. */
+  readonly isAtOnce: boolean
+}
+
+/**
+ * The plan from a time on by another schedule of the product. What was open is billed over the periods that it would
+ * have paid for, so that no one pays earlier or twice; what the change charges from its time on. Where the policy gets
+ * shorter, what was planned beyond its end comes with the first installment, as does what is given back of it. Empty when
+ * there is nothing to bill.
+ */
+export function replan(
+  before: PolicyAggregate,
+  { charges: own, scheduleName, from, policyEnd, isAtOnce }: ReplanOrder,
+  product: ProductDefinition,
+  now: Instant,
+): Replan {
+  const { timeZone, currency } = before.policy
+  const open = openAfter(before, from)
+  const charges = [...own, ...restsOf(before, open)]
+  if (charges.length === 0) return { charges, plan: [], open }
+  const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
+  const schedule: PaymentScheduleType = charges.some(isPayable) ? type : 'total'
+  const periods = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
+  const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
+  const context = { now, timeZone, currency, terms: product.defaultPaymentTerms }
+  const plan = planned(periods, beyond.flat(), charges, context)
+  return {
+    charges,
+    plan: isAtOnce ? plan.map((one, at) => (at === 0 ? { ...one, issueAt: now } : one)) : plan,
+    open,
+  }
+}
+
+/** The terms of the policy up to its end: schedules begin anew with each, and the last goes on to the end. */
+function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
+  const terms = [...modifications.values()]
+    .filter(one => isIssued(one) && (one.kind === 'creation' || one.kind === 'renewal'))
+    .map(one => ({ start: one.effectiveAt, end: earlier(one.policyEnd, policyEnd) }))
+    .filter(term => term.start < term.end)
+    .sort((a, b) => a.start - b.start)
+  return terms.map((term, at) => (at === terms.length - 1 ? { ...term, end: policyEnd } : term))
+}
+
+type PlanContext = {
+  readonly now: Instant
+  readonly timeZone: TimeZone
+  readonly currency: CurrencyCode
+  readonly terms: ProductDefinition['defaultPaymentTerms']
+}
+
+/**
+ * An installment for each period that something is billed in, those past as one; each is invoiced when the payment
+ * terms say, the first too. Nobody waits for a refund: everything up to the last installment that would give back is
+ * one, made at once.
+ */
+function planned(
+  periods: readonly BillingPeriod[][],
+  beyond: readonly BillingPeriod[],
+  charges: readonly Charge[],
+  context: PlanContext,
+): Installment[] {
+  const { now, timeZone, currency } = context
+  const endOfToday = endOfDay(now, timeZone)
+  const [first, ...others] = paidTogether(periods, endOfToday).map(group => installmentOf(group, context))
+  let plan = numbered([{ ...first!, periods: [...first!.periods, ...beyond] }, ...others])
+  // Where an installment goes, amounts of a few minor units may come to lie on others: so until nothing changes.
+  for (;;) {
+    const items = installmentItems(plan, charges)
+    const billing = plan.filter((_, index) => items[index]!.length > 0)
+    const last = totalsDue(billing, charges, currency).findLastIndex(total => total.minor < 0)
+    const isSettled = last < 0 || (last === 0 && billing[0]!.issueAt === now)
+    if (billing.length === plan.length && isSettled) return plan
+    plan = numbered(isSettled ? billing : [atOnce(billing.slice(0, last + 1)), ...billing.slice(last + 1)])
+  }
+
+  function atOnce(together: readonly Installment[]): Omit<Installment, 'number'> {
+    const periods = together.flatMap(one => one.periods)
+    return { ...together[0]!, end: together.at(-1)!.end, periods, issueAt: now, dueAt: endOfToday }
+  }
+}

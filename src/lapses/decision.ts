@@ -1,0 +1,148 @@
+// What each operation on grace periods and legacy lapses decides: pure plans over what was loaded.
+
+import { planOf } from '../billing/bill.ts'
+import { billedItemsOf } from '../billing/billed-items.ts'
+import { isPayable } from '../billing/charge.ts'
+import { isOutstanding } from '../billing/invoice.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Uuid } from '../platform/locators.ts'
+import { type Money, sum, toNumber } from '../platform/money.ts'
+import type { Instant } from '../platform/time.ts'
+import type { PolicyAggregate } from '../policies/aggregate.ts'
+import type { Attempt } from '../policies/attempt.ts'
+import { chain, type Planned } from '../policies/planned.ts'
+import type { Loaded } from '../policies/surroundings.ts'
+import { planClosing } from './closing.ts'
+import type { ReinstatementAmountDueResponse } from './contract.ts'
+import { reinstatementInvoice } from './events.ts'
+import {
+  DIGITS_FOR_LAPSE,
+  type GracePeriodTerms,
+  planGraceEnd,
+  planGraceStart,
+  planGraceUpdate,
+} from './grace-periods.ts'
+import type { GracePeriod, LapseReinstatement } from './records.ts'
+import {
+  digitsForIssue,
+  madeFrom,
+  planInvoicing,
+  planIssue,
+  planOpening,
+  planPeriodEnd,
+} from './reinstatements.ts'
+import { assertLapseReinstatementAllows } from './transitions.ts'
+
+export type LapseOperation =
+  /** From the clock. */
+  | { action: 'pastDue'; invoice: Uuid }
+  | { action: 'graceEnd'; gracePeriod: Uuid }
+  | { action: 'periodEnd'; reinstatement: Uuid }
+  | { action: 'updateGrace'; gracePeriod: Uuid; terms: GracePeriodTerms }
+  | { action: 'open' }
+  | { action: 'invoice'; reinstatement: Uuid; effectiveAt: Instant }
+  | { action: 'close'; reinstatement: Uuid }
+
+/** What the answer shows. */
+export type LapseSubject = { gracePeriod: Uuid } | { reinstatement: Uuid }
+
+/** What came of it (undefined: nothing was to be done); `shown` where a client asked. */
+export type LapseDecision = { planned: Planned | undefined; shown?: LapseSubject }
+
+export async function decideLapse(
+  { aggregate, product }: Loaded,
+  operation: LapseOperation,
+  attempt: Attempt,
+): Promise<LapseDecision> {
+  const { now } = attempt
+  const context = async (digits: number) => ({ product, now, supply: await attempt.digits(digits) })
+  switch (operation.action) {
+    case 'pastDue':
+      return { planned: planGraceStart(aggregate, operation.invoice, await context(0)) }
+    case 'graceEnd': {
+      const grace = aggregate.gracePeriods.get(operation.gracePeriod)
+      if (grace?.state !== 'open' || grace.endAt > now) return { planned: undefined }
+      return { planned: planGraceEnd(aggregate, grace, await context(DIGITS_FOR_LAPSE)) }
+    }
+    case 'updateGrace': {
+      const { gracePeriod, terms } = operation
+      const grace = gracePeriodOf(aggregate, gracePeriod)
+      const isOver = (terms.endAt ?? grace.endAt) <= now
+      const planned = planGraceUpdate(aggregate, grace, terms, await context(isOver ? DIGITS_FOR_LAPSE : 0))
+      return { planned, shown: { gracePeriod } }
+    }
+    case 'open': {
+      const { reinstatement, ...planned } = planOpening(aggregate, await context(0))
+      return { planned, shown: { reinstatement: reinstatement.locator } }
+    }
+    case 'invoice': {
+      const { reinstatement, effectiveAt } = operation
+      const open = lapseReinstatementOf(aggregate, reinstatement)
+      const invoiced = planInvoicing(aggregate, open, effectiveAt, await context(2))
+      const waiting = lapseReinstatementOf(invoiced.aggregate, reinstatement)
+      // With nothing to pay no payment will ever come.
+      const invoice = reinstatementInvoice(invoiced.aggregate, waiting)!
+      const issued = isOutstanding(invoice)
+        ? undefined
+        : planIssue(
+            invoiced.aggregate,
+            waiting,
+            await context(digitsForIssue(invoiced.aggregate, waiting, now)),
+          )
+      return { planned: chain(invoiced, issued), shown: { reinstatement } }
+    }
+    case 'close': {
+      const { reinstatement } = operation
+      const planned = planClosing(aggregate, lapseReinstatementOf(aggregate, reinstatement), now)
+      return { planned, shown: { reinstatement } }
+    }
+    case 'periodEnd':
+      return {
+        planned: planPeriodEnd(aggregate, aggregate.lapseReinstatements.get(operation.reinstatement), now),
+      }
+  }
+}
+
+/** What the reinstatement's invoice would ask for, from that time on; nothing is stored. */
+export async function decideAmountDue(
+  { aggregate }: Loaded,
+  locator: Uuid,
+  effectiveAt: Instant,
+  attempt: Attempt,
+): Promise<ReinstatementAmountDueResponse> {
+  const reinstatement = lapseReinstatementOf(aggregate, locator)
+  assertLapseReinstatementAllows(reinstatement, 'invoice')
+  const context = { now: attempt.now, supply: await attempt.digits(1) }
+  const made = madeFrom(aggregate, reinstatement, effectiveAt, context)
+  const first = planOf(made.aggregate, made.modification)[0]!
+  const items = billedItemsOf(made.aggregate)(first).filter(item => isPayable(item.charge))
+  const { currency } = aggregate.policy
+  const due = (type?: string): Money =>
+    sum(
+      items.filter(item => type === undefined || item.charge.type === type).map(item => item.amount),
+      currency,
+    )
+  return {
+    grossPremiumDue: toNumber(due('premium')),
+    grossTaxesDue: toNumber(due('tax')),
+    grossFeesDue: toNumber(due('fee')),
+    totalDue: toNumber(due()),
+  }
+}
+
+/** The policy's grace period of that locator; 404 when it has none. */
+export function gracePeriodOf({ gracePeriods }: PolicyAggregate, locator: Uuid): GracePeriod {
+  const grace = gracePeriods.get(locator)
+  if (!grace) throw notFound('gracePeriod', locator)
+  return grace
+}
+
+/** The reinstatement of a lapse of that locator; 404 when the policy has none. */
+export function lapseReinstatementOf(
+  { lapseReinstatements }: PolicyAggregate,
+  locator: Uuid,
+): LapseReinstatement {
+  const reinstatement = lapseReinstatements.get(locator)
+  if (!reinstatement) throw notFound('reinstatement', locator)
+  return reinstatement
+}

@@ -1,0 +1,178 @@
+// The life of a grace period (brief 1.5): an invoice that is past due begins it, and it ends when all that is past due
+// is paid, or with the policy taken off risk. Pure.
+//
+// A policy has one open grace period at a time, though each names the invoice that began it: it is settled when *all*
+// past-due invoices are paid (brief 1.5), so a second invoice that becomes past due meanwhile joins the open one, and
+// has no time of its own. An invoice whose payment is reversed is due again by the end of that day (brief 4.4), and
+// begins a new grace period then: a settled one is never opened again.
+
+import type { EffectContext } from '../cancellations/effect.ts'
+import { LAPSE, planCancellationCreation, planCancellationIssue } from '../cancellations/plans.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { Uuid } from '../platform/locators.ts'
+import { add, type Instant, later } from '../platform/time.ts'
+import { type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
+import { chain, type Planned } from '../policies/planned.ts'
+import { policyState } from '../policies/transitions.ts'
+import { gracePeriodEvent } from './events.ts'
+import { planLapse } from './lapse.ts'
+import { isOwed, pastDueFrom, pastDueInvoices } from './past-due.ts'
+import type { GracePeriod } from './records.ts'
+import { graceEndTimer } from './timers.ts'
+import { assertGracePeriodAllows } from './transitions.ts'
+
+/** Digits that the end of a grace period takes: a cancellation, its modification and its invoice. */
+export const DIGITS_FOR_LAPSE = 3
+
+/**
+ * The grace period that the invoice begins: from its due time, the product's days long by the calendar of the tenant's
+ * zone. Undefined when none begins: it is paid, or no more past due; the policy is withdrawn, or has ended by then; or
+ * another grace period is open.
+ */
+export function planGraceStart(
+  before: PolicyAggregate,
+  invoiceLocator: Uuid,
+  { product, now, supply }: EffectContext,
+): Planned | undefined {
+  const { gracePeriodDays } = product.lapse
+  const invoice = before.invoices.get(invoiceLocator)
+  const startAt = invoice && pastDueFrom(before, invoice)
+  if (gracePeriodDays === undefined || !invoice || startAt === undefined || startAt > now) return undefined
+  if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= startAt) return undefined
+  if (openGracePeriod(before) || !isOwed(before, invoice)) return undefined
+  const began = [...before.gracePeriods.values()].some(
+    one => one.invoiceLocator === invoiceLocator && one.startAt === startAt,
+  )
+  if (began) return undefined
+  const grace: GracePeriod = {
+    locator: supply.uuid(),
+    invoiceLocator,
+    state: 'open',
+    startAt,
+    endAt: add(startAt, gracePeriodDays, 'day', before.policy.timeZone),
+    createdAt: now,
+    updatedAt: now,
+  }
+  const aggregate = withGracePeriod(before, grace)
+  return {
+    aggregate,
+    events: [gracePeriodEvent(aggregate, 'policy.gracePeriod', grace)],
+    timers: [graceEndTimer(aggregate, grace)],
+  }
+}
+
+export type GracePeriodTerms = {
+  endAt?: Instant
+  cancelEffectiveAt?: Instant
+  resetCancelEffective: boolean
+}
+
+/** The grace period changed; moved to an end that is past, the policy lapses at once. Takes as many digits as that. */
+export function planGraceUpdate(
+  before: PolicyAggregate,
+  grace: GracePeriod,
+  terms: GracePeriodTerms,
+  context: EffectContext,
+): Planned {
+  assertGracePeriodAllows(grace, 'update')
+  assertTerms(before, grace, terms)
+  const { endAt, cancelEffectiveAt, resetCancelEffective } = terms
+  const changed: GracePeriod = {
+    ...grace,
+    endAt: endAt ?? grace.endAt,
+    cancelEffectiveAt: resetCancelEffective ? undefined : (cancelEffectiveAt ?? grace.cancelEffectiveAt),
+    updatedAt: context.now,
+  }
+  const aggregate = withGracePeriod(before, changed)
+  const updated: Planned = {
+    aggregate,
+    events: [gracePeriodEvent(aggregate, 'policy.gracePeriod.update', changed)],
+    timers: changed.endAt > context.now ? [graceEndTimer(aggregate, changed)] : [],
+  }
+  return chain(updated, planGraceEnd(aggregate, changed, context))
+}
+
+function assertTerms(
+  { policy }: PolicyAggregate,
+  grace: GracePeriod,
+  { endAt, cancelEffectiveAt, resetCancelEffective }: GracePeriodTerms,
+): void {
+  if (endAt === undefined && cancelEffectiveAt === undefined && !resetCancelEffective)
+    throw new Refusal(
+      'invalidRequest',
+      'Nothing is to be changed: send endTimestamp, cancelEffectiveTimestamp, or resetCancelEffectiveTimestamp=true.',
+    )
+  if (cancelEffectiveAt !== undefined && resetCancelEffective)
+    throw new Refusal(
+      'invalidRequest',
+      'Send either cancelEffectiveTimestamp or resetCancelEffectiveTimestamp=true, not both.',
+    )
+  if (endAt !== undefined && endAt < grace.startAt)
+    throw new Refusal(
+      'invalidRequest',
+      `endTimestamp ${endAt} lies before the grace period's start ${grace.startAt}.`,
+    )
+  if (
+    cancelEffectiveAt !== undefined &&
+    (cancelEffectiveAt < policy.originalStart || cancelEffectiveAt >= policy.effectiveEnd)
+  )
+    throw new Refusal(
+      'invalidRequest',
+      `cancelEffectiveTimestamp ${cancelEffectiveAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
+    )
+}
+
+/**
+ * What the end of a grace period brings: the policy is cancelled by `lapse` where its product has cancellations, else it
+ * lapses the legacy way; from the end, or when the grace period says; never before the policy starts. A policy that
+ * had expired or been cancelled by then is left as it is. Undefined when the end has not come or it is over already.
+ */
+export function planGraceEnd(
+  before: PolicyAggregate,
+  grace: GracePeriod,
+  context: EffectContext,
+): Planned | undefined {
+  const { product, now } = context
+  if (grace.state !== 'open' || grace.endAt > now) return undefined
+  const { policy } = before
+  const effectiveAt = later(grace.cancelEffectiveAt ?? grace.endAt, policy.originalStart)
+  const isOnRisk = policyState(before) === 'issued' && policy.effectiveEnd > later(grace.endAt, effectiveAt)
+  if (!isOnRisk || pastDueInvoices(before, now).length === 0) return settled(before, grace, now)
+  const lapsed: GracePeriod = { ...grace, state: 'lapsed', settledAt: now, updatedAt: now }
+  if (!product.cancellationTypes)
+    return planLapse(withGracePeriod(before, lapsed), lapsed, effectiveAt, context)
+  // Nobody is there to choose: of several categories the first.
+  const type = product.cancellationTypes.find(one => one.name === LAPSE)
+  const terms = {
+    name: LAPSE,
+    effectiveAt,
+    conflictHandling: 'invalidate' as const,
+    category: type?.cancellationCategories[0],
+  }
+  const { cancellation, ...created } = planCancellationCreation(before, terms, context)
+  const issued = chain(created, planCancellationIssue(created.aggregate, cancellation, context))
+  return {
+    ...issued,
+    aggregate: withGracePeriod(issued.aggregate, { ...lapsed, cancellationLocator: cancellation.locator }),
+  }
+}
+
+/** What was past due is paid: the open grace period is settled. Undefined while anything is past due. */
+export function planSettlement(before: PolicyAggregate, now: Instant): Planned | undefined {
+  const grace = openGracePeriod(before)
+  return grace && pastDueInvoices(before, now).length === 0 ? settled(before, grace, now) : undefined
+}
+
+function settled(before: PolicyAggregate, grace: GracePeriod, now: Instant): Planned {
+  assertGracePeriodAllows(grace, 'settle')
+  const over: GracePeriod = { ...grace, state: 'settled', settledAt: now, updatedAt: now }
+  return { aggregate: withGracePeriod(before, over), events: [] }
+}
+
+export const openGracePeriod = ({ gracePeriods }: PolicyAggregate): GracePeriod | undefined =>
+  [...gracePeriods.values()].find(one => one.state === 'open')
+
+const withGracePeriod = (aggregate: PolicyAggregate, grace: GracePeriod): PolicyAggregate => ({
+  ...aggregate,
+  gracePeriods: withRecords(aggregate.gracePeriods, [grace]),
+})

@@ -1,0 +1,76 @@
+// Grace periods, lapses and their reinstatements as answers show them.
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import type { PolicyAggregate } from '../policies/aggregate.ts'
+import { textIfAny } from '../policies/projection/parts.ts'
+import type {
+  GraceLapseReinstatementResponse,
+  GracePeriodResponse,
+  LapseReinstatementResponse,
+  LapseResponse,
+} from './contract.ts'
+import { reinstatementInvoice } from './events.ts'
+import {
+  type GracePeriod,
+  type Lapse,
+  type LapseReinstatement,
+  reinstatementStatus,
+  since,
+} from './records.ts'
+
+export const gracePeriodResponse = (
+  { policy }: PolicyAggregate,
+  grace: GracePeriod,
+  product: ProductDefinition,
+): GracePeriodResponse => ({
+  locator: grace.locator,
+  policyholderLocator: policy.policyholderLocator,
+  policyLocator: String(policy.locator),
+  productLocator: product.locator,
+  policyId: String(policy.locator),
+  invoiceLocator: grace.invoiceLocator,
+  startTimestamp: String(grace.startAt),
+  endTimestamp: String(grace.endAt),
+  settledTimestamp: textIfAny(grace.settledAt),
+  cancelEffectiveTimestamp: textIfAny(grace.cancelEffectiveAt),
+  cancellationLocator: textIfAny(grace.cancellationLocator),
+})
+
+export const lapseResponse = (lapse: Lapse): LapseResponse => ({
+  locator: lapse.locator,
+  createdTimestamp: String(lapse.createdAt),
+  lapseTimestamp: String(lapse.lapsedAt),
+  reinstatementPeriodEndTimestamp: String(lapse.reinstatementPeriodEndAt),
+})
+
+export const lapseReinstatementResponse = (
+  aggregate: PolicyAggregate,
+  reinstatement: LapseReinstatement,
+): LapseReinstatementResponse => ({
+  locator: reinstatement.locator,
+  createdTimestamp: String(reinstatement.createdAt),
+  updatedTimestamp: String(reinstatement.updatedAt),
+  currentStatus: reinstatementStatus(reinstatement),
+  statuses: reinstatement.statuses.map(({ at, status }) => ({ timestamp: String(at), status })),
+  uploadedDocuments: [],
+  issuedTimestamp: textIfAny(since(reinstatement, 'issued')),
+  invoicedTimestamp: textIfAny(since(reinstatement, 'invoiced')),
+  reinstatementTimestamp: textIfAny(reinstatement.effectiveAt),
+  invoiceLocator: reinstatementInvoice(aggregate, reinstatement)?.locator,
+})
+
+/** Each grace period, oldest first, with the lapse that it ended in and the reinstatements of that. */
+export const graceLapseReinstatements = (
+  aggregate: PolicyAggregate,
+  product: ProductDefinition,
+): GraceLapseReinstatementResponse[] =>
+  [...aggregate.gracePeriods.values()].map(grace => {
+    const lapse = [...aggregate.lapses.values()].find(one => one.gracePeriodLocator === grace.locator)
+    const reinstatements = [...aggregate.lapseReinstatements.values()].filter(
+      one => one.lapseLocator === lapse?.locator,
+    )
+    return {
+      gracePeriod: gracePeriodResponse(aggregate, grace, product),
+      lapse: lapse && lapseResponse(lapse),
+      reinstatements: reinstatements.map(one => lapseReinstatementResponse(aggregate, one)),
+    }
+  })

@@ -1,0 +1,153 @@
+import { z } from '@hono/zod-openapi'
+import { jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
+import {
+  GraceLapseReinstatementResponse,
+  GracePeriodResponse,
+  GracePeriodUpdateRequest,
+  LapseReinstatementResponse,
+  LapseResponse,
+  ReinstatementAmountDueRequest,
+  ReinstatementAmountDueResponse,
+  ReinstatementInvoiceRequest,
+} from './contract.ts'
+import {
+  actOnReinstatement,
+  graceLapseReinstatementsOf,
+  gracePeriodsOf,
+  openReinstatement,
+  readGracePeriod,
+  readLapse,
+  readLapseReinstatement,
+  reinstatementAmountDue,
+  updateGracePeriod,
+} from './service.ts'
+
+const graceTags = ['Grace periods']
+const tags = ['Legacy lapse and reinstatement']
+const gracePeriod = { schema: GracePeriodResponse, description: 'The grace period.' }
+const reinstatement = { schema: LapseReinstatementResponse, description: 'The reinstatement.' }
+
+export const lapseRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'get',
+    path: '/gracePeriod/{locator}',
+    summary: 'Get a grace period',
+    tags: graceTags,
+    permission: 'lapses.read',
+    answer: gracePeriod,
+    handle: ({ params }, context) => readGracePeriod(context, params.locator),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}/gracePeriods',
+    summary: 'Grace periods of a policy, oldest first',
+    tags: graceTags,
+    permission: 'lapses.read',
+    answer: { schema: z.array(GracePeriodResponse), description: 'All of them, settled ones too.' },
+    handle: ({ params }, context) => gracePeriodsOf(context, params.policyLocator),
+  }),
+  tenantRoute({
+    method: 'patch',
+    path: '/gracePeriod/{locator}',
+    summary: 'Change an open grace period',
+    description: 'Moved to an end that is now or past, the policy lapses at once.',
+    tags: graceTags,
+    permission: 'lapses.write',
+    body: { schema: GracePeriodUpdateRequest, required: true },
+    answer: gracePeriod,
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await updateGracePeriod(context, params.locator, {
+          endAt: body.endTimestamp,
+          cancelEffectiveAt: body.cancelEffectiveTimestamp,
+          resetCancelEffective: body.resetCancelEffectiveTimestamp,
+        }),
+      ),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}/graceLapseReinstatements',
+    summary: 'Grace periods of a policy with the lapses and reinstatements that came of them',
+    tags,
+    permission: 'lapses.read',
+    answer: { schema: z.array(GraceLapseReinstatementResponse), description: 'Oldest first.' },
+    handle: ({ params }, context) => graceLapseReinstatementsOf(context, params.policyLocator),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/lapse/{lapseLocator}',
+    summary: 'Get a lapse',
+    tags,
+    permission: 'lapses.read',
+    answer: { schema: LapseResponse, description: 'The lapse.' },
+    handle: ({ params }, context) => readLapse(context, params.lapseLocator),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/createReinstatement',
+    summary: 'Begin to reinstate a lapsed policy',
+    description: 'One at a time; pending until the reinstatement period ends, then closed.',
+    tags,
+    permission: 'lapses.write',
+    answer: reinstatement,
+    handle: async ({ params }, context) => jsonText(await openReinstatement(context, params.policyLocator)),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/reinstatement/{reinstatementLocator}',
+    summary: 'Get the reinstatement of a lapsed policy',
+    tags,
+    permission: 'lapses.read',
+    answer: reinstatement,
+    handle: ({ params }, context) => readLapseReinstatement(context, params.reinstatementLocator),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/close',
+    summary: 'Close the reinstatement of a lapsed policy',
+    description: 'Its invoice becomes void.',
+    tags,
+    permission: 'lapses.write',
+    answer: reinstatement,
+    handle: async ({ params }, context) =>
+      jsonText(
+        await actOnReinstatement(context, params.reinstatementLocator, one => ({
+          action: 'close',
+          reinstatement: one,
+        })),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/amountDue',
+    summary: 'What reinstating a lapsed policy from a time on would cost at once',
+    description: 'What would have been paid up to it; nothing is stored.',
+    tags,
+    permission: 'lapses.read',
+    body: { schema: ReinstatementAmountDueRequest, required: true },
+    answer: { schema: ReinstatementAmountDueResponse, description: 'The amounts.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await reinstatementAmountDue(context, params.reinstatementLocator, body.reinstatementTimestamp),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/invoice',
+    summary: 'Invoice the reinstatement of a lapsed policy',
+    description:
+      'From that time on, which may be past, but not before the lapse. Paying the invoice issues it.',
+    tags,
+    permission: 'lapses.write',
+    body: { schema: ReinstatementInvoiceRequest, required: true },
+    answer: reinstatement,
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await actOnReinstatement(context, params.reinstatementLocator, one => ({
+          action: 'invoice',
+          reinstatement: one,
+          effectiveAt: body.reinstatementTimestamp,
+        })),
+      ),
+  }),
+]

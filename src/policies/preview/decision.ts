@@ -1,0 +1,77 @@
+// What a transaction would come to: the plans that carry it out, to the end, and recorded nowhere.
+import { foreseenCancellation } from '../../cancellations/decision.ts'
+import { recordedPriceChange } from '../../cancellations/projection.ts'
+import { foreseen } from '../../endorsements/decision.ts'
+import { endorsementOf } from '../../endorsements/endorsement-of.ts'
+import { notFound } from '../../platform/errors.ts'
+import { type CancellationLocator, readDigits, type Uuid } from '../../platform/locators.ts'
+import { foreseenReinstatement } from '../../reinstatements/decision.ts'
+import type { PolicyAggregate } from '../aggregate.ts'
+import type { Attempt } from '../attempt.ts'
+import { conflictsOf } from '../conflicts.ts'
+import { underwritingResponse } from '../projection/parts.ts'
+import { policyResponse } from '../projection/policy.ts'
+import type { Loaded } from '../surroundings.ts'
+import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
+import { previewedInvoices } from './invoices.ts'
+
+/** Refuses as the transaction itself would be, but for what underwriting says and for what stands in its way. */
+export async function decidePreview(
+  loaded: Loaded,
+  preview: PolicyPreview,
+  attempt: Attempt,
+): Promise<PolicyPreviewResponse> {
+  const { product } = loaded
+  const { aggregate, modificationLocator } = await carriedOut(loaded, preview, attempt)
+  const modification = aggregate.modifications.get(modificationLocator)!
+  const { underwriting } = modification
+  return {
+    price: recordedPriceChange(aggregate, modification, product),
+    policyWhenIssued: policyResponse(aggregate, product, { summarizeQuotes: false }),
+    automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
+    invoices: previewedInvoices(loaded.aggregate, aggregate, product),
+    conflicts: conflictsOf(loaded.aggregate),
+  }
+}
+
+/** The policy after it, and the modification that it is. */
+async function carriedOut(
+  loaded: Loaded,
+  preview: PolicyPreview,
+  attempt: Attempt,
+): Promise<{ aggregate: PolicyAggregate; modificationLocator: Uuid }> {
+  switch (preview.kind) {
+    case 'endorsement':
+    case 'renewal': {
+      const { planned, endorsement } = await foreseen(
+        loaded,
+        preview.kind === 'endorsement'
+          ? { action: 'create', request: preview.request }
+          : { action: 'renew', request: preview.request },
+        attempt,
+      )
+      const { aggregate } = planned
+      return { aggregate, modificationLocator: endorsementOf(aggregate, endorsement).modificationLocator! }
+    }
+    case 'cancellation': {
+      const { planned, cancellation } = await foreseenCancellation(loaded, preview.request, attempt)
+      const { aggregate } = planned
+      return {
+        aggregate,
+        modificationLocator: aggregate.cancellations.get(cancellation)!.modificationLocator!,
+      }
+    }
+    case 'reinstatement': {
+      const { cancellationLocator: text, ...request } = preview.request
+      const cancellation = readDigits(text)
+      if (cancellation === undefined) throw notFound('cancellation', text)
+      const of = cancellation as CancellationLocator
+      const { planned, reinstatement } = await foreseenReinstatement(loaded, of, request, attempt)
+      const { aggregate } = planned
+      return {
+        aggregate,
+        modificationLocator: aggregate.reinstatements.get(reinstatement)!.modificationLocator!,
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
+// invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
+// charges nothing, and answers do not list it.
+import { billAnew } from '../billing/balance.ts'
+import { type Replan, replan } from '../billing/replan.ts'
+import { invoiceTimers } from '../billing/timers.ts'
+import { nextNumber } from '../cancellations/effect.ts'
+import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
+import { zero } from '../platform/money.ts'
+import { type Instant, later, startOfDay } from '../platform/time.ts'
+import { type Modification, type PolicyAggregate, withRecords } from './aggregate.ts'
+import type { Attempt } from './attempt.ts'
+import { withoutConflicts } from './conflicts.ts'
+import { invoiceEvents, policyEvent, versioned } from './events.ts'
+import type { Planned } from './planned.ts'
+import type { Loaded } from './surroundings.ts'
+import { assertWithinLimits, paymentSchedule } from './terms.ts'
+import { assertPolicyAllows } from './transitions.ts'
+
+/** Undefined when the policy has that schedule already: asked twice, it is changed once. */
+export async function decideScheduleChange(
+  { aggregate, product }: Loaded,
+  name: string,
+  attempt: Attempt,
+): Promise<Planned | undefined> {
+  const { now } = attempt
+  assertPolicyAllows(aggregate, 'reschedule')
+  const scheduleName = paymentSchedule(product, name)
+  if (scheduleName === aggregate.policy.paymentScheduleName) return undefined
+  // What is quoted or accepted was planned on the schedule that the policy had.
+  withoutConflicts(aggregate, '', 'block', now)
+  const { originalStart, timeZone } = aggregate.policy
+  const from = later(startOfDay(now, timeZone), originalStart)
+  const anew = replan(
+    aggregate,
+    { charges: [], scheduleName, from, policyEnd: aggregate.policy.effectiveEnd, isAtOnce: false },
+    product,
+    now,
+  )
+  const supply = await attempt.digits(1 + anew.plan.filter(one => one.issueAt <= now).length)
+  return planScheduleChange(aggregate, { scheduleName, from }, anew, { now, supply })
+}
+
+/** Takes a digit, and one for each invoice that is due at once. */
+function planScheduleChange(
+  before: PolicyAggregate,
+  { scheduleName, from }: { scheduleName: string; from: Instant },
+  anew: Replan,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
+): Planned {
+  const modification: Modification = {
+    locator: supply.uuid(),
+    kind: 'scheduleChange',
+    displayId: supply.digits() as DisplayId,
+    number: nextNumber(before),
+    name: 'modification.policy.paymentSchedule',
+    effectiveAt: from,
+    policyEnd: before.policy.effectiveEnd,
+    createdAt: now,
+    updatedAt: now,
+    issuedAt: now,
+    premiumChange: zero(before.policy.currency),
+    newPaymentScheduleName: scheduleName,
+  }
+  const changed: PolicyAggregate = {
+    ...before,
+    policy: { ...before.policy, paymentScheduleName: scheduleName, updatedAt: now },
+    modifications: withRecords(before.modifications, [modification]),
+  }
+  assertWithinLimits(changed)
+  const { aggregate, made } = billAnew(changed, modification, anew, { now, supply })
+  return {
+    aggregate,
+    events: [
+      policyEvent(aggregate, 'policy.update', {
+        ...versioned(aggregate),
+        modificationLocator: modification.locator,
+        paymentScheduleName: scheduleName,
+      }),
+      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+    ],
+    timers: invoiceTimers(aggregate, modification, now),
+  }
+}

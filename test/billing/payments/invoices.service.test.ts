@@ -1,0 +1,238 @@
+// Invoices read with their items and beside what is planned, and made before their time, through HTTP (brief 3.5).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type {
+  CheckInvoicesResponse,
+  FinancialTransactionResponse,
+  GetInvoiceFinancialTransactionsResponse,
+  PaymentResponse,
+  PolicyInvoiceResponse,
+} from '../../../src/billing/contract.ts'
+import { add, type Instant, type TimeZone } from '../../../src/platform/time.ts'
+import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
+import { callApi } from '../../support/api.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  motor = await motorTenant('invoices')
+})
+
+const cents = (amount: number): number => Math.round(amount * 100)
+
+async function issued(changes: object = {}): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy(changes)
+  const answer = await motor.post(`/policy/${body.locator}/issue`)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+const read = async ({ locator }: { locator: string }): Promise<PolicyResponse> =>
+  (await motor.get(`/policy/${locator}`)).body
+
+const check = async ({ locator }: { locator: string }): Promise<CheckInvoicesResponse> =>
+  (await motor.get<CheckInvoicesResponse>(`/policy/${locator}/checkInvoices`)).body
+
+const pay = async ({ locator }: { locator: string }, more: object = {}): Promise<PaymentResponse> => {
+  const answer = await motor.post<PaymentResponse>(`/invoice/${locator}/pay`, {
+    fieldValues: { method: 'card' },
+    ...more,
+  })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+/** What the items ask for. */
+const dueOf = (items: readonly FinancialTransactionResponse[]): number =>
+  items.filter(one => one.type !== 'commission').reduce((total, { amount }) => total + cents(amount), 0)
+
+/** Locators of all peril characteristics of the policy, and what peril each is of. */
+const characteristicsOf = (policy: PolicyResponse): Map<string, string> =>
+  new Map(
+    policy.exposures.flatMap(exposure =>
+      exposure.perils.flatMap(peril => peril.characteristics.map(one => [one.locator, peril.name] as const)),
+    ),
+  )
+
+function isAboutCharacteristics(
+  policy: PolicyResponse,
+  items: readonly FinancialTransactionResponse[],
+): void {
+  const known = characteristicsOf(policy)
+  const ofPerils = items.filter(one => one.perilName !== undefined)
+  expect(ofPerils.length).toBeGreaterThan(0)
+  for (const { perilCharacteristicsLocator, perilName } of ofPerils)
+    expect(known.get(perilCharacteristicsLocator!)).toBe(perilName)
+}
+
+describe('the items of an invoice', () => {
+  it('add up to it, and name what they are for', async () => {
+    const policy = await issued()
+    const [invoice] = policy.invoices
+    const { status, body } = await motor.get<GetInvoiceFinancialTransactionsResponse>(
+      `/invoice/${invoice!.locator}/financialTransactions`,
+    )
+    expect(status).toBe(200)
+    const amounts = (type: string) =>
+      body.financialTransactions.filter(one => one.type === type).map(one => one.amount)
+    expect(amounts('premium').sort((a, b) => a - b)).toEqual([46.8, 50.28, 120.84, 453.25])
+    expect(amounts('tax').reduce((sum, one) => sum + cents(one), 0)).toBe(12_752)
+    expect(amounts('fee')).toEqual([12.5])
+    expect(dueOf(body.financialTransactions)).toBe(81_119)
+    isAboutCharacteristics(policy, body.financialTransactions)
+    for (const one of body.financialTransactions)
+      expect(one).toMatchObject({
+        postedTimestamp: invoice!.createdTimestamp,
+        policyModificationLocator: invoice!.policyModificationLocator,
+        amountCurrency: 'EUR',
+      })
+    expect((await motor.get('/invoice/nonsense/financialTransactions')).status).toBe(404)
+  })
+
+  it('of a cancellation give back, with what was planned and is not any more', async () => {
+    const policy = await issued({ paymentScheduleName: 'quarterly' })
+    await motor.post(`/policy/${policy.locator}/cancel`, {
+      coverageEndTimestamp: add(Number(policy.originalContractStartTimestamp) as Instant, 4, 'month', BERLIN),
+    })
+    const now = await read(policy)
+    const { invoices, futureInvoices } = await check(policy)
+    // The quarter that begins before the end of coverage is billed as planned, and given back in part.
+    expect(futureInvoices.map(one => one.startTimestamp)).toEqual([
+      String(add(Number(policy.originalContractStartTimestamp) as Instant, 3, 'month', BERLIN)),
+    ])
+    const last = invoices.at(-1)!
+    expect(last.invoiceType).toBe('cancellation')
+    expect(dueOf(last.financialTransactions)).toBe(cents(last.totalDue))
+    const byModification = new Set(last.financialTransactions.map(one => one.policyModificationLocator))
+    expect(byModification.size).toBe(2)
+    isAboutCharacteristics(now, last.financialTransactions)
+  })
+})
+
+describe('checkInvoices', () => {
+  it('has all invoices with their items and all that is planned, to the cent of the price', async () => {
+    const policy = await issued({ paymentScheduleName: 'monthly' })
+    const checked = await check(policy)
+    expect(checked.policyLocator).toBe(policy.locator)
+    expect(checked.invoices).toHaveLength(1)
+    expect(checked.futureInvoices).toHaveLength(11)
+    const { financialTransactions, ...invoice } = checked.invoices[0]!
+    expect(invoice).toEqual(policy.invoices[0])
+    expect(dueOf(financialTransactions)).toBe(6_760)
+    const planned = checked.futureInvoices.map(one => dueOf(one.financialTransactions))
+    expect(planned.slice(0, -1)).toEqual(Array.from({ length: 10 }, () => 6_760))
+    expect(planned.reduce((sum, one) => sum + one, 6_760)).toBe(81_119)
+    expect(checked.futureInvoices.map(one => Number(one.issueTimestamp))).toEqual(
+      checked.futureInvoices.map(one => add(Number(one.dueTimestamp) as Instant, -14, 'day', BERLIN)),
+    )
+    await motor.get('/v1/ping/authorized')
+    const trips = roundTrips(await motor.get(`/policy/${policy.locator}/checkInvoices`))
+    expect(trips).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
+  })
+})
+
+describe('issueNextInvoice', () => {
+  it('makes the earliest planned invoice now, due when it was planned to be; 409 when none is planned', async () => {
+    const policy = await issued({ paymentScheduleName: 'semiannually' })
+    const [planned] = (await check(policy)).futureInvoices
+    const { status, body: next } = await motor.post<PolicyInvoiceResponse>(
+      `/policy/${policy.locator}/issueNextInvoice`,
+    )
+    expect(status, JSON.stringify(next)).toBe(200)
+    expect(next).toMatchObject({
+      invoiceType: 'installment',
+      dueTimestamp: planned!.dueTimestamp,
+      startTimestamp: planned!.startTimestamp,
+      settlementStatus: 'outstanding',
+    })
+    expect(cents(next.totalDue)).toBe(dueOf(planned!.financialTransactions))
+    const checked = await check(policy)
+    expect(checked.futureInvoices).toEqual([])
+    expect(checked.invoices.map(one => one.locator)).toEqual([policy.invoices[0]!.locator, next.locator])
+    const none = await motor.post<{ message: string }>(`/policy/${policy.locator}/issueNextInvoice`)
+    expect(none.status).toBe(409)
+    expect(none.body.message).toContain('has no planned invoice')
+    const { body } = await motor.get<{ events: { type: string; data: Record<string, string> }[] }>(
+      '/eventstream/events?startTimestamp=0&pageSize=1000',
+    )
+    const told = body.events.filter(one => one.data.invoiceLocator === next.locator)
+    expect(told.map(one => one.type)).toEqual(['invoice.issue', 'policy.invoice'])
+  })
+
+  it('is not made for a second time by the clock; and nothing is made of a quote that was taken back', async () => {
+    const other = await motorTenant('nextclock')
+    const create = async (): Promise<PolicyResponse> =>
+      (await other.createPolicy({ paymentScheduleName: 'monthly' })).body
+    const [ahead, takenBack] = [await create(), await create()]
+    await other.post(`/policy/${ahead.locator}/issue`)
+    await other.post(`/policy/${ahead.locator}/issueNextInvoice`)
+    const { body: quotes } = await other.get<{ locator: string }[]>(`/policies/${takenBack.locator}/quotes`)
+    await callApi('PATCH', `/quotes/${quotes[0]!.locator}/invalidate`, { token: other.token })
+    const start = Number(ahead.originalContractStartTimestamp) as Instant
+    await other.post('/test/clock', { timestamp: add(start, 2, 'month', BERLIN) })
+    const statuses = async ({ locator }: PolicyResponse) =>
+      (await other.get(`/policy/${locator}`)).body.invoices.map(one => one.statuses.at(-1)!.status)
+    expect(await statuses(ahead)).toEqual(['unfulfilled', 'unfulfilled', 'unfulfilled'])
+    expect(await statuses(takenBack)).toEqual(['invalidated'])
+  })
+})
+
+describe('the invoices of a policyholder', () => {
+  it('are those of all its policies, oldest first, in one round trip', async () => {
+    const policyholderLocator = await motor.newPolicyholder()
+    const first = await issued({ policyholderLocator })
+    const second = await issued({ policyholderLocator, paymentScheduleName: 'monthly' })
+    await pay(first.invoices[0]!)
+    const next = await motor.post<PolicyInvoiceResponse>(`/policy/${first.locator}/issueNextInvoice`)
+    expect(next.status).toBe(409)
+    const { body: third } = await motor.post<PolicyInvoiceResponse>(
+      `/policy/${second.locator}/issueNextInvoice`,
+    )
+    await motor.get('/v1/ping/authorized')
+    const answer = await motor.get<PolicyInvoiceResponse[]>(`/policyholder/${policyholderLocator}/invoices`)
+    expect(roundTrips(answer)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
+    expect(answer.body).toEqual([
+      ...(await read(first)).invoices,
+      ...(await read(second)).invoices.filter(one => one.locator !== third.locator),
+      third,
+    ])
+    const nobody = await motor.get('/policyholder/00000000-0000-4000-8000-000000000000/invoices')
+    expect(nobody.status).toBe(404)
+  })
+})
+
+describe('a snapshot', () => {
+  it('has invoices and payments as they were then', async () => {
+    const policy = await issued()
+    const [invoice] = policy.invoices
+    const kept: { at: number; answer: PolicyResponse }[] = []
+    const pause = () => new Promise(done => setTimeout(done, 4))
+    const step = async <T>(take: () => Promise<T>): Promise<T> => {
+      const taken = await take()
+      await pause()
+      kept.push({ at: Date.now(), answer: await read(policy) })
+      await pause()
+      return taken
+    }
+    const part = await step(() => pay(invoice!, { amount: 300 }))
+    const rest = await step(() => pay(invoice!, { amount: 600 }))
+    await step(() => motor.post(`/payments/${part.locator}/reverse`))
+    await step(() => pay(invoice!))
+    await step(() => motor.post(`/payments/${rest.locator}/reverse`))
+    expect(kept.map(one => one.answer.invoices[0]!.outstandingAmount)).toEqual([
+      511.19,
+      undefined,
+      300,
+      undefined,
+      511.19,
+    ])
+    for (const { at, answer } of kept)
+      expect((await motor.post(`/policies/${policy.locator}/snapshot`, { asOfTimestamp: at })).body).toEqual(
+        answer,
+      )
+  })
+})

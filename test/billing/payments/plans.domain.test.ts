@@ -1,0 +1,67 @@
+// What the rules of payments leave to see beside their transitions.
+import { describe, expect, it } from 'vitest'
+import { invoiceStatus, reopened, writtenOff } from '../../../src/billing/invoice.ts'
+import { decidePayment } from '../../../src/billing/payments/decision.ts'
+import type { Payment } from '../../../src/billing/payments/payment.ts'
+import { newUuid } from '../../../src/platform/locators.ts'
+import { endOfDay, type Instant } from '../../../src/platform/time.ts'
+import { POLICY_LIMITS, withRecords } from '../../../src/policies/aggregate.ts'
+import type { Loaded } from '../../../src/policies/surroundings.ts'
+import { STORY_BEGINS } from '../../support/policy-story.ts'
+import { attempt, finalized, INSURABLE } from '../../support/record-kinds/motor-policies.ts'
+
+const firstOf = ({ aggregate }: Loaded) => [...aggregate.invoices.values()][0]!
+
+const pay = (loaded: Loaded, amount: string) =>
+  decidePayment(
+    loaded,
+    {
+      action: 'pay',
+      invoice: firstOf(loaded).locator,
+      request: { fieldValues: { method: 'card' }, amount, source: undefined },
+    },
+    attempt(),
+  )
+
+describe('a payment of an invoice that was given up', () => {
+  it('can be reversed, and the invoice stays written off', async () => {
+    const loaded = await finalized(INSURABLE)
+    const { planned, payment } = await pay(loaded, '11.19')
+    const { aggregate } = planned
+    const gone = writtenOff(aggregate.invoices.get(firstOf(loaded).locator)!, STORY_BEGINS)
+    const invoices = withRecords(aggregate.invoices, [gone])
+    const lapsed = { ...loaded, aggregate: { ...aggregate, invoices } }
+    const reversed = await decidePayment(lapsed, { action: 'reverse', payment }, attempt())
+    const { invoices: now, payments } = reversed.planned.aggregate
+    expect(invoiceStatus(now.get(gone.locator)!)).toBe('writtenOff')
+    expect(reversed.planned.events.map(one => one.type)).toEqual(['payment.reverse'])
+    expect(payments.get(payment)!.reversedAt).toBe(STORY_BEGINS)
+  })
+})
+
+describe('an invoice whose payment is reversed', () => {
+  it('is due when it was, unless that is past; then by the end of the day', async () => {
+    const loaded = await finalized(INSURABLE)
+    const { timeZone } = loaded.aggregate.policy
+    const invoice = { ...firstOf(loaded), statuses: [{ at: STORY_BEGINS, status: 'paid' as const }] }
+    const { dueAt } = invoice
+    expect(reopened(invoice, dueAt, timeZone).dueAt).toBe(dueAt)
+    const nextDay = (dueAt + 1) as Instant
+    const late = reopened(invoice, nextDay, timeZone)
+    expect(late.dueAt).toBe(endOfDay(nextDay, timeZone))
+    expect(late.statuses.at(-1)).toEqual({ at: nextDay, status: 'unfulfilled', dueBefore: dueAt })
+  })
+})
+
+describe('a policy', () => {
+  it('takes no more payments than its limit', async () => {
+    const loaded = await finalized(INSURABLE)
+    const one = (await pay(loaded, '0.01')).planned.aggregate.payments.values().next().value as Payment
+    const many = Array.from({ length: POLICY_LIMITS.payments }, () => ({ ...one, locator: newUuid(0) }))
+    const full = { ...loaded, aggregate: { ...loaded.aggregate, payments: withRecords(new Map(), many) } }
+    await expect(pay(full, '0.01')).rejects.toMatchObject({
+      code: 'policyLimit',
+      message: expect.stringContaining('has 5000 payments, the most that a policy can have.'),
+    })
+  })
+})

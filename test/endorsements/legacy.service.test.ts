@@ -1,0 +1,172 @@
+// Endorsing in one step, as clients of the legacy routes do, and its preview (brief 0.10).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles } from '../support/examples.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('legacyendorse', {
+    ...exampleFiles('motor'),
+    'products/private_motor/policy/endorsements.json': JSON.stringify({
+      endorsements: ['always', 'input'].map(reprice => ({
+        name: reprice,
+        displayName: reprice,
+        reprice,
+        documents: [],
+      })),
+    }),
+  })
+})
+
+async function issued(changes: object = {}): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy(changes)
+  return (await motor.post(`/policy/${body.locator}/issue`)).body
+}
+
+const read = async ({ locator }: PolicyResponse): Promise<PolicyResponse> =>
+  (await motor.get(`/policy/${locator}`)).body
+
+const endorse = <Body = PolicyResponse>(policy: PolicyResponse, body: object, headers = {}) =>
+  motor.post<Body>(`/policy/${policy.locator}/endorse`, body, headers)
+
+const preview = <Body = PolicyPriceChangeResponse>(policy: PolicyResponse, body: object) =>
+  motor.post<Body>(`/policy/${policy.locator}/previewEndorsementPrice`, body)
+
+const halfWay = (policy: PolicyResponse): Instant =>
+  add(Number(policy.originalContractStartTimestamp) as Instant, 6, 'month', 'Europe/Berlin' as TimeZone)
+
+const dearer = (policy: PolicyResponse) => ({
+  updateExposures: [
+    { exposureLocator: policy.exposures[0]!.locator, fieldValues: { vehicle_value: '49000' } },
+  ],
+})
+
+type Event = { type: string; data: Record<string, string> }
+
+describe('an endorsement the legacy way', () => {
+  it('is previewed without a trace, then issued in one step for what the preview said', async () => {
+    const policy = await issued()
+    const request = {
+      endorsementName: 'always',
+      startTimestamp: halfWay(policy),
+      newPolicyEndTimestamp: null,
+      updatePolicy: dearer(policy),
+    }
+    const asked = await preview(policy, request)
+    expect(asked.status).toBe(200)
+    expect(asked.body.grossPremiumChange).toBeGreaterThan(0)
+    expect(await read(policy)).toEqual(policy)
+    expect((await motor.get<unknown[]>(`/policies/${policy.locator}/endorsements`)).body).toEqual([])
+
+    const { status, body } = await endorse(policy, request)
+    expect(status).toBe(200)
+    expect(body).toEqual(await read(policy))
+    expect(body.modifications.at(-1)).toMatchObject({
+      name: 'always',
+      premiumChange: asked.body.grossPremiumChange,
+      effectiveTimestamp: String(halfWay(policy)),
+    })
+    const { body: price } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
+    expect(price.total).toBe(asked.body.newTotal)
+    expect(body.invoices.at(-1)!.totalDue).toBe(asked.body.totalChange)
+  })
+
+  it('is an endorsement like any other, told of step by step', async () => {
+    const policy = await issued()
+    await endorse(policy, {
+      endorsementName: 'always',
+      startTimestamp: halfWay(policy),
+      updatePolicy: dearer(policy),
+    })
+    const { body: endorsements } = await motor.get<EndorsementResponse[]>(
+      `/policies/${policy.locator}/endorsements`,
+    )
+    expect(endorsements.map(one => [one.state, one.endorsementName])).toEqual([['issued', 'always']])
+    const { body } = await motor.get<{ events: Event[] }>(
+      '/eventstream/events?startTimestamp=0&pageSize=1000',
+    )
+    const own = body.events.filter(one => one.data.policyLocator === policy.locator)
+    const told = own.map(one => one.type).filter(type => /endors/.test(type))
+    expect(told).toEqual([
+      'endorsement.create',
+      'endorsement.quote',
+      'endorsement.accept',
+      'endorsement.issue',
+      'policy.endorse',
+    ])
+    const modification = (await read(policy)).modifications.at(-1)!.locator
+    expect(own.find(one => one.type === 'policy.endorse')!.data.modificationLocator).toBe(modification)
+  })
+
+  it('without changes, and with the end that the policy has anyway', async () => {
+    const policy = await issued()
+    const { status, body } = await endorse(policy, {
+      endorsementName: 'always',
+      startTimestamp: halfWay(policy),
+      newPolicyEndTimestamp: policy.effectiveContractEndTimestamp,
+    })
+    expect([status, body.modifications.at(-1)!.premiumChange]).toEqual([200, 0])
+  })
+
+  it('of a type that asks whether to rate anew needs the answer', async () => {
+    const policy = await issued()
+    const request = { endorsementName: 'input', updatePolicy: dearer(policy) }
+    expect((await endorse(policy, request)).status).toBe(400)
+    expect((await endorse(policy, { ...request, reprice: true })).status).toBe(200)
+  })
+
+  it('is one commit, and a repeat with its key answers the first answer', async () => {
+    const policy = await issued()
+    const request = { endorsementName: 'always', startTimestamp: halfWay(policy) }
+    const headers = { 'idempotency-key': 'legacy-once' }
+    const first = await endorse(policy, request, headers)
+    expect([first.status, roundTrips(first).object]).toEqual([200, 1])
+    expect(roundTrips(first).d1).toBeLessThanOrEqual(4)
+    expect((await endorse(policy, request, headers)).body).toEqual(first.body)
+    expect((await read(policy)).modifications).toHaveLength(2)
+  })
+})
+
+describe('one that cannot be', () => {
+  it('is refused with what to do, and leaves nothing', async () => {
+    const policy = await issued()
+    const bad: [object, number, RegExp][] = [
+      [{}, 400, /endorsementName/],
+      [{ endorsementName: 'no such' }, 400, /has no endorsement 'no such'/],
+      [{ endorsementName: 'always', startTimestamp: 5 }, 400, /startTimestamp/],
+      [{ endorsementName: 'always', updatePolicy: { endExposures: ['none'] } }, 400, /none/],
+      [
+        { endorsementName: 'always', newPolicyEndTimestamp: halfWay(policy) },
+        400,
+        /property\.endorsement\.policy\.end\.enabled/,
+      ],
+    ]
+    for (const [body, status, message] of bad)
+      for (const ask of [endorse<{ message: string }>, preview<{ message: string }>]) {
+        const answer = await ask(policy, body)
+        expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.stringMatching(message)])
+      }
+    expect(await read(policy)).toEqual(policy)
+    const { body: draft } = await motor.createPolicy()
+    expect((await endorse(draft, { endorsementName: 'always' })).status).toBe(409)
+    expect((await motor.post('/policy/64/endorse', { endorsementName: 'always' })).status).toBe(404)
+  })
+
+  it('where a quoted endorsement stands in the way, naming it', async () => {
+    const policy = await issued()
+    const { body: quoted } = await motor.post<EndorsementResponse>(
+      `/policies/${policy.locator}/endorsements`,
+      { endorsementName: 'always', startTimestamp: halfWay(policy), state: 'quoted' },
+    )
+    const { status, body } = await endorse<{ message: string }>(policy, { endorsementName: 'always' })
+    expect([status, body.message]).toEqual([409, expect.stringContaining(quoted.locator)])
+  })
+})

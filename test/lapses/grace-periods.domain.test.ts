@@ -1,0 +1,282 @@
+// Grace periods of the motor example, by the clock: 30 days, in Berlin (brief 1.5).
+import { describe, expect, it } from 'vitest'
+import { decideCancellation } from '../../src/cancellations/decision.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import { endOfDay, type Instant } from '../../src/platform/time.ts'
+import type { Cancellation } from '../../src/policies/aggregate.ts'
+import { decideReinstatement } from '../../src/reinstatements/decision.ts'
+import { ClockedPolicy } from '../support/clocked-policy.ts'
+import { attemptAt } from '../support/policy-story.ts'
+
+const endOf = (policy: ClockedPolicy, date: string): Instant =>
+  endOfDay(policy.day(date), policy.loaded.aggregate.policy.timeZone)
+
+const cancellationsOf = (policy: ClockedPolicy): Cancellation[] => [
+  ...policy.loaded.aggregate.cancellations.values(),
+]
+
+const onlyGrace = (policy: ClockedPolicy) => {
+  expect(policy.graces).toHaveLength(1)
+  return policy.graces[0]!
+}
+
+const update = (policy: ClockedPolicy, terms: { endAt?: Instant; cancelEffectiveAt?: Instant }) =>
+  policy.decide({
+    action: 'updateGrace',
+    gracePeriod: policy.graces.at(-1)!.locator,
+    terms: { resetCancelEffective: false, ...terms },
+  })
+
+const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
+  promise.then(
+    () => {
+      throw new Error('It was not refused.')
+    },
+    (problem: unknown) => {
+      if (!(problem instanceof Refusal)) throw problem
+      return problem
+    },
+  )
+
+describe('a grace period', () => {
+  it('begins at the due time of an unpaid invoice, and not a moment before', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance((endOf(policy, '2027-01-01') - 1) as Instant)
+    expect(policy.graces).toEqual([])
+    policy.tell()
+    await policy.advance('2027-01-02')
+    expect(onlyGrace(policy)).toMatchObject({
+      invoiceLocator: policy.invoices[0]!.locator,
+      state: 'open',
+      startAt: endOf(policy, '2027-01-01'),
+      endAt: endOf(policy, '2027-01-31'),
+    })
+    const [event] = policy.events
+    expect(event).toMatchObject({
+      type: 'policy.gracePeriod',
+      data: {
+        gracePeriodLocator: policy.graces[0]!.locator,
+        invoiceLocator: policy.invoices[0]!.locator,
+        start: String(endOf(policy, '2027-01-01')),
+        end: String(endOf(policy, '2027-01-31')),
+      },
+    })
+    expect(policy.tell()).toEqual(['policy.gracePeriod'])
+  })
+
+  it('lasts its days by the calendar: the clocks that go forward in it do not shorten it', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'monthly')
+    for (const [at, date] of ['2027-01-01', '2027-02-01'].entries()) {
+      await policy.advance((endOf(policy, date) - 1) as Instant)
+      await policy.pay(policy.invoices[at]!)
+    }
+    await policy.advance('2027-03-02')
+    const { startAt, endAt } = onlyGrace(policy)
+    expect([startAt, endAt]).toEqual([endOf(policy, '2027-03-01'), endOf(policy, '2027-03-31')])
+    expect(endAt - startAt).toBe(30 * 86_400_000 - 3_600_000)
+  })
+
+  it('does not begin when the invoice was paid in time', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.pay(policy.invoices[0]!)
+    await policy.advance('2027-12-31')
+    expect(policy.graces).toEqual([])
+  })
+
+  it('is settled by payment, in full and not in part, and nothing lapses', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    await policy.pay(policy.invoices[0]!, '100')
+    expect(onlyGrace(policy).state).toBe('open')
+    policy.tell()
+    await policy.pay(policy.invoices[0]!)
+    expect(onlyGrace(policy)).toMatchObject({ state: 'settled', settledAt: policy.day('2027-01-20') })
+    expect(policy.tell()).toEqual(['payment.pay'])
+    await policy.advance('2027-12-01')
+    expect(cancellationsOf(policy)).toEqual([])
+    expect(policy.graces).toHaveLength(1)
+  })
+
+  it('is joined by a second invoice that becomes past due, and settled when both are paid', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'monthly', { lapse: { gracePeriodDays: 45 } })
+    await policy.advance('2027-02-05')
+    expect(onlyGrace(policy).endAt).toBe(endOf(policy, '2027-02-15'))
+    await policy.pay(policy.invoices[0]!)
+    expect(onlyGrace(policy).state).toBe('open')
+    await policy.pay(policy.invoices[1]!)
+    expect(onlyGrace(policy).state).toBe('settled')
+    await policy.advance('2027-03-03')
+    expect(policy.graces.map(one => [one.state, one.startAt])).toEqual([
+      ['settled', endOf(policy, '2027-01-01')],
+      ['open', endOf(policy, '2027-03-01')],
+    ])
+  })
+
+  it('begins anew after a payment was reversed, at the end of that day', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    const payment = await policy.pay(policy.invoices[0]!)
+    await policy.advance('2027-01-25')
+    await policy.reverse(payment)
+    expect(policy.graces.map(one => one.state)).toEqual(['settled'])
+    await policy.advance('2027-01-26')
+    expect(policy.graces.map(one => [one.state, one.startAt, one.endAt])).toEqual([
+      ['settled', endOf(policy, '2027-01-01'), endOf(policy, '2027-01-31')],
+      ['open', endOf(policy, '2027-01-25'), endOf(policy, '2027-02-24')],
+    ])
+  })
+
+  it('begins with the issue of a policy whose invoice was past due before it', async () => {
+    const policy = await ClockedPolicy.finalized('motor', 'upfront')
+    expect(policy.told).toEqual([['newBusiness', 81_119, 'unfulfilled']])
+    await policy.advance('2027-01-10')
+    expect(policy.graces).toEqual([])
+    await policy.issue()
+    await policy.advance('2027-01-11')
+    expect(onlyGrace(policy).startAt).toBe(policy.day('2027-01-10'))
+  })
+
+  it('does not begin for a product without grace, nor on a withdrawn or cancelled policy', async () => {
+    const plain = await ClockedPolicy.issued('motor', 'upfront', { lapse: {} })
+    const gone = await ClockedPolicy.issued('motor', 'upfront')
+    const cancelled = await ClockedPolicy.issued('motor', 'upfront')
+    await gone.record(
+      (await decideCancellation(gone.loaded, { action: 'withdraw' }, attemptAt(gone.now))).planned,
+    )
+    const legacy = { action: 'legacy' as const, coverageEndAt: cancelled.now }
+    await cancelled.record(
+      (await decideCancellation(cancelled.loaded, legacy, attemptAt(cancelled.now))).planned,
+    )
+    for (const policy of [plain, gone, cancelled]) {
+      await policy.advance('2028-06-01')
+      expect(policy.graces).toEqual([])
+    }
+  })
+})
+
+describe('the end of a grace period', () => {
+  it('cancels the policy from then on by `lapse`: what is left unpaid is what was covered', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    policy.tell()
+    await policy.advance('2027-02-01')
+    const [cancellation] = cancellationsOf(policy)
+    expect(cancellation).toMatchObject({
+      name: 'lapse',
+      state: 'issued',
+      category: 'non_payment',
+      conflictHandling: 'invalidate',
+      effectiveAt: endOf(policy, '2027-01-31'),
+    })
+    expect(onlyGrace(policy)).toMatchObject({
+      state: 'lapsed',
+      settledAt: endOf(policy, '2027-01-31'),
+      cancellationLocator: cancellation!.locator,
+    })
+    expect(policy.loaded.aggregate.policy.effectiveEnd).toBe(endOf(policy, '2027-01-31'))
+    expect(policy.tell()).toEqual([
+      'cancellation.create',
+      'cancellation.issue',
+      'policy.cancel',
+      'invoice.issue',
+      'policy.invoice',
+    ])
+    // Of 811.19, 12.50 is a fee that stays whole; eleven of twelve months of the other 798.69 are 732.13.
+    expect(policy.told).toEqual([
+      ['newBusiness', 81_119, 'unfulfilled'],
+      ['cancellation', -73_213, 'unfulfilled'],
+    ])
+  })
+
+  it('cancels from another time where the grace period says so, until that is taken back', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    await update(policy, { cancelEffectiveAt: policy.day('2027-01-10') })
+    expect(policy.tell().at(-1)).toBe('policy.gracePeriod.update')
+    const other = await ClockedPolicy.issued('motor', 'upfront')
+    await other.advance('2027-01-20')
+    await update(other, { cancelEffectiveAt: other.day('2027-01-10') })
+    await other.decide({
+      action: 'updateGrace',
+      gracePeriod: other.graces[0]!.locator,
+      terms: { resetCancelEffective: true },
+    })
+    await policy.advance('2027-02-01')
+    await other.advance('2027-02-01')
+    expect([policy, other].map(one => cancellationsOf(one)[0]!.effectiveAt)).toEqual([
+      policy.day('2027-01-10'),
+      endOf(other, '2027-01-31'),
+    ])
+  })
+
+  it('comes later when it is moved, and at once when it is moved to the past', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    await update(policy, { endAt: policy.day('2027-03-01') })
+    await policy.advance('2027-02-27')
+    expect(onlyGrace(policy).state).toBe('open')
+    policy.tell()
+    await update(policy, { endAt: policy.day('2027-02-15') })
+    expect(policy.tell().slice(0, 3)).toEqual([
+      'policy.gracePeriod.update',
+      'cancellation.create',
+      'cancellation.issue',
+    ])
+    expect(cancellationsOf(policy)[0]!.effectiveAt).toBe(policy.day('2027-02-15'))
+    await policy.advance('2027-06-01')
+    expect(cancellationsOf(policy)).toHaveLength(1)
+  })
+
+  it('changes nothing when the policy has ended before it', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    const legacy = { action: 'legacy' as const, coverageEndAt: policy.day('2027-01-25') }
+    await policy.record((await decideCancellation(policy.loaded, legacy, attemptAt(policy.now))).planned)
+    policy.tell()
+    await policy.advance('2027-02-02')
+    expect([onlyGrace(policy).state, onlyGrace(policy).cancellationLocator]).toEqual(['settled', undefined])
+    expect(policy.tell()).toEqual([])
+    const expired = await ClockedPolicy.issued('motor', 'upfront', { lapse: { gracePeriodDays: 400 } })
+    await expired.advance('2028-06-01')
+    expect([onlyGrace(expired).state, cancellationsOf(expired)]).toEqual(['settled', []])
+  })
+
+  it('comes again after a reinstatement, when what was past due still is not paid', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-02-10')
+    const cancellation = cancellationsOf(policy)[0]!.locator
+    const request = { effectiveTimestamp: undefined, reinstatementDeadlineTimestamp: undefined, issue: true }
+    const attempt = attemptAt(policy.now)
+    await policy.record(
+      (await decideReinstatement(policy.loaded, { action: 'create', cancellation, request }, attempt))
+        .planned!,
+    )
+    await policy.advance('2027-02-11')
+    expect(policy.graces.map(one => [one.state, one.startAt])).toEqual([
+      ['lapsed', endOf(policy, '2027-01-01')],
+      ['open', policy.day('2027-02-10')],
+    ])
+    await policy.advance('2027-04-01')
+    expect(cancellationsOf(policy).map(one => one.name)).toEqual(['lapse', 'lapse'])
+  })
+
+  it('cannot be moved before its start or without saying to what; settled, not at all', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    for (const terms of [
+      {},
+      { endAt: policy.day('2027-01-01') },
+      { cancelEffectiveAt: policy.day('2026-12-31') },
+      { cancelEffectiveAt: policy.day('2028-01-01') },
+    ])
+      expect((await refusalOf(update(policy, terms))).code).toBe('invalidRequest')
+    const both = { cancelEffectiveAt: policy.now, resetCancelEffective: true }
+    expect((await refusalOf(update(policy, both))).message).toContain('not both')
+    await policy.pay(policy.invoices[0]!)
+    const late = await refusalOf(update(policy, { endAt: policy.day('2027-03-01') }))
+    expect([late.code, late.message]).toEqual([
+      'wrongState',
+      `Grace period ${policy.graces[0]!.locator} is settled and cannot be updated; it allows no action.`,
+    ])
+  })
+})

@@ -1,0 +1,531 @@
+// Legacy lapses of the home example, whose product has no cancellations.json, and the way back: 15 days of grace, 30 to
+// be reinstated, in New York (brief 1.7). A plain year with monthly payments comes to 1,301.90: eleven invoices of
+// 108.49 and a last of 108.51, in each 100.68 of premium, 2.89 of taxes and 4.92 of fees.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { invoiceStatus, isOutstanding } from '../../src/billing/invoice.ts'
+import { applied, paymentState, restDue } from '../../src/billing/payments/payment.ts'
+import { decideCancellation } from '../../src/cancellations/decision.ts'
+import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
+import { decideEndorsement } from '../../src/endorsements/decision.ts'
+import { decideAmountDue } from '../../src/lapses/decision.ts'
+import type { Lapse } from '../../src/lapses/records.ts'
+import { reinstatementStatus } from '../../src/lapses/records.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import type { Uuid } from '../../src/platform/locators.ts'
+import { sum, toText } from '../../src/platform/money.ts'
+import { add, endOfDay, type Instant } from '../../src/platform/time.ts'
+import { selectedQuote } from '../../src/policies/aggregate.ts'
+import { isIssued } from '../../src/policies/fold/line.ts'
+import { policyView } from '../../src/policies/projection/view.ts'
+import { decideScheduleChange } from '../../src/policies/schedule-change.ts'
+import { decideUpgrade } from '../../src/policies/upgrade/decision.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { ClockedPolicy } from '../support/clocked-policy.ts'
+import { attemptAt } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
+
+const endOf = (policy: ClockedPolicy, date: string): Instant =>
+  endOfDay(policy.day(date), policy.loaded.aggregate.policy.timeZone)
+
+const onlyLapse = (policy: ClockedPolicy): Lapse => {
+  const [lapse, ...more] = policy.loaded.aggregate.lapses.values()
+  expect(more).toEqual([])
+  return lapse!
+}
+
+const statusOf = (policy: ClockedPolicy, reinstatement: Uuid) =>
+  reinstatementStatus(policy.loaded.aggregate.lapseReinstatements.get(reinstatement)!)
+
+const amountDue = (policy: ClockedPolicy, reinstatement: Uuid, at: Instant) =>
+  decideAmountDue(policy.loaded, reinstatement, at, attemptAt(policy.now))
+
+const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
+  promise.then(
+    () => {
+      throw new Error('It was not refused.')
+    },
+    (problem: unknown) => {
+      if (!(problem instanceof Refusal)) throw problem
+      return problem
+    },
+  )
+
+const payAll = async (policy: ClockedPolicy): Promise<void> => {
+  for (const invoice of policy.invoices) if (isOutstanding(invoice)) await policy.pay(invoice)
+}
+
+/** What was paid for cover, refunds taken off, in major units. */
+const moneyIn = ({ loaded }: ClockedPolicy): number => {
+  const { payments, policy } = loaded.aggregate
+  const standing = [...payments.values()].filter(one => paymentState(one) === 'posted')
+  return Number(toText(sum(standing.map(applied), policy.currency)))
+}
+
+/** Premium, taxes and fees of all that is issued. */
+const priceOf = ({ loaded }: ClockedPolicy): number => {
+  const { aggregate, product } = loaded
+  return policyPriceResponse(policyView(aggregate, selectedQuote(aggregate), product, isIssued)).total
+}
+
+/** January to March paid, April not: lapsed at the end of 16 April. */
+async function lapsedInApril(): Promise<ClockedPolicy> {
+  const policy = await ClockedPolicy.issued('home', 'monthly')
+  for (const date of ['2027-01-01', '2027-02-01', '2027-03-01']) {
+    await policy.advance((endOf(policy, date) - 1) as Instant)
+    await payAll(policy)
+  }
+  await policy.advance('2027-04-16')
+  policy.tell()
+  await policy.advance('2027-04-20')
+  return policy
+}
+
+describe('a legacy lapse', () => {
+  it('takes the policy off risk, and gives up what was covered and not paid for', async () => {
+    const policy = await lapsedInApril()
+    const at = endOf(policy, '2027-04-16')
+    expect(onlyLapse(policy)).toMatchObject({
+      gracePeriodLocator: policy.graces[0]!.locator,
+      lapsedAt: at,
+      reinstatementPeriodEndAt: endOf(policy, '2027-05-16'),
+    })
+    const { aggregate } = policy.loaded
+    expect(aggregate.policy.effectiveEnd).toBe(at)
+    const modification = aggregate.modifications.get(onlyLapse(policy).modificationLocator)
+    expect(modification).toMatchObject({ kind: 'lapse', name: 'modification.policy.lapse', effectiveAt: at })
+    expect(modification!.premiumChange!.minor).toBe(-85_746)
+    expect(policy.tell()).toEqual([
+      'policy.lapse',
+      'invoice.writtenOff',
+      'invoice.writtenOff',
+      'invoice.issue',
+      'policy.invoice',
+      'invoice.writtenOff',
+    ])
+    // May was invoiced three weeks ahead. What is lost is what 106 days cost, 402.79, less 325.47 that was paid.
+    expect(policy.told).toEqual([
+      ['newBusiness', 10_849, 'paid'],
+      ['installment', 10_849, 'paid'],
+      ['installment', 10_849, 'paid'],
+      ['installment', 10_849, 'writtenOff'],
+      ['installment', 10_849, 'writtenOff'],
+      ['cancellation', 7_732, 'writtenOff'],
+    ])
+    expect(priceOf(policy)).toBe(402.79)
+    await policy.advance('2028-01-01')
+    expect(policy.invoices).toHaveLength(6)
+    expect(policy.graces).toHaveLength(1)
+  })
+
+  it('refunds what was paid for cover that ended, less what was owed', async () => {
+    const policy = await ClockedPolicy.issued('home', 'full_pay')
+    await payAll(policy)
+    const before = policy.invoices.length
+    await policy.record(await dearer(policy))
+    const [endorsement] = policy.invoices.slice(before)
+    expect(policy.due(endorsement!)).toBeGreaterThan(0)
+    await policy.advance('2027-03-01')
+    expect(policy.told.map(([type, , status]) => [type, status])).toEqual([
+      ['newBusiness', 'paid'],
+      ['endorsement', 'writtenOff'],
+      ['cancellation', 'unfulfilled'],
+    ])
+    await payAll(policy)
+    expect(policy.told.at(-1)![1]).toBeLessThan(0)
+    expect(moneyIn(policy)).toBe(priceOf(policy))
+  })
+
+  it('makes what was paid of a part of a lost invoice the policyholder’s credit, which pays for the way back', async () => {
+    const policy = await ClockedPolicy.issued('home', 'full_pay')
+    await policy.pay(policy.invoices[0]!, '100')
+    await policy.advance('2027-01-20')
+    const [payment] = policy.loaded.aggregate.payments.values()
+    expect([payment!.amount.minor, payment!.credited.minor]).toEqual([10_000, 10_000])
+    expect(policy.loaded.credit.minor).toBe(10_000)
+    expect(policy.told).toEqual([
+      ['newBusiness', 127_790, 'writtenOff'],
+      ['cancellation', Math.round(priceOf(policy) * 100), 'writtenOff'],
+    ])
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
+    expect(policy.told.at(-1)).toEqual(['reinstatement', 127_790, 'unfulfilled'])
+    expect(restDue(policy.loaded.aggregate, policy.invoices.at(-1)!).minor).toBe(117_790)
+    await policy.pay(policy.invoices.at(-1)!)
+    expect([policy.loaded.credit.minor, moneyIn(policy), priceOf(policy)]).toEqual([0, 1277.9, 1277.9])
+  })
+
+  it('gives back credit that was used for a part of a lost invoice', async () => {
+    const policy = await ClockedPolicy.issued('home', 'monthly')
+    await policy.pay(policy.invoices[0]!, '120')
+    await policy.advance('2027-02-20')
+    expect(policy.told.map(one => one[2])).toEqual(['paid', 'writtenOff', 'writtenOff', 'writtenOff'])
+    const states = [...policy.loaded.aggregate.payments.values()].map(one => [one.source, paymentState(one)])
+    expect(states).toEqual([
+      ['received', 'posted'],
+      ['credit', 'reversed'],
+    ])
+    expect(policy.loaded.credit.minor).toBe(12_000 - 10_849)
+  })
+
+  it('takes back what is accepted and not issued', async () => {
+    const policy = await ClockedPolicy.issued('home', 'full_pay')
+    await policy.record(await dearer(policy, 'accepted'))
+    await policy.advance('2027-02-01')
+    const [endorsement] = policy.loaded.aggregate.endorsements.values()
+    expect(endorsement!.state).toBe('invalidated')
+    expect(onlyLapse(policy).lapsedAt).toBe(endOf(policy, '2027-01-16'))
+  })
+})
+
+describe('a lapsed policy', () => {
+  it('keeps its version of the configuration, and the end that it lapsed at', async () => {
+    const policy = await lapsedInApril()
+    const { configuration } = policy.loaded
+    const upgrade = async () =>
+      decideUpgrade(policy.loaded, { configuration, configVersion: 2 }, { dryRun: false }, policy.now)
+    expect((await refusalOf(upgrade())).message).toContain('is lapsed and cannot be upgraded')
+    const features = {
+      ...configuration.configuration.features,
+      'property.endorsement.policy.end.enabled': true,
+    }
+    const allowing = { ...configuration, configuration: { ...configuration.configuration, features } }
+    const request = EndorsementCreateRequest.parse({
+      endorsementName: 'interested_parties',
+      startTimestamp: policy.day('2027-04-01'),
+      newPolicyEndTimestamp: policy.day('2027-06-01'),
+      state: 'quoted',
+    })
+    const extended = decideEndorsement(
+      { ...policy.loaded, configuration: allowing },
+      { action: 'create', request },
+      attemptAt(policy.now),
+    )
+    expect((await refusalOf(extended)).message).toContain(
+      'is lapsed, so that an endorsement cannot move its end',
+    )
+  })
+
+  it('gets another payment schedule once it is back, over the payments that are to come', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
+    await payAll(policy)
+    await payAll(policy)
+    await policy.advance('2027-05-02')
+    const changed = await decideScheduleChange(policy.loaded, 'every_two_weeks', attemptAt(policy.now))
+    await policy.record(changed!)
+    const before = policy.invoices.length
+    while (policy.now < policy.loaded.aggregate.policy.originalEnd) {
+      await payAll(policy)
+      await policy.advance(add(policy.now, 1, 'week', policy.loaded.aggregate.policy.timeZone))
+    }
+    await payAll(policy)
+    expect(policy.invoices.length - before).toBeGreaterThan(14)
+    expect([moneyIn(policy), priceOf(policy)]).toEqual([1301.9, 1301.9])
+    expect(policy.graces).toHaveLength(1)
+  })
+})
+
+/** More cover, priced at once. */
+async function dearer(policy: ClockedPolicy, state: 'issued' | 'accepted' = 'issued') {
+  const { aggregate, product } = policy.loaded
+  const exposure = [...aggregate.exposures.values()].find(one => one.name === 'personal_property')!
+  const request = EndorsementCreateRequest.parse({
+    endorsementName: product.endorsements.find(one => one.reprice === 'always' || one.reprice === 'all')!
+      .name,
+    startTimestamp: policy.now,
+    state,
+    updateExposures: [{ exposureLocator: exposure.locator, fieldValues: { contents_value: '95000' } }],
+  })
+  return (await decideEndorsement(policy.loaded, { action: 'create', request }, attemptAt(policy.now)))
+    .planned
+}
+
+describe('the way back', () => {
+  it('costs what would have been paid up to it; the payments after it go on as they were', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    const { lapsedAt } = onlyLapse(policy)
+    expect(await amountDue(policy, reinstatement, lapsedAt)).toEqual({
+      grossPremiumDue: 100.68,
+      grossTaxesDue: 2.89,
+      grossFeesDue: 4.92,
+      totalDue: 108.49,
+    })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: lapsedAt })
+    expect(policy.told.at(-1)).toEqual(['reinstatement', 10_849, 'unfulfilled'])
+    expect(policy.loaded.aggregate.policy.effectiveEnd).toBe(lapsedAt)
+    expect(policy.tell()).toEqual([
+      'policy.lapse',
+      ...[
+        'invoice.writtenOff',
+        'invoice.writtenOff',
+        'invoice.issue',
+        'policy.invoice',
+        'invoice.writtenOff',
+      ],
+      'policy.reinstatement.open',
+      'policy.reinstatement.invoice',
+      'invoice.issue',
+      'policy.invoice',
+    ])
+    await payAll(policy)
+    expect(policy.tell()).toEqual([
+      'payment.pay',
+      'policy.reinstatement.issue',
+      'invoice.issue',
+      'policy.invoice',
+    ])
+    const { originalEnd, effectiveEnd } = policy.loaded.aggregate.policy
+    expect(effectiveEnd).toBe(originalEnd)
+    expect(statusOf(policy, reinstatement)).toBe('issued')
+    for (let month = 5; month <= 12; month += 1) {
+      const date = `2027-${String(month).padStart(2, '0')}-01`
+      await policy.advance((endOf(policy, date) - 1) as Instant)
+      const [due] = policy.invoices.filter(isOutstanding)
+      expect([due!.dueAt, policy.due(due!)]).toEqual([endOf(policy, date), month === 12 ? 10_851 : 10_849])
+      await payAll(policy)
+    }
+    await policy.advance('2028-01-01')
+    expect([moneyIn(policy), priceOf(policy)]).toEqual([1301.9, 1301.9])
+    expect(policy.graces).toHaveLength(1)
+  })
+
+  it('later leaves a gap, which is taken off the first payment', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    const effectiveAt = policy.day('2027-04-27')
+    // The gap of ten days: 857.46 − 824.87 of premium, with its taxes and the fee that is prorated 34.18.
+    expect(await amountDue(policy, reinstatement, effectiveAt)).toEqual({
+      grossPremiumDue: 68.09,
+      grossTaxesDue: 1.95,
+      grossFeesDue: 4.27,
+      totalDue: 74.31,
+    })
+    // From the tenth of May on it is what April and May ask for, less a gap of 24 days.
+    expect((await amountDue(policy, reinstatement, policy.day('2027-05-10'))).totalDue).toBe(134.94)
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt })
+    await payAll(policy)
+    expect(policy.told.slice(-2)).toEqual([
+      ['reinstatement', 7_431, 'paid'],
+      ['installment', 10_849, 'unfulfilled'],
+    ])
+    for (let month = 5; month <= 12; month += 1) {
+      await policy.advance(`2027-${String(month).padStart(2, '0')}-01`)
+      await payAll(policy)
+    }
+    expect([moneyIn(policy), priceOf(policy)]).toEqual([1267.72, 1267.72])
+  })
+
+  it('is one at a time, and closed with its void invoice when it is not paid', async () => {
+    const policy = await lapsedInApril()
+    const first = await policy.decide({ action: 'open' })
+    expect((await refusalOf(policy.decide({ action: 'open' }))).message).toContain(`${first}, which is open`)
+    await policy.decide({ action: 'invoice', reinstatement: first, effectiveAt: policy.now })
+    await policy.pay(policy.invoices.at(-1)!, '10')
+    policy.tell()
+    await policy.decide({ action: 'close', reinstatement: first })
+    expect(policy.tell()).toEqual(['payment.reverse', 'invoice.invalidate', 'policy.reinstatement.close'])
+    const [, , voided] = policy.told.at(-1)!
+    expect(voided).toBe('invalidated')
+    const second = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement: second, effectiveAt: onlyLapse(policy).lapsedAt })
+    expect(policy.told.at(-1)).toEqual(['reinstatement', 10_849, 'unfulfilled'])
+    await policy.advance('2027-05-18')
+    expect([first, second].map(one => statusOf(policy, one))).toEqual(['closed', 'closed'])
+    expect(policy.told.at(-1)![2]).toBe('invalidated')
+    const late = await refusalOf(policy.decide({ action: 'open' }))
+    expect(late.message).toContain('The reinstatement period ended')
+  })
+
+  it('lies within the reinstatement period, and is open only to a policy that is lapsed', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    const { lapsedAt, reinstatementPeriodEndAt } = onlyLapse(policy)
+    for (const effectiveAt of [lapsedAt - 1, reinstatementPeriodEndAt + 1] as Instant[])
+      for (const attempt of [
+        () => amountDue(policy, reinstatement, effectiveAt),
+        () => policy.decide({ action: 'invoice', reinstatement, effectiveAt }),
+      ])
+        expect((await refusalOf(attempt())).code).toBe('invalidRequest')
+    const insured = await ClockedPolicy.issued('home', 'monthly')
+    expect((await refusalOf(insured.decide({ action: 'open' }))).message).toContain('is not lapsed')
+    const never = await ClockedPolicy.issued('home', 'monthly', { lapse: { gracePeriodDays: 15 } })
+    await never.advance('2027-01-18')
+    expect(onlyLapse(never).reinstatementPeriodEndAt).toBe(onlyLapse(never).lapsedAt)
+    expect((await refusalOf(never.decide({ action: 'open' }))).message).toContain('reinstatementPeriodDays')
+  })
+
+  it('is closed by a withdrawal, and open no more', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: policy.now })
+    const attempt = attemptAt(policy.now)
+    await policy.record((await decideCancellation(policy.loaded, { action: 'withdraw' }, attempt)).planned)
+    expect(statusOf(policy, reinstatement)).toBe('closed')
+    expect((await refusalOf(policy.decide({ action: 'open' }))).code).toBe('wrongState')
+  })
+
+  it('blocks other transactions while it is invoiced', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: policy.now })
+    const request = EndorsementCreateRequest.parse({
+      endorsementName: 'interested_parties',
+      startTimestamp: policy.day('2027-04-01'),
+      state: 'quoted',
+    })
+    const decided = decideEndorsement(policy.loaded, { action: 'create', request }, attemptAt(policy.now))
+    expect((await refusalOf(decided)).message).toContain(reinstatement)
+  })
+
+  it('sets a refund that was not paid out off against what is to be paid again', async () => {
+    const policy = await ClockedPolicy.issued('home', 'full_pay')
+    await payAll(policy)
+    await policy.record(await dearer(policy))
+    const extra = policy.due(policy.invoices[1]!)
+    await policy.advance('2027-01-20')
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
+    expect(policy.told.slice(-2)).toMatchObject([
+      ['cancellation', expect.any(Number), 'unfulfilled'],
+      ['reinstatement', extra, 'unfulfilled'],
+    ])
+    await policy.pay(policy.invoices.at(-1)!)
+    expect(policy.told.map(one => one[2])).toEqual(['paid', 'writtenOff', 'carriedForward', 'paid'])
+    expect(moneyIn(policy)).toBe(priceOf(policy))
+  })
+
+  it('is closed when the refund that it counts on is paid out, and then asks for all of it', async () => {
+    const policy = await ClockedPolicy.issued('home', 'full_pay')
+    await payAll(policy)
+    await policy.record(await dearer(policy))
+    await policy.advance('2027-01-20')
+    const first = await policy.decide({ action: 'open' })
+    const effectiveAt = onlyLapse(policy).lapsedAt
+    await policy.decide({ action: 'invoice', reinstatement: first, effectiveAt })
+    await policy.pay(policy.invoices[2]!)
+    expect(statusOf(policy, first)).toBe('closed')
+    const second = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement: second, effectiveAt })
+    await policy.pay(policy.invoices.at(-1)!)
+    expect(statusOf(policy, second)).toBe('issued')
+    expect(moneyIn(policy)).toBe(priceOf(policy))
+  })
+
+  it('leads to a new grace period when its payment is reversed', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: policy.now })
+    const payment = await policy.pay(policy.invoices.at(-1)!)
+    await payAll(policy)
+    await policy.advance('2027-05-20')
+    await policy.reverse(payment)
+    await policy.advance('2027-05-21')
+    expect(policy.graces.map(one => [one.state, one.startAt])).toEqual([
+      ['lapsed', endOf(policy, '2027-04-01')],
+      ['open', endOf(policy, '2027-05-20')],
+    ])
+  })
+})
+
+const SEED = 20_261_121
+
+describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
+  const story = fc.record({
+    schedule: fc.constantFrom('full_pay', 'monthly', 'every_two_weeks', 'every_week'),
+    /** How many invoices are paid in time before the policyholder stops. */
+    paid: fc.nat({ max: 9 }),
+    /** Paid of the first that is not paid in full, in cents. */
+    part: fc.constantFrom(undefined, 1, 999),
+    dearerFirst: fc.boolean(),
+    /** Thousandths of the reinstatement period. */
+    effective: fc.nat({ max: 1_000 }),
+    opened: fc.nat({ max: 990 }),
+    refundPaid: fc.boolean(),
+    again: fc.boolean(),
+    comesBack: fc.boolean(),
+    rescheduled: fc.option(fc.constantFrom('full_pay', 'monthly', 'every_week'), { nil: undefined }),
+  })
+
+  it('pay for exactly the cover there was, whatever lapsed and came back', async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async one => {
+        const policy = await ClockedPolicy.issued('home', one.schedule)
+        const zone = policy.loaded.aggregate.policy.timeZone
+        for (let count = 0; count < one.paid; count += 1) {
+          for (const invoice of policy.invoices.filter(isOutstanding).slice(0, 1)) await policy.pay(invoice)
+          await policy.advance(add(policy.now, 7, 'day', zone))
+          if (policy.loaded.aggregate.lapses.size > 0) break
+        }
+        if (one.dearerFirst && policy.loaded.aggregate.lapses.size === 0)
+          await policy.record(await dearer(policy))
+        const [open] = policy.invoices.filter(isOutstanding)
+        if (open && one.part !== undefined) await policy.pay(open, String(one.part / 100))
+        for (let days = 0; days < 365 && policy.loaded.aggregate.lapses.size === 0; days += 5)
+          await policy.advance(add(policy.now, 5, 'day', zone))
+        const rounds = one.comesBack ? (one.again ? 2 : 1) : 0
+        for (let round = 0; round < rounds; round += 1) {
+          const lapse = [...policy.loaded.aggregate.lapses.values()].at(-1)
+          const back = lapse && (await reinstate(policy, lapse, one))
+          if (!back) break
+          if (one.again)
+            for (let days = 0; days < 90 && policy.loaded.aggregate.lapses.size < 2; days += 5)
+              await policy.advance(add(policy.now, 5, 'day', zone))
+        }
+        if (one.rescheduled !== undefined && policy.loaded.aggregate.policy.effectiveEnd > policy.now) {
+          const attempt = attemptAt(policy.now)
+          const changed = await decideScheduleChange(policy.loaded, one.rescheduled, attempt)
+          if (changed) await policy.record(changed)
+        }
+        for (let month = 0; month < 14; month += 1) {
+          await payAll(policy)
+          await policy.advance(add(policy.now, 7, 'day', zone))
+        }
+        while (policy.now < policy.loaded.aggregate.policy.originalEnd) {
+          await payAll(policy)
+          await policy.advance(add(policy.now, 5, 'day', zone))
+        }
+        await payAll(policy)
+        const { effectiveEnd, originalEnd } = policy.loaded.aggregate.policy
+        const given = effectiveEnd < originalEnd ? givenUp(policy) : 0
+        expect(Math.round(moneyIn(policy) * 100) + given).toBe(Math.round(priceOf(policy) * 100))
+      }),
+      { seed: SEED, numRuns: size(25, 1_000) },
+    )
+  }, 600_000)
+
+  /** What the last lapse gave up, in cents. */
+  function givenUp(policy: ClockedPolicy): number {
+    const { modificationLocator } = [...policy.loaded.aggregate.lapses.values()].at(-1)!
+    const invoice = policy.invoices.find(one => one.policyModificationLocator === modificationLocator)!
+    return invoiceStatus(invoice) === 'writtenOff' ? policy.due(invoice) : 0
+  }
+
+  async function reinstate(
+    policy: ClockedPolicy,
+    lapse: Lapse,
+    { effective, opened, refundPaid }: { effective: number; opened: number; refundPaid: boolean },
+  ): Promise<boolean> {
+    const { lapsedAt, reinstatementPeriodEndAt } = lapse
+    const within = (thousandths: number): Instant =>
+      (lapsedAt + Math.floor(((reinstatementPeriodEndAt - lapsedAt) * thousandths) / 1_000)) as Instant
+    await policy.advance(Math.max(policy.now, within(opened)) as Instant)
+    if (refundPaid) await payAll(policy)
+    if (policy.now > reinstatementPeriodEndAt) return false
+    const reinstatement = await policy.decide({ action: 'open' })
+    const effectiveAt = within(effective)
+    if (effectiveAt >= policy.loaded.aggregate.policy.originalEnd) return false
+    const asked = await amountDue(policy, reinstatement, effectiveAt)
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt })
+    const invoice = policy.invoices.filter(one => one.type === 'reinstatement').at(-1)!
+    expect(policy.due(invoice)).toBe(Math.round(asked.totalDue * 100))
+    expect(Math.round((asked.grossPremiumDue + asked.grossTaxesDue + asked.grossFeesDue) * 100)).toBe(
+      policy.due(invoice),
+    )
+    if (isOutstanding(invoice)) await policy.pay(invoice)
+    expect(statusOf(policy, reinstatement)).toBe('issued')
+    return true
+  }
+})

@@ -1,0 +1,160 @@
+// Clients that change one issued policy at the same moment: one after the other, none lost, each told what came of it.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Plain, plainTenant } from '../support/plain-product.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+const START = 1_798_758_000_000 as Instant
+const CLIENTS = 100
+
+const later = (count: number, unit: 'day' | 'month'): Instant => add(START, count, unit, BERLIN)
+
+let plain: Plain
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  plain = await plainTenant('atonce', { timezone: BERLIN })
+})
+
+type Told = { status: number; body: { locator: string; state: string; message: string } }
+
+const cents = (amount: number): number => Math.round(amount * 100)
+
+async function issued(): Promise<PolicyResponse> {
+  return await plain.issue({ start: START, end: later(12, 'month') }, '1200')
+}
+
+const read = ({ locator }: PolicyResponse): Promise<PolicyResponse> => plain.ok('GET', `/policy/${locator}`)
+
+/** What every transaction changed adds up to what is in force, and so do the invoices. */
+async function addsUp(policy: PolicyResponse): Promise<PolicyResponse> {
+  const now = await read(policy)
+  expect(now.modifications.map(one => one.number)).toEqual(now.modifications.map((_, at) => at))
+  const price = await plain.ok<PolicyPriceResponse>('POST', `/policy/${policy.locator}/price`)
+  expect(now.modifications.reduce((sum, one) => sum + cents(one.premiumChange!), 0)).toBe(
+    cents(price.grossPremium),
+  )
+  const standing = now.invoices.filter(one => one.settlementType !== 'invalidated')
+  expect(standing.reduce((sum, one) => sum + cents(one.totalDue), 0)).toBe(cents(price.total))
+  return now
+}
+
+describe(`${CLIENTS} clients at once`, () => {
+  it('endorse a policy, each another day: every one is there, in the order in which they came through', async () => {
+    const policy = await issued()
+    const answers = await Promise.all(
+      Array.from({ length: CLIENTS }, (_, at) =>
+        plain.call<Told['body']>('POST', `/policies/${policy.locator}/endorsements`, {
+          endorsementName: 'always',
+          startTimestamp: later(3 * at + 1, 'day'),
+          fieldValues: { note: `client ${at}` },
+          state: 'issued',
+        }),
+      ),
+    )
+    expect(answers.map(one => [one.status, one.body.state])).toEqual(answers.map(() => [200, 'issued']))
+    const now = await addsUp(policy)
+    expect(now.modifications).toHaveLength(CLIENTS + 1)
+    expect(new Set(now.modifications.flatMap(one => one.endorsementLocator ?? []))).toEqual(
+      new Set(answers.map(one => one.body.locator)),
+    )
+    const inForce = now.characteristics.filter(one => !one.replacedTimestamp)
+    expect(inForce).toHaveLength(CLIENTS + 1)
+  })
+
+  it('quote an endorsement each: one is quoted, the others are told which one stands in the way', async () => {
+    const policy = await issued()
+    const answers = await Promise.all(
+      Array.from({ length: CLIENTS }, () =>
+        plain.call<Told['body']>('POST', `/policies/${policy.locator}/endorsements`, {
+          endorsementName: 'always',
+          startTimestamp: later(2, 'month'),
+          fieldValues: { note: 'mine' },
+          state: 'quoted',
+        }),
+      ),
+    )
+    const [won, ...others] = answers.filter(one => one.status === 200)
+    expect(others).toEqual([])
+    const refused = answers.filter(one => one !== won)
+    for (const { status, body } of refused) {
+      expect(status).toBe(409)
+      expect(body.message).toContain(`stand in the way: ${won!.body.locator}. Invalidate them, or send`)
+    }
+    const all = await plain.ok<unknown[]>('GET', `/policies/${policy.locator}/endorsements`)
+    expect(all).toHaveLength(1)
+  })
+
+  it('issue one and the same endorsement: it is issued once, and billed once', async () => {
+    const policy = await issued()
+    const { locator } = await plain.ok<Told['body']>('POST', `/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'always',
+      startTimestamp: later(6, 'month'),
+      updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '2400' } }],
+      state: 'quoted',
+    })
+    const answers = await Promise.all(
+      Array.from({ length: CLIENTS }, () =>
+        plain.call<Told['body']>('PATCH', `/endorsements/${locator}`, { action: 'issue' }),
+      ),
+    )
+    expect(answers.filter(one => one.status === 200)).toHaveLength(1)
+    for (const { status, body } of answers.filter(one => one.status !== 200)) {
+      expect(status).toBe(409)
+      expect(body.message).toMatch(/is issued and cannot be issued/)
+    }
+    const now = await addsUp(policy)
+    expect(now.modifications).toHaveLength(2)
+    expect(now.invoices.map(one => one.totalDue)).toEqual([1200, 600])
+  })
+
+  it('endorse, renew and cancel it as they like: what was answered 200 is what there is', async () => {
+    const policy = await issued()
+    const { locator } = policy
+    const asked = Array.from({ length: CLIENTS }, (_, at) => {
+      switch (at % 4) {
+        case 0:
+          return {
+            path: `/policies/${locator}/renewals`,
+            body: { renewalEndTimestamp: later(12 + 6 * (at + 1), 'month'), state: 'issued' },
+          }
+        case 1:
+          return {
+            path: `/policies/${locator}/cancellations`,
+            body: { name: 'wish', effectiveTimestamp: later(11, 'month') - at * 86_400_000, issue: true },
+          }
+        case 2:
+          return { path: `/policy/${locator}/cancel`, body: { coverageEndTimestamp: later(300 - at, 'day') } }
+        default:
+          return {
+            path: `/policies/${locator}/endorsements`,
+            body: {
+              endorsementName: 'all',
+              startTimestamp: later(2 * at, 'day'),
+              fieldValues: { note: `client ${at}` },
+              state: 'issued',
+            },
+          }
+      }
+    })
+    const answers = await Promise.all(
+      asked.map(({ path, body }) => plain.call<Told['body']>('POST', path, body)),
+    )
+    for (const { status, body } of answers) {
+      expect([200, 400, 409]).toContain(status)
+      if (status !== 200) expect(body.message).toMatch(/must lie|no coverage|cannot be renewed/)
+    }
+    const now = await addsUp(policy)
+    expect(now.modifications).toHaveLength(1 + answers.filter(one => one.status === 200).length)
+    const inForce = now.characteristics
+      .filter(one => !one.replacedTimestamp)
+      .sort((a, b) => Number(a.startTimestamp) - Number(b.startTimestamp))
+    expect(inForce[0]!.startTimestamp).toBe(String(START))
+    for (const [at, one] of inForce.entries())
+      if (at > 0) expect(one.startTimestamp).toBe(inForce[at - 1]!.endTimestamp)
+    expect(inForce.at(-1)!.endTimestamp).toBe(now.effectiveContractEndTimestamp)
+  })
+})

@@ -1,0 +1,76 @@
+// The whole life of a policy of 1,000 exposures with 5 perils each: every step within the limits of one request, and
+// to the cent.
+import { beforeAll, expect, it } from 'vitest'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Plain, plainTenant, thing } from '../support/plain-product.ts'
+import { size } from '../support/sizes.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+const START = 1_798_758_000_000 as Instant
+const EXPOSURES = size(200, 1_000)
+const PERILS = ['fire', 'water', 'wind', 'theft', 'glass']
+
+const months = (count: number): Instant => add(START, count, 'month', BERLIN)
+
+let plain: Plain
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  plain = await plainTenant('large', { timezone: BERLIN, perils: PERILS })
+})
+
+it(
+  'is created, priced, endorsed, renewed, cancelled and reinstated',
+  async () => {
+    const exposures = Array.from({ length: EXPOSURES }, () => thing('120', PERILS))
+    const policy = await plain.issue({ start: START, end: months(12) }, '120', exposures)
+    const { locator } = policy
+    const year = EXPOSURES * PERILS.length * 120
+    const price = () => plain.ok<PolicyPriceResponse>('POST', `/policy/${locator}/price`)
+    const read = () => plain.ok<PolicyResponse>('GET', `/policy/${locator}`)
+    expect((await price()).grossPremium).toBe(year)
+
+    const endorsement = await plain.ok<{ locator: string }>('POST', `/policies/${locator}/endorsements`, {
+      endorsementName: 'always',
+      startTimestamp: months(6),
+      updateExposures: [{ exposureLocator: policy.exposures[7]!.locator, fieldValues: { yearly: '240' } }],
+    })
+    const path = `/endorsements/${endorsement.locator}`
+    const asked = await plain.ok<PolicyPriceChangeResponse>('GET', `${path}/price`)
+    expect(asked).toMatchObject({ grossPremiumChange: 300, newGrossPremium: year + 300 })
+    for (const action of ['quote', 'accept', 'issue']) await plain.ok('PATCH', path, { action })
+    expect((await price()).grossPremium).toBe(year + 300)
+
+    await plain.ok('POST', `/policies/${locator}/renewals`, {
+      renewalEndTimestamp: months(24),
+      state: 'issued',
+    })
+    const renewed = year + 600
+    expect((await price()).grossPremium).toBe(year + 300 + renewed)
+
+    const cancellation = await plain.ok<CancellationResponse>('POST', `/policies/${locator}/cancellations`, {
+      name: 'wish',
+      effectiveTimestamp: months(18),
+      issue: true,
+    })
+    expect(cancellation.price).toMatchObject({ grossPremiumChange: -renewed / 2 })
+    await plain.ok('PATCH', `/cancellations/${cancellation.locator}/reinstate`, { issue: true })
+
+    const now = await read()
+    expect(now.modifications.map(one => one.premiumChange)).toEqual([
+      year,
+      300,
+      renewed,
+      -renewed / 2,
+      renewed / 2,
+    ])
+    expect(now.invoices.map(one => one.totalDue)).toEqual([year, 300, renewed, -renewed / 2, renewed / 2])
+    expect(now.exposures.flatMap(one => one.perils)).toHaveLength(2 * EXPOSURES * PERILS.length)
+  },
+  size(120_000, 600_000),
+)

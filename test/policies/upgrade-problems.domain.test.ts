@@ -1,0 +1,107 @@
+// What of a policy another version does not take, where the moment or the history of the policy decides.
+import { describe, expect, it } from 'vitest'
+import type { ProductDefinition } from '../../src/configuration/configuration.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { upgradeProblems } from '../../src/policies/upgrade/problems.ts'
+import { configVersionAt } from '../../src/policies/upgrade/version-at.ts'
+import { STORY_BEGINS } from '../support/policy-story.ts'
+import { after, carriedOut, halfway, issuedPolicy } from '../support/record-kinds/motor-policies.ts'
+
+const YEARS_LATER = (STORY_BEGINS + 3 * 365 * 86_400_000) as Instant
+
+/** The product with the fields of its vehicles changed. */
+const withVehicle = (
+  product: ProductDefinition,
+  change: (field: ProductDefinition['fields'][0]) => object,
+): ProductDefinition => ({
+  ...product,
+  exposures: product.exposures.map(exposure =>
+    exposure.name === 'vehicle'
+      ? { ...exposure, fields: exposure.fields.map(field => ({ ...field, ...change(field) })) }
+      : exposure,
+  ),
+})
+
+const problemsOf = (
+  { aggregate, configuration }: Loaded,
+  before: ProductDefinition,
+  product: ProductDefinition,
+  now: Instant = STORY_BEGINS,
+) => {
+  const whole = { ...configuration.configuration, products: { [product.name]: product } }
+  const target = { configuration: { ...configuration, configuration: whole }, configVersion: 2 }
+  return upgradeProblems(aggregate, before, target, now).problems
+}
+
+describe('the problems of an upgrade', () => {
+  it('are none where the versions say the same', async () => {
+    const loaded = await issuedPolicy()
+    expect(problemsOf(loaded, loaded.product, loaded.product)).toEqual({
+      hasErrors: false,
+      exposureValidationErrors: [],
+      cancellationValidationErrors: [],
+    })
+  })
+
+  it('are not those of time: what the version before finds too old by now as well is let be', async () => {
+    const loaded = await issuedPolicy()
+    const recent = (years: number) => (field: ProductDefinition['fields'][0]) =>
+      field.name === 'first_registration'
+        ? { earliestOffset: { unit: 'year' as const, amount: -years, roundToDay: false } }
+        : {}
+    const eight = withVehicle(loaded.product, recent(8))
+    const seven = withVehicle(loaded.product, recent(7))
+    expect(problemsOf(loaded, loaded.product, eight, STORY_BEGINS).hasErrors).toBe(false)
+    // First registered in 2021: too old for both in 2029, for neither in 2026.
+    expect(problemsOf(loaded, loaded.product, eight, YEARS_LATER).hasErrors).toBe(true)
+    expect(problemsOf(loaded, seven, eight, YEARS_LATER).hasErrors).toBe(false)
+  })
+
+  it('are those of what a cancellation removed too, once for each: it can come back', async () => {
+    const issued = await issuedPolicy()
+    const cancelled = after(
+      issued,
+      await carriedOut(issued, { action: 'legacy', coverageEndAt: halfway(issued) }),
+    )
+    const flag = { ...issued.product.fields.find(one => one.name === 'channel')!, name: 'flag' }
+    const asked = { ...issued.product, fields: [...issued.product.fields, flag] }
+    for (const loaded of [issued, cancelled])
+      expect(problemsOf(loaded, issued.product, asked).policyFieldErrors?.errors).toEqual([
+        { fieldName: 'flag', code: 'MISSING', message: "Field 'flag' is required; send a value." },
+      ])
+  })
+
+  it('are bounds that became narrower, and types whose text could pass for another', async () => {
+    const loaded = await issuedPolicy()
+    const narrower = withVehicle(loaded.product, ({ name }) =>
+      name === 'vehicle_value'
+        ? { maximum: '20000' }
+        : name === 'first_registration'
+          ? { type: 'number' }
+          : {},
+    )
+    const [vehicle] = problemsOf(loaded, loaded.product, narrower).exposureValidationErrors
+    expect(vehicle!.exposureFieldErrors!.errors.map(one => [one.fieldName, one.code])).toEqual([
+      ['first_registration', 'INVALID_TYPE'],
+      ['vehicle_value', 'INVALID_VALUE'],
+    ])
+  })
+})
+
+describe('the version that a policy had at a time', () => {
+  it('is the one that it left next after it, or the one that it has', async () => {
+    const { policy } = (await issuedPolicy()).aggregate
+    const at = (ms: number) => ms as Instant
+    const moved = {
+      ...policy,
+      configVersion: 3,
+      upgrades: [
+        { at: at(100), from: 1 },
+        { at: at(200), from: 2 },
+      ],
+    }
+    expect([99, 100, 199, 200, 300].map(ms => configVersionAt(moved, at(ms)))).toEqual([1, 2, 2, 3, 3])
+    expect(configVersionAt(policy, at(0))).toBe(policy.configVersion)
+  })
+})

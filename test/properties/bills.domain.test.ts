@@ -1,0 +1,373 @@
+// Bills through random histories of schedule changes, fees, endorsements, renewals, cancellations and reinstatements,
+// in currencies of no, two and three minor digits: nothing is lost or created, and no invoice ever changes.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  amountsDue,
+  billedCharges,
+  chargesOf,
+  isAbsorbed,
+  planOf,
+  standingInvoices,
+} from '../../src/billing/bill.ts'
+import { installmentItems } from '../../src/billing/items.ts'
+import { decideCancellation } from '../../src/cancellations/decision.ts'
+import { boundQuote } from '../../src/cancellations/effect.ts'
+import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
+import { decideEndorsement } from '../../src/endorsements/decision.ts'
+import { endorsementResponse } from '../../src/endorsements/projection.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import { fromMinor, minorDigits, toDecimal, toNumber } from '../../src/platform/money.ts'
+import { add, type Instant, startOfDay } from '../../src/platform/time.ts'
+import type { Modification, PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { FeeUpdateRequest } from '../../src/policies/contract/fees.ts'
+import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
+import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
+import { planFeeUpdate } from '../../src/policies/fee-update.ts'
+import { feesOf } from '../../src/policies/fold/fees.ts'
+import { isStanding, lineOf } from '../../src/policies/fold/line.ts'
+import { decideInvoicing } from '../../src/policies/invoicing.ts'
+import type { Planned } from '../../src/policies/planned.ts'
+import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { policyView } from '../../src/policies/projection/view.ts'
+import { decideScheduleChange } from '../../src/policies/schedule-change.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { decideReinstatement } from '../../src/reinstatements/decision.ts'
+import { RenewalCreateRequest } from '../../src/renewals/contract.ts'
+import { boatGround } from '../support/boat-ground.ts'
+import { month, SCHEDULES } from '../support/boat-product.ts'
+import { attemptAt, inState } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
+import { storedAggregate } from '../support/stored-aggregate.ts'
+
+const SEED = 20261121
+
+/** A policy and the time that it has come to. */
+type Story = { readonly loaded: Loaded; readonly now: Instant }
+
+type Step = {
+  readonly kind: keyof typeof KINDS
+  /** Thousandths of the policy's span. */
+  readonly at: number
+  readonly which: number
+  /** What a year costs from then on, or a fee, in minor units. */
+  readonly minor: number
+  readonly schedule: string
+  readonly days: number
+  readonly firmly: boolean
+}
+
+/** How often each step is taken. */
+const KINDS = {
+  reschedule: 6,
+  endorseAnew: 6,
+  endorse: 3,
+  settle: 4,
+  addFee: 4,
+  reverseFee: 4,
+  cancel: 2,
+  reinstate: 4,
+  renew: 2,
+  wait: 6,
+  withdraw: 0.3,
+} as const
+
+const schedule = fc.constantFrom(...Object.keys(SCHEDULES))
+const minor = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 500_000 }))
+const step: fc.Arbitrary<Step> = fc.record({
+  kind: fc.oneof(
+    ...Object.entries(KINDS).map(([kind, weight]) => ({
+      weight: weight * 10,
+      arbitrary: fc.constant(kind as Step['kind']),
+    })),
+  ),
+  at: fc.integer({ min: 0, max: 999 }),
+  which: fc.nat(20),
+  minor,
+  schedule,
+  days: fc.integer({ min: 1, max: 120 }),
+  firmly: fc.boolean(),
+})
+const business = fc.record({
+  minor,
+  schedule,
+  currency: fc.constantFrom('EUR', 'JPY', 'BHD'),
+  days: fc.oneof(fc.constant(365), fc.integer({ min: 10, max: 500 })),
+  lead: fc.integer({ min: -40, max: 60 }),
+})
+
+const major = (minorUnits: number, { aggregate: { policy } }: Pick<Loaded, 'aggregate'>): string =>
+  toDecimal(fromMinor(minorUnits, policy.currency)).toFixed()
+
+async function begin({
+  minor: yearly,
+  schedule: paymentScheduleName,
+  currency,
+  days,
+  lead,
+}: {
+  minor: number
+  schedule: string
+  currency: string
+  days: number
+  lead: number
+}): Promise<Story> {
+  const now = month(0)
+  const ground = boatGround(currency, now)
+  const start = add(startOfDay(now, ground.timeZone), lead, 'day', ground.timeZone)
+  const digits = minorDigits(ground.currency)
+  const request = PolicyCreateRequest.parse({
+    productName: 'boat',
+    policyholderLocator: ground.policyholder.locator,
+    policyStartTimestamp: start,
+    policyEndTimestamp: add(start, days, 'day', ground.timeZone),
+    paymentScheduleName,
+    exposures: [
+      {
+        exposureName: 'hull',
+        fieldValues: { yearly: (yearly / 10 ** digits).toFixed(digits) },
+        perils: [{ name: 'sinking' }],
+      },
+    ],
+  })
+  const created = await decideCreation(request, ground, attemptAt(now))
+  const issued = await decideIssue({ ...ground, aggregate: created.aggregate }, attemptAt(now))
+  return { loaded: { ...ground, aggregate: issued.aggregate }, now }
+}
+
+/** The step's plan; undefined where there is nothing to do. */
+async function planned({ loaded, now }: Story, one: Step): Promise<Planned | undefined> {
+  const { aggregate, product } = loaded
+  const { policy } = aggregate
+  const attempt = attemptAt(now)
+  const at = (policy.originalStart +
+    Math.floor(((policy.effectiveEnd - policy.originalStart) * one.at) / 1_000)) as Instant
+  const pending = inState(aggregate.endorsements, 'quoted', 'accepted')[0]
+  const conflictHandling = one.firmly ? 'invalidate' : 'block'
+  switch (one.kind) {
+    case 'reschedule':
+      return await decideScheduleChange(loaded, one.schedule, attempt)
+    case 'endorse':
+    case 'endorseAnew': {
+      const request = EndorsementCreateRequest.parse({
+        endorsementName: 'change',
+        startTimestamp: one.days % 2 === 0 ? at : startOfDay(at, policy.timeZone),
+        state: (['quoted', 'accepted', 'issued'] as const)[one.which % 3],
+        conflictHandling,
+        ...(one.kind === 'endorseAnew' && { newPaymentScheduleName: one.schedule }),
+        ...(one.which % 4 !== 0 && {
+          updateExposures: [
+            {
+              exposureLocator: [...aggregate.exposures.keys()][0],
+              fieldValues: { yearly: major(one.minor, loaded) },
+            },
+          ],
+        }),
+      })
+      return (await decideEndorsement(loaded, { action: 'create', request }, attempt)).planned
+    }
+    case 'settle': {
+      if (!pending) return undefined
+      const action = one.firmly ? 'issue' : one.which % 2 === 0 ? 'invalidate' : 'accept'
+      return (await decideEndorsement(loaded, { action, endorsement: pending.locator }, attempt)).planned
+    }
+    case 'addFee': {
+      const fee = {
+        feeName: one.firmly ? 'mooring' : 'reminder',
+        amount: major(one.minor, loaded),
+        startTimestamp: at,
+        endTimestamp: add(at, one.days, 'day', policy.timeZone),
+      }
+      const request = FeeUpdateRequest.parse({ newFees: [fee, fee].slice(one.which % 2) })
+      return planFeeUpdate(aggregate, request, { product, ...attempt })
+    }
+    case 'reverseFee': {
+      const fees = feesOf(aggregate, boundQuote(aggregate))
+      const fee = fees[one.which % Math.max(fees.length, 1)]?.fee
+      if (!fee) return undefined
+      const request = FeeUpdateRequest.parse({ reverseFees: [fee.locator] })
+      return planFeeUpdate(aggregate, request, { product, ...attempt })
+    }
+    case 'cancel': {
+      const request = {
+        effectiveTimestamp: at,
+        name: 'sold',
+        conflictHandling,
+        cancellationCategory: undefined,
+        issue: true,
+      } as const
+      return (await decideCancellation(loaded, { action: 'create', request }, attempt)).planned
+    }
+    case 'withdraw':
+      return (await decideCancellation(loaded, { action: 'withdraw' }, attempt)).planned
+    case 'reinstate': {
+      const accepted = inState(aggregate.reinstatements, 'accepted')[0]
+      if (accepted) {
+        const action = one.firmly ? 'issue' : 'invalidate'
+        return (await decideReinstatement(loaded, { action, reinstatement: accepted.locator }, attempt))
+          .planned
+      }
+      const cancellation = inState(aggregate.cancellations, 'issued').at(-1)
+      if (!cancellation) return undefined
+      const later =
+        one.which % 2 === 0 ? undefined : add(cancellation.effectiveAt, one.days, 'day', policy.timeZone)
+      const request = {
+        effectiveTimestamp: later,
+        reinstatementDeadlineTimestamp: undefined,
+        issue: one.firmly,
+      }
+      const operation = { action: 'create' as const, cancellation: cancellation.locator, request }
+      const created = await decideReinstatement(loaded, operation, attempt)
+      if (one.firmly) return created.planned
+      const drafted = { ...loaded, aggregate: created.planned!.aggregate }
+      return (
+        await decideReinstatement(
+          drafted,
+          { action: 'accept', reinstatement: created.reinstatement },
+          attempt,
+        )
+      ).planned
+    }
+    case 'renew': {
+      const request = RenewalCreateRequest.parse({
+        renewalEndTimestamp: add(policy.effectiveEnd, one.days, 'day', policy.timeZone),
+        state: one.which % 3 === 0 ? 'accepted' : 'issued',
+        ...(one.firmly && { newPaymentScheduleName: one.schedule }),
+      })
+      return (await decideEndorsement(loaded, { action: 'renew', request }, attempt)).planned
+    }
+    case 'wait':
+      return undefined
+  }
+}
+
+/** The story after the step, with everything invoiced that is due by then; as it was where the step is refused. */
+async function told(story: Story, one: Step): Promise<Story> {
+  let { loaded, now } = story
+  try {
+    const next = await planned(story, one)
+    if (next) loaded = { ...loaded, aggregate: next.aggregate }
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+  }
+  if (one.kind === 'wait') now = add(now, one.days, 'day', loaded.aggregate.policy.timeZone)
+  const invoiced = await decideInvoicing(loaded, attemptAt(now))
+  return { now, loaded: invoiced ? { ...loaded, aggregate: invoiced.aggregate } : loaded }
+}
+
+const standingLine = (aggregate: PolicyAggregate): Modification[] =>
+  lineOf(aggregate, boundQuote(aggregate), isStanding).map(step => step.modification)
+
+/** Items of all installments that are invoiced or to be invoiced: those taken over by another plan are not. */
+function itemsThatCount(aggregate: PolicyAggregate) {
+  const invoiced = new Set(
+    standingInvoices(aggregate).map(one => `${one.policyModificationLocator} ${one.installmentNumber}`),
+  )
+  return standingLine(aggregate).flatMap(modification => {
+    const plan = planOf(aggregate, modification)
+    const items = installmentItems(plan, billedCharges(aggregate, modification))
+    return plan.flatMap((one, at) =>
+      invoiced.has(`${modification.locator} ${one.number}`) || !isAbsorbed(aggregate, one) ? items[at]! : [],
+    )
+  })
+}
+
+/** Every charge is billed whole, once; the sum is what the policy costs. */
+function addsUp({ loaded: { aggregate, product } }: Story): void {
+  const billed = new Map<string, number>()
+  for (const { charge, amount } of itemsThatCount(aggregate))
+    billed.set(charge.id, (billed.get(charge.id) ?? 0) + amount.minor)
+  const charges = standingLine(aggregate).flatMap(one => chargesOf(aggregate, one))
+  const charged = new Map(charges.map(charge => [charge.id, charge.amount.minor]))
+  expect([...billed].filter(([, amount]) => amount !== 0).sort()).toEqual([...charged].sort())
+  const { currency } = aggregate.policy
+  const price = policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isStanding))
+  const payable = charges.filter(charge => charge.type !== 'commission')
+  const due = payable.reduce((sum, charge) => sum + charge.amount.minor, 0)
+  expect(toNumber(fromMinor(due, currency))).toBe(price.total)
+}
+
+/** What each invoice asked for when it was made, void ones too, is what it asks for. */
+function invoicesStay({ loaded: { aggregate } }: Story, known: Map<string, number>): void {
+  for (const { locator, policyModificationLocator, installmentNumber } of aggregate.invoices.values()) {
+    const modification = aggregate.modifications.get(policyModificationLocator)!
+    const due = amountsDue(aggregate, modification)[installmentNumber - 1]!.minor
+    expect(due).toBe(known.get(locator) ?? due)
+    known.set(locator, due)
+  }
+}
+
+/** A plan by a new schedule has no installment for nothing, and makes nobody wait for a refund. */
+function plansAreSound({ loaded: { aggregate } }: Story): void {
+  for (const { changes, modificationLocator, kind } of aggregate.endorsements.values()) {
+    const modification = aggregate.modifications.get(modificationLocator!)
+    if (!modification?.acceptedAt || kind === 'renewal' || !changes.newPaymentScheduleName) continue
+    const plan = planOf(aggregate, modification)
+    for (const items of installmentItems(plan, billedCharges(aggregate, modification)))
+      expect(items.length).toBeGreaterThan(0)
+    for (const due of amountsDue(aggregate, modification).slice(1))
+      expect(due.minor).toBeGreaterThanOrEqual(0)
+  }
+}
+
+/** What a quoted endorsement shows is what its acceptance at that moment plans. */
+async function showsWhatItPlans({ loaded, now }: Story): Promise<void> {
+  const { aggregate, product } = loaded
+  const quoted = inState(aggregate.endorsements, 'quoted').find(one => one.kind === 'endorsement')
+  if (!quoted || quoted.updatedAt !== now) return
+  const shown = endorsementResponse(aggregate, quoted, product).plannedInvoices!
+  const operation = { action: 'accept' as const, endorsement: quoted.locator }
+  const accepted = await decideEndorsement(loaded, operation, attemptAt(now))
+  const after = accepted.planned.aggregate
+  const modification = after.modifications.get(quoted.modificationLocator!)!
+  const items = installmentItems(planOf(after, modification), billedCharges(after, modification))
+  expect(
+    shown.map(one => [
+      one.startTimestamp,
+      one.issueTimestamp,
+      one.dueTimestamp,
+      one.financialTransactions.map(item => item.amount),
+    ]),
+  ).toEqual(
+    planOf(after, modification).map((one, at) => [
+      String(one.start),
+      String(one.issueAt),
+      String(one.dueAt),
+      items[at]!.map(item => toNumber(item.amount)),
+    ]),
+  )
+}
+
+describe(`bills (seed ${SEED})`, () => {
+  it(
+    'add up to what the policy costs after every step, charge by charge, and no invoice ever changes',
+    async () => {
+      const seen = new Map<string, number>()
+      await fc.assert(
+        fc.asyncProperty(business, fc.array(step, { minLength: 3, maxLength: 14 }), async (start, all) => {
+          let story = await begin(start)
+          const asked = new Map<string, number>()
+          for (const one of all) {
+            const before = story.loaded.aggregate
+            story = await told(story, one)
+            if (story.loaded.aggregate !== before) seen.set(one.kind, (seen.get(one.kind) ?? 0) + 1)
+            addsUp(story)
+            invoicesStay(story, asked)
+            plansAreSound(story)
+            await showsWhatItPlans(story)
+          }
+          const { aggregate, product } = story.loaded
+          const shown = policyResponse(aggregate, product, { summarizeQuotes: false })
+          expect(shown.modifications.map(one => one.number)).toEqual([...shown.modifications.keys()])
+          expect(policyResponse(storedAggregate(aggregate), product, { summarizeQuotes: false })).toEqual(
+            shown,
+          )
+        }),
+        { seed: SEED, numRuns: size(120, 6_000) },
+      )
+      for (const kind of Object.keys(KINDS)) expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0])
+    },
+    size(150_000, 3_000_000),
+  )
+})

@@ -1,0 +1,3 @@
+import { describeHistories } from './history-properties.ts'
+
+describeHistories('motor')

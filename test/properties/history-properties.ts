@@ -1,0 +1,175 @@
+// Random histories on an example (histories.*.domain.test.ts): whatever befalls a policy in whatever order, the service and a naive second
+// model of it agree to the cent, and what holds always holds.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { policyResponse } from '../../src/policies/projection/policy.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import type { Example } from '../support/configurations.ts'
+import { beginStory, type Story } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
+import { storedAggregate } from '../support/stored-aggregate.ts'
+import {
+  addsUp,
+  agreesWithModel,
+  answerNow,
+  invoiced,
+  knowsWhatItAnswered,
+  priceOf,
+  tiles,
+} from '../support/story-checks.ts'
+import { newBusiness, type Step, step, steps } from '../support/story-steps.ts'
+import { inSteps, type Told, tell } from '../support/story-telling.ts'
+
+const SEED = 20261121
+
+/** Shrunk counterexamples name the seed and the path to run them again. */
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
+
+/** Figures of a price, without the locators that are others each time. */
+const figures = (price: PolicyPriceResponse | PolicyPriceChangeResponse): unknown =>
+  JSON.parse(JSON.stringify(price, (name, value) => (/[lL]ocator$/.test(name) ? undefined : value)))
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+/** All that GET answers, each locator by the place where it first appears. */
+function tale(story: Story): string {
+  const places = new Map<string, string>()
+  const placed = (locator: string): string => {
+    const place = places.get(locator) ?? `#${places.size}`
+    places.set(locator, place)
+    return place
+  }
+  return JSON.stringify(answerNow(story).answer, (name, value) =>
+    /(?:[lL]ocator|displayId)$/.test(name) && typeof value === 'string' ? placed(value) : value,
+  ).replace(UUID, placed)
+}
+
+/** Carried out and refused as the model says, at the price that was shown before. */
+function isAsExpected({ refused, expectedRefusal, previewed, recorded }: Told): void {
+  expect({ refused: refused !== undefined, because: expectedRefusal ?? refused?.message }).toEqual({
+    refused: expectedRefusal !== undefined,
+    because: expectedRefusal,
+  })
+  if (previewed && recorded) expect(figures(previewed)).toMatchObject(figures(recorded) as object)
+}
+
+async function told(start: Story, all: readonly Step[]): Promise<Story> {
+  let story = start
+  for (const one of all) ({ story } = await tell(story, one))
+  return story
+}
+
+export function describeHistories(example: Example): void {
+  describe(`a history on the ${example} example (seed ${SEED})`, () => {
+    it(
+      'agrees with the naive model after every step, adds up, changes no invoice, and is stored as it is',
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(newBusiness, steps, async (business, all) => {
+            let story = await beginStory(example, business)
+            agreesWithModel(story)
+            let asked = invoiced(story)
+            for (const one of all) {
+              const next = await tell(story, one)
+              isAsExpected(next)
+              story = next.story
+              asked = invoiced(story, asked)
+              agreesWithModel(story)
+              tiles(story)
+            }
+            addsUp(story)
+            expect(invoiced(story)).toEqual(asked)
+            const options = { summarizeQuotes: true }
+            const { aggregate, product } = story.loaded
+            expect(policyResponse(storedAggregate(aggregate), product, options)).toEqual(
+              policyResponse(aggregate, product, options),
+            )
+          }),
+          runs(30, 1_000),
+        )
+      },
+      size(150_000, 3_000_000),
+    )
+
+    it(
+      'is known as of every earlier moment as GET answered then',
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(newBusiness, steps, async (business, all) => {
+            let story = await beginStory(example, business)
+            const answers = [answerNow(story)]
+            for (const one of all) {
+              ;({ story } = await tell(story, one))
+              answers.push(answerNow(story))
+            }
+            knowsWhatItAnswered(story, answers)
+          }),
+          runs(8, 150),
+        )
+      },
+      size(150_000, 3_000_000),
+    )
+
+    it(
+      'told again gives the same policy',
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(newBusiness, steps, async (business, all) => {
+            const [first, second] = [
+              await told(await beginStory(example, business), all),
+              await told(await beginStory(example, business), all),
+            ]
+            expect(figures(priceOf(second))).toEqual(figures(priceOf(first)))
+            expect(tale(second)).toBe(tale(first))
+          }),
+          runs(8, 150),
+        )
+      },
+      size(60_000, 600_000),
+    )
+
+    it(
+      'is restored to every figure by a cancellation that is reinstated at its own time',
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
+            const before = await told(await beginStory(example, business), all)
+            const cancelled = await inSteps(before, last, 'cancelAndReinstate')
+            fc.pre(cancelled !== undefined)
+            expect(priceOf(cancelled!)).toEqual(priceOf(before))
+            expect(cancelled!.loaded.aggregate.policy.effectiveEnd).toBe(
+              before.loaded.aggregate.policy.effectiveEnd,
+            )
+            addsUp(cancelled!)
+          }),
+          runs(15, 250),
+        )
+      },
+      size(60_000, 600_000),
+    )
+
+    it(
+      'that ends withdrawn leaves zero',
+      async () => {
+        await fc.assert(
+          fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
+            const before = await told(await beginStory(example, business), all)
+            const withdrawn = await inSteps(before, last, 'withdraw')
+            fc.pre(withdrawn !== undefined)
+            expect(priceOf(withdrawn!)).toMatchObject({
+              grossPremium: 0,
+              grossTaxes: 0,
+              grossFees: 0,
+              grossCommissions: 0,
+              total: 0,
+            })
+            addsUp(withdrawn!)
+          }),
+          runs(8, 100),
+        )
+      },
+      size(60_000, 600_000),
+    )
+  })
+}

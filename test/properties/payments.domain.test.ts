@@ -1,0 +1,201 @@
+// Random histories of a policyholder's policies, billed, paid and changed in whatever order: money is neither made nor
+// lost, in currencies of 0, 2 and 3 minor digits, and what was billed stays as it was billed.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  chargesOf,
+  futureInstallments,
+  isBilled,
+  planOf,
+  standingInvoices,
+  totalsDueOf,
+} from '../../src/billing/bill.ts'
+import { billedItemsOf } from '../../src/billing/billed-items.ts'
+import type { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
+import { invoiceStatus, totalDue } from '../../src/billing/invoice.ts'
+import { invoiceResponses } from '../../src/billing/invoice-response.ts'
+import { applied, standingPayments } from '../../src/billing/payments/payment.ts'
+import { boundQuote } from '../../src/cancellations/effect.ts'
+import { type CurrencyCode, money, sum, toText } from '../../src/platform/money.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { isStanding } from '../../src/policies/fold/line.ts'
+import { policyView } from '../../src/policies/projection/view.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { policyState } from '../../src/policies/transitions.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import type { Example } from '../support/configurations.ts'
+import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
+import { size } from '../support/sizes.ts'
+import { storedAggregate } from '../support/stored-aggregate.ts'
+
+const SEED = 20261121
+
+const BOOKS: { example: Example; currency: CurrencyCode; digits: number }[] = [
+  { example: 'motor', currency: 'EUR' as CurrencyCode, digits: 2 },
+  { example: 'motor', currency: 'JPY' as CurrencyCode, digits: 0 },
+  { example: 'home', currency: 'BHD' as CurrencyCode, digits: 3 },
+]
+
+/** What answers say is paid of an invoice, in minor units. */
+function shownPaid(invoice: PolicyInvoiceResponse): bigint {
+  const minor = (amount: number): bigint =>
+    BigInt(money(amount, invoice.totalDueCurrency as CurrencyCode).minor)
+  if (invoice.settlementStatus === 'outstanding')
+    return minor(invoice.totalDue) - minor(invoice.outstandingAmount!)
+  return invoice.settlementType === 'paid' ? minor(invoice.totalDue) : 0n
+}
+
+/** All that came in lies on invoices or is credit, and the credit is what payments say it is. */
+function conserves({ policies, credit, cash }: Book): void {
+  expect(credit.minor).toBeGreaterThanOrEqual(0)
+  const paid = policies
+    .flatMap(({ aggregate }) => invoiceResponses(aggregate).map(shownPaid))
+    .reduce((total, one) => total + one, 0n)
+  expect(cash).toBe(paid + BigInt(credit.minor))
+  const payments = policies.flatMap(({ aggregate }) => [...aggregate.payments.values()])
+  const standing = payments.filter(one => one.reversedAt === undefined)
+  const made = standing.reduce((total, one) => total + one.credited.minor, 0)
+  const used = standing.filter(one => one.source === 'credit')
+  expect(credit.minor).toBe(made - used.reduce((total, one) => total + one.amount.minor, 0))
+}
+
+/** An invoice is paid when what stands comes to what it asks for, and never by more. */
+function paidAsAsked({ aggregate }: Loaded): void {
+  const totalDueOf = totalsDueOf(aggregate)
+  for (const invoice of aggregate.invoices.values()) {
+    const { minor, currency } = totalDueOf(invoice)
+    const stands = sum(standingPayments(aggregate, invoice).map(applied), currency).minor
+    const status = invoiceStatus(invoice)
+    if (status === 'paid') expect(stands).toBe(minor)
+    else if (status === 'unfulfilled') expect(Math.abs(stands)).toBeLessThan(Math.abs(minor))
+    else expect(stands).toBe(0)
+    expect(stands === 0 || Math.sign(stands) === Math.sign(minor)).toBe(true)
+  }
+}
+
+/** Over the plan that it lies on, the items of a charge come to the charge. */
+function itemsComeToCharges({ aggregate }: Loaded): void {
+  const itemsOf = billedItemsOf({ ...aggregate, installments: ownInstallments(aggregate) })
+  for (const modification of aggregate.modifications.values()) {
+    if (!isBilled(aggregate, modification)) continue
+    const billed = new Map<string, number>()
+    for (const installment of planOf(aggregate, modification))
+      for (const { charge, amount } of itemsOf(installment))
+        billed.set(charge.id, (billed.get(charge.id) ?? 0) + amount.minor)
+    const charged = chargesOf(aggregate, modification)
+    expect(new Set(charged.map(one => one.id)).size).toBe(charged.length)
+    for (const charge of charged) expect(billed.get(charge.id)).toBe(charge.amount.minor)
+    expect(billed.size).toBe(charged.length)
+  }
+}
+
+/** The installments as if none was billed in place of another. */
+const ownInstallments = ({ installments }: PolicyAggregate): PolicyAggregate['installments'] =>
+  new Map([...installments].map(([locator, one]) => [locator, { ...one, absorbedBy: [] }]))
+
+/** What is invoiced and what is planned is what stands costs. */
+function billsWhatStands({ aggregate, product }: Loaded): void {
+  if (!['issued', 'withdrawn'].includes(policyState(aggregate))) return
+  const { currency } = aggregate.policy
+  const totalDueOf = totalsDueOf(aggregate)
+  const billedItems = billedItemsOf(aggregate)
+  const invoiced = standingInvoices(aggregate).map(totalDueOf)
+  const planned = futureInstallments(aggregate).map(one => totalDue(billedItems(one), currency))
+  const price = policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isStanding))
+  expect(toText(sum([...invoiced, ...planned], currency))).toBe(toText(money(price.total, currency)))
+}
+
+/** What each invoice bills, and how each paid one is shown, by its locator. */
+type Stand = { readonly billed: Map<string, string>; readonly paid: Map<string, string> }
+
+const standOf = ({ policies }: Book): Stand => ({
+  billed: new Map(policies.flatMap(({ aggregate }) => [...billedBy(aggregate)])),
+  paid: new Map(
+    policies.flatMap(({ aggregate }) =>
+      invoiceResponses(aggregate)
+        .filter(one => one.settlementType === 'paid')
+        .map(({ transactionIssued: _, ...one }) => [one.locator, JSON.stringify(one)] as const),
+    ),
+  ),
+})
+
+function billedBy(aggregate: PolicyAggregate): Map<string, string> {
+  const billed = new Map<string, string>()
+  const itemsOf = billedItemsOf(aggregate)
+  const totalDueOf = totalsDueOf(aggregate)
+  for (const invoice of aggregate.invoices.values()) {
+    const plan = planOf(aggregate, aggregate.modifications.get(invoice.policyModificationLocator)!)
+    const items = itemsOf(plan[invoice.installmentNumber - 1]!)
+    const total = totalDueOf(invoice)
+    expect(totalDue(items, total.currency)).toEqual(total)
+    const shown = items.map(({ charge, amount }) => `${charge.id} ${charge.start} ${amount.minor}`)
+    billed.set(invoice.locator, `${invoice.start} ${invoice.end} ${total.minor}\n${shown.join('\n')}`)
+  }
+  return billed
+}
+
+/** Steps that take payments back, themselves or with what they were paid for. */
+const TAKES_BACK: ReadonlySet<BookStep['kind']> = new Set([
+  'reverse',
+  'endRenewal',
+  'endReinstatement',
+  'renew',
+  'reinstate',
+  'cancel',
+  'withdraw',
+  'takeQuoteBack',
+  'discard',
+  'wait',
+])
+
+/** What was billed is billed for ever; what was paid stays as it was, unless its payments were taken back. */
+function staysAsItWas(before: Stand, after: Stand, { kind }: BookStep): void {
+  for (const [locator, text] of before.billed) expect(after.billed.get(locator)).toBe(text)
+  for (const [locator, text] of before.paid) {
+    const now = after.paid.get(locator)
+    if (now === undefined) expect(TAKES_BACK).toContain(kind)
+    else expect(now).toBe(text)
+  }
+}
+
+describe.each(BOOKS)(
+  'the payments of a policyholder in $currency ($digits minor digits)',
+  ({ example, currency }) => {
+    it(
+      `are neither more nor less than what came in, whatever befalls the policies (seed ${SEED})`,
+      async () => {
+        const seen = { paid: 0, credited: 0, fromCredit: 0, reversed: 0 }
+        await fc.assert(
+          fc.asyncProperty(bookSteps, async all => {
+            let book = emptyBook(example, currency)
+            let stand = standOf(book)
+            for (const step of all) {
+              book = await afterStep(book, step)
+              conserves(book)
+              const now = standOf(book)
+              staysAsItWas(stand, now, step)
+              stand = now
+            }
+            for (const loaded of book.policies) {
+              paidAsAsked(loaded)
+              itemsComeToCharges(loaded)
+              billsWhatStands(loaded)
+              expect(invoiceResponses(storedAggregate(loaded.aggregate))).toEqual(
+                invoiceResponses(loaded.aggregate),
+              )
+              for (const one of loaded.aggregate.payments.values()) {
+                seen.paid += 1
+                if (one.credited.minor > 0) seen.credited += 1
+                if (one.source === 'credit') seen.fromCredit += 1
+                if (one.reversedAt !== undefined) seen.reversed += 1
+              }
+            }
+          }),
+          { seed: SEED, numRuns: size(60, 1_500) },
+        )
+        for (const count of Object.values(seen)) expect(count).toBeGreaterThan(10)
+      },
+      size(120_000, 3_000_000),
+    )
+  },
+)

@@ -1,0 +1,351 @@
+// Random histories in which endorsements move the policy's end to and fro, among plain endorsements, renewals,
+// cancellations and reinstatements, on both examples: what holds always holds.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/billing/bill.ts'
+import { decideCancellation } from '../../src/cancellations/decision.ts'
+import { boundQuote } from '../../src/cancellations/effect.ts'
+import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
+import {
+  decideEndorsement,
+  type EndorsementDecision,
+  type EndorsementOperation,
+  NEW_POLICY_END,
+} from '../../src/endorsements/decision.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import { add, type Instant, startOfDay } from '../../src/platform/time.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { lineOf, segmentsInForce } from '../../src/policies/fold/line.ts'
+import { inForce } from '../../src/policies/fold/pieces.ts'
+import { decideInvoicing } from '../../src/policies/invoicing.ts'
+import { decideChange } from '../../src/policies/planned-change.ts'
+import { knownAt } from '../../src/policies/projection/known.ts'
+import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { standingCancellations } from '../../src/policies/standing-cancellations.ts'
+import { RenewalCreateRequest } from '../../src/renewals/contract.ts'
+import type { Example } from '../support/configurations.ts'
+import { attemptAt, beginStory, type Story } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
+import { storedAggregate } from '../support/stored-aggregate.ts'
+import { invoiced, modificationsAddUp, priceOf, viewOf } from '../support/story-checks.ts'
+import { type NewBusiness, newBusiness } from '../support/story-steps.ts'
+import { inSteps, tell } from '../support/story-telling.ts'
+
+const SEED = 20261121
+const EXAMPLES: Example[] = ['motor', 'home']
+
+const runs = (small: number) => ({ seed: SEED, numRuns: size(small, 25 * small) })
+
+type Move = {
+  readonly kind: 'endorse' | 'shorten' | 'extend' | 'takenBack' | 'renew' | 'cancel' | 'wait'
+  /** Where it begins: thousandths of the time from the policy's start to its end. */
+  readonly from: number
+  /** Where a new end lies: thousandths of the time from there to the end, or days beyond the end. */
+  readonly to: number
+  readonly reprice: number
+  readonly firmly: boolean
+}
+
+const move: fc.Arbitrary<Move> = fc.record({
+  kind: fc.oneof(
+    ...Object.entries({ endorse: 2, shorten: 4, extend: 4, takenBack: 3, renew: 3, cancel: 2, wait: 2 }).map(
+      ([kind, weight]) => ({ weight, arbitrary: fc.constant(kind as Move['kind']) }),
+    ),
+  ),
+  from: fc.integer({ min: 0, max: 1_000 }),
+  to: fc.integer({ min: 0, max: 1_000 }),
+  reprice: fc.nat(9),
+  firmly: fc.boolean(),
+})
+
+const moves = fc.array(move, { minLength: 1, maxLength: 12, size: 'max' })
+
+async function begun(example: Example, business: NewBusiness): Promise<Story> {
+  const story = await beginStory(example, business)
+  const { configuration } = story.loaded
+  const features = { ...configuration.configuration.features, [NEW_POLICY_END]: true }
+  return {
+    ...story,
+    loaded: {
+      ...story.loaded,
+      configuration: { ...configuration, configuration: { ...configuration.configuration, features } },
+    },
+  }
+}
+
+const withAggregate = (story: Story, aggregate: PolicyAggregate): Story => ({
+  ...story,
+  now: (story.now + 60_000) as Instant,
+  loaded: { ...story.loaded, aggregate },
+})
+
+async function attempted<T>(run: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await run()
+  } catch (problem) {
+    if (problem instanceof Refusal) return undefined
+    throw problem
+  }
+}
+
+const decided = (story: Story, operation: EndorsementOperation): Promise<EndorsementDecision | undefined> =>
+  attempted(() => decideEndorsement(story.loaded, operation, attemptAt(story.now)))
+
+const timesOf = ({ loaded, rules }: Story, { kind, from, to }: Move) => {
+  const { originalStart, effectiveEnd } = loaded.aggregate.policy
+  const start = startOfDay(
+    (originalStart + Math.floor(((effectiveEnd - originalStart) * from) / 1_000)) as Instant,
+    rules.timeZone,
+  )
+  const isLater = kind === 'extend' || (kind === 'takenBack' && to % 2 === 0)
+  const end = isLater
+    ? add(effectiveEnd, 1 + to, 'day', rules.timeZone)
+    : ((start + Math.floor(((effectiveEnd - start) * to) / 1_000)) as Instant)
+  return { start, end }
+}
+
+/** An endorsement that may move the end, previewed, quoted, accepted and issued; undefined when it is refused. */
+async function endorsed(
+  story: Story,
+  startTimestamp: Instant,
+  newPolicyEndTimestamp: Instant | undefined,
+  { reprice, to }: Pick<Move, 'reprice' | 'to'>,
+  last: 'issue' | 'invalidate' = 'issue',
+): Promise<Story | undefined> {
+  const { product } = story.loaded
+  const types = product.endorsements.filter(one => one.reprice !== 'input')
+  const request = EndorsementCreateRequest.parse({
+    endorsementName: types[reprice % types.length]!.name,
+    startTimestamp,
+    newPolicyEndTimestamp,
+    state: to % 3 === 0 ? 'accepted' : 'application',
+  })
+  const first = await decided(story, { action: 'create', request })
+  if (!first) return undefined
+  const { endorsement } = first
+  let now = withAggregate(story, first.planned.aggregate)
+  const preview = await decideChange(
+    now.loaded,
+    { kind: 'endorsement', endorsement, asked: 'price' },
+    attemptAt(now.now),
+  )
+  for (const action of [...(request.state === 'accepted' ? [] : (['quote', 'accept'] as const)), last]) {
+    const next = await decideEndorsement(now.loaded, { action, endorsement }, attemptAt(now.now))
+    now = withAggregate(now, next.planned.aggregate)
+  }
+  if (last === 'issue')
+    expect(
+      await decideChange(
+        now.loaded,
+        { kind: 'endorsement', endorsement, asked: 'price' },
+        attemptAt(now.now),
+      ),
+    ).toEqual(preview)
+  return now
+}
+
+async function moved(story: Story, one: Move): Promise<Story | undefined> {
+  const { start, end } = timesOf(story, one)
+  switch (one.kind) {
+    case 'endorse':
+      return await endorsed(story, start, undefined, one)
+    case 'shorten':
+    case 'extend':
+      return await endorsed(story, start, end, one)
+    case 'takenBack':
+      return await endorsed(story, start, end, one, 'invalidate')
+    case 'renew': {
+      const { effectiveEnd } = story.loaded.aggregate.policy
+      const renewalEndTimestamp = add(effectiveEnd, 30 + one.to, 'day', story.rules.timeZone)
+      const request = RenewalCreateRequest.parse({ renewalEndTimestamp, state: 'issued' })
+      if (standingCancellations(story.loaded.aggregate).length > 0) return undefined
+      const renewed = await decided(story, { action: 'renew', request })
+      return renewed && withAggregate(story, renewed.planned.aggregate)
+    }
+    case 'cancel': {
+      const step = {
+        kind: 'cancel' as const,
+        which: one.reprice,
+        at: { thousandths: one.from, midnight: one.firmly },
+        later: 0,
+        firmly: true,
+        days: 1,
+        changes: [],
+        far: 3,
+        atOnce: true,
+        reprice: false,
+      }
+      const after = one.firmly
+        ? await inSteps(story, step, 'cancelAndReinstate')
+        : (await tell(story, step)).story
+      return after && withAggregate(after, after.loaded.aggregate)
+    }
+    case 'wait': {
+      const now = add(story.now, 1 + (one.to % 60), 'day', story.rules.timeZone)
+      const invoicing = await decideInvoicing(story.loaded, attemptAt(now))
+      return withAggregate({ ...story, now }, invoicing?.aggregate ?? story.loaded.aggregate)
+    }
+  }
+}
+
+/** What is invoiced and what is planned comes to what is in force. */
+function billsAddUp(story: Story): void {
+  const { aggregate } = story.loaded
+  const standing = standingInvoices(aggregate)
+  let minor = 0
+  for (const { modification } of lineOf(aggregate, boundQuote(aggregate))) {
+    const due = amountsDue(aggregate, modification)
+    const isInvoiced = (number: number): boolean =>
+      standing.some(
+        one => one.policyModificationLocator === modification.locator && one.installmentNumber === number,
+      )
+    for (const one of planOf(aggregate, modification))
+      if (isInvoiced(one.number) || !isAbsorbed(aggregate, one)) minor += due[one.number - 1]!.minor
+  }
+  expect(minor).toBe(Math.round(priceOf(story).total * 100))
+}
+
+/** Segments follow one another up to the policy's end, and each peril has one price at a time within them. */
+function tiles(story: Story): void {
+  const { aggregate } = story.loaded
+  const { effectiveEnd } = aggregate.policy
+  const segments = segmentsInForce(lineOf(aggregate, boundQuote(aggregate)))
+  for (const [at, { start, end }] of segments.entries()) {
+    expect(start).toBeLessThan(end)
+    if (at > 0) expect(segments[at - 1]!.end).toBeLessThanOrEqual(start)
+  }
+  if (standingCancellations(aggregate).length === 0) expect(segments.at(-1)!.end).toBe(effectiveEnd)
+  for (const { perils } of viewOf(story).exposures)
+    for (const { pieces } of perils) {
+      const held = inForce(pieces.map(one => one.piece))
+      for (const [at, piece] of held.entries()) {
+        if (at > 0) expect(held[at - 1]!.end).toBeLessThanOrEqual(piece.start)
+        expect(piece.segment.start).toBeLessThanOrEqual(piece.start)
+        expect(piece.end).toBeLessThanOrEqual(piece.segment.end)
+      }
+    }
+}
+
+const shown = ({ loaded: { aggregate, product } }: Story, at?: Instant) =>
+  policyResponse(at === undefined ? aggregate : knownAt(aggregate, at)!, product, { summarizeQuotes: true })
+
+/** Every peril of a policy that was never cancelled is covered up to its end: nothing is lost on the way. */
+function coversToTheEnd(story: Story, perilsAtFirst: number): void {
+  const { effectiveEnd } = story.loaded.aggregate.policy
+  const held = viewOf(story)
+    .exposures.flatMap(one => one.perils)
+    .filter(({ pieces }) => inForce(pieces.map(one => one.piece)).at(-1)?.end === effectiveEnd)
+  expect(held).toHaveLength(perilsAtFirst)
+}
+
+describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEED})`, example => {
+  it(
+    'adds up after every step, changes no invoice, is stored as it is, and is known later as it was shown',
+    async () => {
+      const carriedOut = new Map<Move['kind'], number>()
+      await fc.assert(
+        fc.asyncProperty(newBusiness, moves, async (business, all) => {
+          let story = await begun(example, business)
+          let asked = invoiced(story)
+          let isCancelled = false
+          const perils = story.loaded.aggregate.perils.size
+          const kept = [{ at: story.now, answer: shown(story) }]
+          for (const one of all) {
+            const next = await moved({ ...story, now: (story.now + 60_000) as Instant }, one)
+            if (!next) continue
+            carriedOut.set(one.kind, (carriedOut.get(one.kind) ?? 0) + 1)
+            isCancelled ||= one.kind === 'cancel'
+            story = next
+            asked = invoiced(story, asked)
+            modificationsAddUp(story)
+            billsAddUp(story)
+            tiles(story)
+            if (!isCancelled) coversToTheEnd(story, perils)
+            kept.push({ at: story.now, answer: shown(story) })
+          }
+          expect(invoiced(story)).toEqual(asked)
+          const { aggregate, product } = story.loaded
+          const options = { summarizeQuotes: true }
+          expect(policyResponse(storedAggregate(aggregate), product, options)).toEqual(shown(story))
+          for (const { at, answer } of kept) expect(shown(story, at)).toEqual(answer)
+        }),
+        runs(12),
+      )
+      for (const kind of ['endorse', 'shorten', 'extend', 'takenBack', 'renew', 'cancel'] as const)
+        expect(carriedOut.get(kind) ?? 0).toBeGreaterThan(2)
+    },
+    size(150_000, 3_000_000),
+  )
+
+  it(
+    'to an earlier time costs to the cent what an endorsement then and a cancellation at that time leave',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, move, async (business, one) => {
+          const story = await begun(example, business)
+          const { start, end } = timesOf(story, { ...one, kind: 'shorten' })
+          const never = { to: one.to, reprice: unrated(story) }
+          const shortened = await endorsed(story, start, end, never)
+          fc.pre(shortened !== undefined)
+          const split = (await endorsed(story, start, undefined, never))!
+          const { originalStart, effectiveEnd } = split.loaded.aggregate.policy
+          fc.pre(end < effectiveEnd)
+          const type = story.loaded.product.cancellationTypes?.[0]
+          const cancelled = await decideCancellation(
+            split.loaded,
+            {
+              action: 'create',
+              request: {
+                name: type?.name ?? 'lapse',
+                cancellationCategory: type?.cancellationCategories[0],
+                effectiveTimestamp: end,
+                conflictHandling: 'block',
+                issue: true,
+              },
+            },
+            attemptAt(split.now),
+          )
+          expect(end).toBeGreaterThan(originalStart)
+          const left = priceOf(withAggregate(split, cancelled.planned.aggregate))
+          expect(figures(priceOf(shortened!))).toEqual(figures(left))
+        }),
+        runs(20),
+      )
+    },
+    size(60_000, 600_000),
+  )
+
+  it(
+    'to a later time and back again, without rating anew, restores every figure',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, moves, move, async (business, all, one) => {
+          let story = await begun(example, business)
+          for (const each of all)
+            if (each.kind !== 'cancel') story = (await moved(story, { ...each, to: each.to })) ?? story
+          const { effectiveEnd } = story.loaded.aggregate.policy
+          const never = { to: one.to, reprice: unrated(story) }
+          const { start, end } = timesOf(story, { ...one, kind: 'extend' })
+          // The split is part of both, so that only the end differs.
+          const before = await endorsed(story, start, undefined, never)
+          fc.pre(before !== undefined)
+          const longer = await endorsed(before!, start, end, never)
+          expect(longer!.loaded.aggregate.policy.effectiveEnd).toBe(end)
+          const back = await endorsed(longer!, start, effectiveEnd, never)
+          expect(figures(priceOf(back!))).toEqual(figures(priceOf(before!)))
+          expect(back!.loaded.aggregate.policy.effectiveEnd).toBe(effectiveEnd)
+        }),
+        runs(12),
+      )
+    },
+    size(60_000, 600_000),
+  )
+})
+
+/** Which endorsement type rates nothing. */
+const unrated = ({ loaded }: Story): number =>
+  loaded.product.endorsements.filter(one => one.reprice !== 'input').findIndex(one => one.reprice === 'never')
+
+/** Figures without the locators of what was made on the way. */
+const figures = (price: unknown): unknown =>
+  JSON.parse(JSON.stringify(price, (name, value) => (/[lL]ocator$/.test(name) ? undefined : value)))

@@ -1,0 +1,62 @@
+// The boat product (boat-product.ts) as a tenant to test with.
+import type { Instant } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
+import { type Answer, callApi, callOk } from './api.ts'
+import { boatFiles, month, NEW_YEAR } from './boat-product.ts'
+import { type DeployedTenant, deployExample } from './examples.ts'
+
+export type Boats = DeployedTenant & {
+  /** A policy of the year from `NEW_YEAR`, issued today by the tenant's clock. */
+  insured(changes: {
+    yearly: string
+    paymentScheduleName: string
+    policyEndTimestamp?: Instant
+  }): Promise<PolicyResponse>
+  call<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<Body>>
+  ok<Body>(method: string, path: string, body?: unknown): Promise<Body>
+  read(policy: PolicyResponse): Promise<PolicyResponse>
+  /** Moves the tenant's clock and does what falls due on the way. */
+  until(timestamp: Instant): Promise<void>
+}
+
+/** Deploys the product as a test tenant of its own whose clock stands in the December before `NEW_YEAR`. */
+export async function boatTenant(suffix: string, currency = 'EUR', { taxed = false } = {}): Promise<Boats> {
+  const tenant = await deployExample(boatFiles(currency, taxed), suffix)
+  const { token } = tenant
+  const call = <Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    callApi<Body>(method, path, { token, body, headers })
+  const ok = <Body>(method: string, path: string, body?: unknown) =>
+    callOk<Body>(method, path, { token, body })
+  const { locator: policyholderLocator } = await ok<PolicyholderResponse>('POST', '/policyholder/create', {
+    completed: true,
+    values: { last_name: 'Ahab' },
+  })
+  const until = async (timestamp: Instant): Promise<void> => {
+    await ok('POST', '/test/clock', { timestamp })
+  }
+  await until(month(-1, 15))
+  return {
+    ...tenant,
+    call,
+    ok,
+    until,
+    read: policy => ok('GET', `/policy/${policy.locator}`),
+    insured: async ({ yearly, ...changes }) => {
+      const { locator } = await ok<PolicyResponse>('POST', '/policy', {
+        productName: 'boat',
+        policyholderLocator,
+        policyStartTimestamp: NEW_YEAR,
+        policyEndTimestamp: month(12),
+        exposures: [{ exposureName: 'hull', fieldValues: { yearly }, perils: [{ name: 'sinking' }] }],
+        ...changes,
+      })
+      return await ok('POST', `/policy/${locator}/issue`)
+    },
+  }
+}

@@ -1,0 +1,166 @@
+// A policy of an example with a clock of its own: what its timers bring about happens as time goes by, through the
+// decisions, without a service.
+import { INVOICE_TIMER, totalDueOf } from '../../src/billing/bill.ts'
+import { type Invoice, invoiceStatus } from '../../src/billing/invoice.ts'
+import { withCredit } from '../../src/billing/payments/credit-use.ts'
+import { decidePayment } from '../../src/billing/payments/decision.ts'
+import type { ProductDefinition } from '../../src/configuration/configuration.ts'
+import type { NewEvent } from '../../src/events/outbox.ts'
+import { decideLapse, type LapseOperation } from '../../src/lapses/decision.ts'
+import type { GracePeriod } from '../../src/lapses/records.ts'
+import {
+  GRACE_END_TIMER,
+  PAST_DUE_TIMER,
+  pastDueTimers,
+  REINSTATEMENT_PERIOD_TIMER,
+} from '../../src/lapses/timers.ts'
+import type { NewTimer } from '../../src/platform/commit.ts'
+import type { Uuid } from '../../src/platform/locators.ts'
+import { dayStart, type Instant } from '../../src/platform/time.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
+import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
+import { decideInvoicing } from '../../src/policies/invoicing.ts'
+import type { Planned } from '../../src/policies/planned.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { type Example, groundOf, workedPolicies } from './configurations.ts'
+import { attemptAt } from './policy-story.ts'
+
+const HOUR_MS = 3_600_000
+
+export class ClockedPolicy {
+  loaded: Loaded
+  now: Instant
+  readonly events: NewEvent[] = []
+  #timers: NewTimer[] = []
+
+  private constructor(loaded: Loaded, now: Instant) {
+    this.loaded = loaded
+    this.now = now
+  }
+
+  /** The example's plain year, issued a few hours after it began. */
+  static async issued(
+    example: Example,
+    paymentScheduleName: string,
+    product: Partial<ProductDefinition> = {},
+  ): Promise<ClockedPolicy> {
+    const policy = await ClockedPolicy.finalized(example, paymentScheduleName, product)
+    await policy.issue()
+    return policy
+  }
+
+  /** Accepted, and invoiced where its product does so on acceptance; `product` changes its configuration. */
+  static async finalized(
+    example: Example,
+    paymentScheduleName: string,
+    product: Partial<ProductDefinition> = {},
+  ): Promise<ClockedPolicy> {
+    const { policy, policyholder } = workedPolicies(example)[0]!.request
+    const now = (policy.policyStartTimestamp + 9 * HOUR_MS) as Instant
+    const plain = groundOf(example, policy.productName, policyholder.values, now)
+    const ground = { ...plain, product: { ...plain.product, ...product } }
+    const request = { ...policy, paymentScheduleName, policyholderLocator: ground.policyholder.locator }
+    const created = await decideCreation(PolicyCreateRequest.parse(request), ground, attemptAt(now))
+    const clocked = new ClockedPolicy({ ...ground, aggregate: created.aggregate }, now)
+    await clocked.#record(created, undefined)
+    return clocked
+  }
+
+  async issue(): Promise<void> {
+    await this.record(await decideIssue(this.loaded, attemptAt(this.now)))
+  }
+
+  /** As the policy's object records it: paid from credit, with the timers of invoices that count from another time on. */
+  async record(planned: Planned): Promise<void> {
+    await this.#record(planned, this.loaded.aggregate)
+  }
+
+  async #record(plan: Planned, before: PolicyAggregate | undefined): Promise<void> {
+    const { planned, credit } = await withCredit(before, this.loaded, plan, attemptAt(this.now))
+    const set = [...(planned.timers ?? []), ...pastDueTimers(before, planned.aggregate, this.loaded.product)]
+    for (const timer of set)
+      if (!this.#timers.some(one => one.locator !== undefined && one.locator === timer.locator))
+        this.#timers.push(timer)
+    this.loaded = { ...this.loaded, aggregate: planned.aggregate, credit }
+    this.events.push(...planned.events)
+  }
+
+  /** To the start of that day, or to a time, with all that falls due on the way. */
+  async advance(to: string | Instant): Promise<void> {
+    const target = typeof to === 'string' ? this.day(to) : to
+    for (;;) {
+      const next = this.#timers.toSorted((a, b) => a.dueAt - b.dueAt)[0]
+      if (!next || next.dueAt > target) break
+      this.#timers = this.#timers.filter(one => one !== next)
+      this.now = Math.max(this.now, next.dueAt) as Instant
+      const planned = await this.#fire(next)
+      if (planned) await this.record(planned)
+    }
+    this.now = target
+  }
+
+  async #fire({ kind, payload }: NewTimer): Promise<Planned | undefined> {
+    const attempt = attemptAt(this.now)
+    const lapse = async (operation: LapseOperation) =>
+      (await decideLapse(this.loaded, operation, attempt)).planned
+    switch (kind) {
+      case INVOICE_TIMER:
+        return await decideInvoicing(this.loaded, attempt)
+      case PAST_DUE_TIMER:
+        return await lapse({ action: 'pastDue', invoice: payload.invoiceLocator as Uuid })
+      case GRACE_END_TIMER:
+        return await lapse({ action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid })
+      case REINSTATEMENT_PERIOD_TIMER:
+        return await lapse({ action: 'periodEnd', reinstatement: payload.reinstatementLocator as Uuid })
+      default:
+        return undefined
+    }
+  }
+
+  async decide(operation: LapseOperation): Promise<Uuid> {
+    const { planned, shown } = await decideLapse(this.loaded, operation, attemptAt(this.now))
+    await this.record(planned!)
+    return 'reinstatement' in shown! ? shown.reinstatement : (shown as { gracePeriod: Uuid }).gracePeriod
+  }
+
+  /** Pays the invoice, in full unless told. */
+  async pay({ locator: invoice }: Invoice, amount?: string): Promise<Uuid> {
+    const request = { fieldValues: { method: ['card'] }, amount }
+    const paid = await decidePayment(this.loaded, { action: 'pay', invoice, request }, attemptAt(this.now))
+    await this.record(paid.planned)
+    return paid.payment
+  }
+
+  async reverse(payment: Uuid): Promise<void> {
+    const attempt = attemptAt(this.now)
+    await this.record((await decidePayment(this.loaded, { action: 'reverse', payment }, attempt)).planned)
+  }
+
+  day(date: string): Instant {
+    return dayStart(date, this.loaded.aggregate.policy.timeZone)!
+  }
+
+  get graces(): GracePeriod[] {
+    return [...this.loaded.aggregate.gracePeriods.values()]
+  }
+
+  /** Invoices in the order in which they were made. */
+  get invoices(): Invoice[] {
+    return [...this.loaded.aggregate.invoices.values()]
+  }
+
+  /** What each invoice is: type, total in minor units, status. */
+  get told(): [type: string, minor: number, status: string][] {
+    return this.invoices.map(invoice => [invoice.type, this.due(invoice), invoiceStatus(invoice)])
+  }
+
+  due(invoice: Invoice): number {
+    return totalDueOf(this.loaded.aggregate, invoice).minor
+  }
+
+  /** Types of the events since the last call. */
+  tell(): string[] {
+    return this.events.splice(0).map(event => event.type)
+  }
+}

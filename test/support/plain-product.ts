@@ -1,0 +1,103 @@
+// A product of round figures: one exposure, whose perils each cost what it says a year; no taxes, no fees, no
+// guidelines, so that a premium is a number that the test says itself.
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { type Answer, callApi, callOk } from './api.ts'
+import { type ArchiveFiles, type DeployedTenant, deployExample } from './examples.ts'
+
+export type Plain = DeployedTenant & {
+  call<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer<Body>>
+  /** The body of an answer that must be 200. */
+  ok<Body>(method: string, path: string, body?: unknown): Promise<Body>
+  /** An issued policy whose one peril costs `yearly`, unless `exposures` says otherwise. */
+  issue(span: { start: number; end: number }, yearly: string, exposures?: object[]): Promise<PolicyResponse>
+}
+
+type Options = { timezone: string; perils?: readonly string[]; proration?: string }
+
+/** An exposure of a request. */
+export const thing = (yearly: string, perils: readonly string[] = ['cover']) => ({
+  exposureName: 'thing',
+  fieldValues: { yearly },
+  perils: perils.map(name => ({ name })),
+})
+
+export function plainFiles({ timezone, perils = ['cover'], proration = 'actual' }: Options): ArchiveFiles {
+  const policy = 'products/plain/policy'
+  const exposure = `${policy}/exposures/thing`
+  const files: Record<string, unknown> = {
+    'config.json': { timezone, currency: 'EUR' },
+    'policyholder/policyholder.dictionary.json': [{ name: 'last_name', type: 'string', searchable: true }],
+    'security/test_users.json': [{ username: 'alice', name: 'Alice', password: 'password' }],
+    [`${policy}/policy.json`]: {
+      fields: [{ name: 'note', title: 'Note', type: 'string', optional: true }],
+      paymentSchedules: [{ type: 'total', name: 'upfront', displayName: 'At once' }],
+      cancellations: { proration },
+    },
+    [`${policy}/endorsements.json`]: {
+      endorsements: ['never', 'always', 'all'].map(reprice => ({
+        name: reprice,
+        displayName: reprice,
+        reprice,
+        documents: [],
+      })),
+    },
+    [`${policy}/renewals.json`]: { documents: [] },
+    [`${policy}/cancellations.json`]: {
+      cancellationTypes: [
+        {
+          name: 'wish',
+          title: 'At the customer’s wish',
+          documents: [],
+          reinstatement: { defaultDeadlineDays: 30, documents: [] },
+        },
+      ],
+    },
+    [`${exposure}/exposure.json`]: {
+      name: 'thing',
+      displayName: 'Thing',
+      fields: [{ name: 'yearly', title: 'Yearly', type: 'number', decimalPlaces: 2 }],
+    },
+  }
+  for (const name of perils) {
+    files[`${exposure}/perils/${name}.json`] = { name, displayName: name, fields: [] }
+    files[`${exposure}/perils/${name}.premium.liquid`] =
+      '{{ data.exposure_characteristics.field_values.yearly | set_year_premium }}'
+  }
+  return Object.fromEntries(
+    Object.entries(files).map(([path, file]) => [
+      path,
+      typeof file === 'string' ? file : JSON.stringify(file),
+    ]),
+  )
+}
+
+export async function plainTenant(suffix: string, options: Options): Promise<Plain> {
+  const tenant = await deployExample(plainFiles(options), suffix)
+  const { token } = tenant
+  const ok = <Body>(method: string, path: string, body?: unknown): Promise<Body> =>
+    callOk<Body>(method, path, { token, body })
+  const { locator: policyholderLocator } = await ok<{ locator: string }>('POST', '/policyholder/create', {
+    completed: true,
+    values: { last_name: ['Even'] },
+  })
+  return {
+    ...tenant,
+    ok,
+    call: (method, path, body, headers) => callApi(method, path, { token, body, headers }),
+    issue: async ({ start, end }, yearly, exposures = [thing(yearly)]) => {
+      const { locator } = await ok<PolicyResponse>('POST', '/policy', {
+        productName: 'plain',
+        policyholderLocator,
+        policyStartTimestamp: start,
+        policyEndTimestamp: end,
+        exposures,
+      })
+      return ok('POST', `/policy/${locator}/issue`)
+    },
+  }
+}

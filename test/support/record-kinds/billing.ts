@@ -1,0 +1,133 @@
+// Invoices and payments.
+import {
+  carriedForward,
+  INVOICE_TRANSITIONS,
+  type Invoice,
+  type InvoiceAction,
+  type InvoiceStatus,
+  invalidated,
+  invoiceStatus,
+  reopened,
+  writtenOff,
+} from '../../../src/billing/invoice.ts'
+import { decidePayment } from '../../../src/billing/payments/decision.ts'
+import {
+  PAYMENT_TRANSITIONS,
+  type PaymentAction,
+  type PaymentState,
+  paymentState,
+  restDue,
+  standingPayments,
+} from '../../../src/billing/payments/payment.ts'
+import { planWriteOff } from '../../../src/lapses/billing.ts'
+import type { Uuid } from '../../../src/platform/locators.ts'
+import { fromMinor, minus, toText } from '../../../src/platform/money.ts'
+import { selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'
+import type { Loaded } from '../../../src/policies/surroundings.ts'
+import { STORY_BEGINS } from '../policy-story.ts'
+import { after, attempt, finalized, INSURABLE } from './motor-policies.ts'
+import { quoteAction } from './new-business.ts'
+import { kind, type Situation } from './record-kind.ts'
+
+const fieldValues = { method: ['card'] }
+
+const pay = (loaded: Loaded, invoice: Uuid, amount: string | undefined) =>
+  decidePayment(
+    loaded,
+    { action: 'pay', invoice, request: { fieldValues, amount, source: undefined } },
+    attempt(),
+  )
+
+const reverse = async (loaded: Loaded, payment: Uuid) =>
+  (await decidePayment(loaded, { action: 'reverse', payment }, attempt())).planned
+
+const TEN = '10.00'
+
+/** The first invoice of an accepted policy after payments, whose amounts come from what it asks for. */
+async function invoiceAfter(...amounts: ((rest: string) => string)[]): Promise<Situation> {
+  let loaded = await finalized(INSURABLE)
+  const [{ locator }] = loaded.aggregate.invoices.values() as unknown as [Invoice]
+  for (const amount of amounts) {
+    const rest = restDue(loaded.aggregate, loaded.aggregate.invoices.get(locator)!)
+    loaded = after(loaded, (await pay(loaded, locator, amount(toText(rest)))).planned)
+  }
+  return { loaded, record: locator }
+}
+
+/** All of it but ten. */
+async function nearlyPaid(): Promise<Situation> {
+  const { loaded, record } = await invoiceAfter()
+  const rest = restDue(loaded.aggregate, loaded.aggregate.invoices.get(record as Uuid)!)
+  const most = minus(rest, fromMinor(1_000, rest.currency))
+  return await invoiceAfter(() => toText(most))
+}
+
+/** The invoice, partly paid, with a status beyond the reach of new business. */
+async function partlyPaid(status: (invoice: Invoice) => Invoice): Promise<Situation> {
+  const { loaded, record } = await invoiceAfter(() => TEN)
+  const { aggregate } = loaded
+  const changed = status(aggregate.invoices.get(record as Uuid)!)
+  const invoices = withRecords(aggregate.invoices, [changed])
+  return { loaded: { ...loaded, aggregate: { ...aggregate, invoices } }, record }
+}
+
+const withStatus =
+  (status: InvoiceStatus) =>
+  (invoice: Invoice): Invoice => ({
+    ...invoice,
+    statuses: [...invoice.statuses, { at: STORY_BEGINS, status }],
+  })
+
+const named = ({ aggregate }: Loaded, locator: Uuid): Invoice => aggregate.invoices.get(locator)!
+
+export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', INVOICE_TRANSITIONS, {
+  stateOf: ({ invoices }, locator) => invoiceStatus(invoices.get(locator)!),
+  situations: {
+    unfulfilled: async () => [await invoiceAfter(() => TEN), await nearlyPaid()],
+    paid: async () => [await invoiceAfter(rest => rest)],
+    writtenOff: async () => [await partlyPaid(invoice => writtenOff(invoice, STORY_BEGINS))],
+    zeroDue: async () => [await partlyPaid(withStatus('zeroDue'))],
+    invalidated: async () => [await partlyPaid(invoice => invalidated(invoice, STORY_BEGINS))],
+    carriedForward: async () => [await partlyPaid(withStatus('carriedForward'))],
+  },
+  act: {
+    pay: async (loaded, locator) => (await pay(loaded, locator, TEN)).planned,
+    /** The invoice's own guard first: payments of one that was given up can be reversed, which leaves it so. */
+    reverse: async (loaded, locator) => {
+      const { aggregate } = loaded
+      reopened(named(loaded, locator), STORY_BEGINS, aggregate.policy.timeZone)
+      return await reverse(loaded, standingPayments(aggregate, named(loaded, locator)).at(-1)!.locator)
+    },
+    /** The invoice's own guard; then the decision that makes it void with the rest of its quote's. */
+    invalidate: async (loaded, locator) => {
+      invalidated(named(loaded, locator), STORY_BEGINS)
+      return await quoteAction({ action: 'invalidate' })(loaded, selectedQuote(loaded.aggregate).locator)
+    },
+    writeOff: async (loaded, locator) => {
+      return planWriteOff(loaded.aggregate, [named(loaded, locator)], STORY_BEGINS)
+    },
+    carryForward: async (loaded, locator) => {
+      const { aggregate } = loaded
+      const settled = carriedForward(named(loaded, locator), STORY_BEGINS)
+      return { aggregate: { ...aggregate, invoices: withRecords(aggregate.invoices, [settled]) }, events: [] }
+    },
+  },
+})
+
+async function paymentAfter(...steps: 'reverse'[]): Promise<Situation> {
+  const { loaded, record } = await invoiceAfter(rest => rest)
+  const [payment] = standingPayments(loaded.aggregate, named(loaded, record as Uuid))
+  const { locator } = payment!
+  let current = loaded
+  for (const _ of steps) current = after(current, await reverse(current, locator))
+  return { loaded: current, record: locator }
+}
+
+export const paymentKind = kind<PaymentAction, PaymentState, Uuid>('payment', PAYMENT_TRANSITIONS, {
+  stateOf: ({ payments }, locator) => paymentState(payments.get(locator)!),
+  situations: {
+    posted: async () => [await paymentAfter()],
+    reversed: async () => [await paymentAfter('reverse')],
+  },
+  act: { reverse },
+})
