@@ -58,7 +58,7 @@ export default defineConfig({
         ],
         test: {
           name: 'service',
-          globalSetup: ['./test/support/receiver-server.ts'],
+          globalSetup: ['./test/support/receiver-server.ts', './test/support/pdf-reader-server.ts'],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -21,7 +21,8 @@ export type StartUp = {
   ratio: number
 }
 
-export type BundleSize = { bytes: number; gzippedBytes: number }
+/** `documents`: the renderer of documents and its fonts, which are sent too and loaded when a document is made. */
+export type BundleSize = { bytes: number; gzippedBytes: number; documents: { gzippedBytes: number } }
 
 /** Bundles the service and the empty app, evaluates both `evaluations` times, one after the other. */
 export async function measureStartUp(
@@ -77,7 +78,15 @@ async function figureOf(script: string, folder: string): Promise<number> {
 
 /** All modules as one stream, as the platform counts them; maps and notes beside them are not sent. */
 function bundleSize(folder: string): BundleSize {
-  const modules = readdirSync(folder).filter(name => !name.endsWith('.map') && name !== 'README.md')
-  const bytes = Buffer.concat(modules.map(name => readFileSync(join(folder, name))))
+  const modules = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && !entry.name.endsWith('.map') && entry.name !== 'README.md')
+    .map(({ parentPath, name }) => join(parentPath, name))
+  const isOfDocuments = (path: string): boolean => /\.(?:ttf|bundle\.mjs)$/.test(path)
+  const { bytes, gzippedBytes } = sizeOf(modules.filter(path => !isOfDocuments(path)))
+  return { bytes, gzippedBytes, documents: sizeOf(modules.filter(isOfDocuments)) }
+}
+
+function sizeOf(paths: readonly string[]): { bytes: number; gzippedBytes: number } {
+  const bytes = Buffer.concat(paths.map(path => readFileSync(path)))
   return { bytes: bytes.length, gzippedBytes: gzipSync(bytes, { level: 9 }).length }
 }

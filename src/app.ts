@@ -4,9 +4,11 @@ import { auxDataRoutes } from './auxdata/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
+import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { lapseRoutes } from './lapses/routes.ts'
+import { mediaRoutes } from './media/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { mount } from './platform/http/mount.ts'
@@ -40,6 +42,8 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...configurationRoutes,
   ...policyRoutes,
+  ...documentRoutes,
+  ...mediaRoutes,
   ...previewRoutes,
   ...upgradeRoutes,
   ...policyholderRoutes,

@@ -6,11 +6,19 @@ import { wipeReturned } from './tenants/service.ts'
 export { DispatcherObject } from '../durable/dispatcher.ts'
 export { PolicyObject } from '../durable/policy.ts'
 
+/** As wrangler.toml names it. */
+const DOCUMENTS_QUEUE = 'bindery-documents'
+
 const app = createApp()
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
-  queue: (batch, env) => consumeAnnouncements(batch, env),
+  queue: async (batch, env) => {
+    if (batch.queue !== DOCUMENTS_QUEUE) return await consumeAnnouncements(batch, env)
+    // Making documents is much code, which requests never need.
+    const { consumeDocumentHints } = await import('./documents/job/consume.ts')
+    return await consumeDocumentHints(batch, env)
+  },
   scheduled: async (_controller, env) => {
     await wipeReturned(env)
   },

@@ -116,6 +116,34 @@ CREATE TABLE `deployment` (
 );
 --> statement-breakpoint
 CREATE INDEX `deployment_at` ON `deployment` (`deployed_at`);--> statement-breakpoint
+CREATE TABLE `document_job` (
+	`policy_locator` integer PRIMARY KEY NOT NULL,
+	`attempts` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`lease_until` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `document_job_due` ON `document_job` (`due_at`);--> statement-breakpoint
+CREATE TABLE `document` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`subject` text NOT NULL,
+	`subject_locator` text NOT NULL,
+	`modification_locator` text,
+	`display_name` text NOT NULL,
+	`file_name` text NOT NULL,
+	`type` text NOT NULL,
+	`template_name` text,
+	`page_layout` text,
+	`made_at` text,
+	`document_type` text,
+	`state` text NOT NULL,
+	`failure` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `document_policy` ON `document` (`policy_locator`);--> statement-breakpoint
 CREATE TABLE `delivery` (
 	`webhook_locator` text NOT NULL,
 	`event_sequence` integer NOT NULL,
@@ -196,6 +224,22 @@ CREATE TABLE `lapse` (
 );
 --> statement-breakpoint
 CREATE INDEX `lapse_policy` ON `lapse` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `medium` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`file_name` text NOT NULL,
+	`mime_type` text NOT NULL,
+	`size_bytes` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `policy_medium` (
+	`locator` text NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`file_name` text NOT NULL,
+	`mime_type` text NOT NULL,
+	PRIMARY KEY(`policy_locator`, `locator`)
+);
+--> statement-breakpoint
 CREATE TABLE `plugin_log` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`created_at` integer NOT NULL,
@@ -306,6 +350,8 @@ CREATE TABLE `modification` (
 	`premium_change` integer,
 	`proration` text,
 	`transaction_locator` text,
+	`undoes` text,
+	`holdbacks` text,
 	`cancellation_name` text,
 	`new_payment_schedule_name` text
 );

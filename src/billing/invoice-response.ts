@@ -1,4 +1,5 @@
 import type { PolicyDocumentResponse } from '../documents/contract.ts'
+import { documentsOf } from '../documents/projection.ts'
 import { type Money, toNumber } from '../platform/money.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { totalsDueOf } from './bill.ts'
@@ -22,7 +23,7 @@ export function invoiceResponses(
         aggregate.modifications.get(invoice.policyModificationLocator)!.issuedAt !== undefined,
       premiumReportName: aggregate.policy.premiumReportName,
       payments: paymentsOf(aggregate, invoice).map(paymentResponse),
-      documents: [],
+      documents: documentsOf(aggregate, 'invoice', invoice.locator),
     })
   })
 }

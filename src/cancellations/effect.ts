@@ -4,8 +4,8 @@
 
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
-import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
-import { minus } from '../platform/money.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
+import { type Money, minus, sum } from '../platform/money.ts'
 import { earlier, type Instant } from '../platform/time.ts'
 import {
   type Fee,
@@ -21,9 +21,11 @@ import {
 } from '../policies/aggregate.ts'
 import { type FeeInForce, feesOf } from '../policies/fold/fees.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
+import { type Piece, piecesOf } from '../policies/fold/pieces.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
 import { measureOf, portion } from '../policies/fold/shares.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
+import { holdbacksOf } from './holdbacks.ts'
 
 export type EffectContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -103,11 +105,38 @@ export function cancelled(
     fees: withRecords(before.fees, reducedFees(feesOf(before, quote, line), modification, product, before)),
   }
   const premiumChange = premiumChangeOf(after, quote, modification)
-  const priced = { ...modification, premiumChange }
+  const type = product.cancellationTypes?.find(one => one.name === order.cancellationName)
+  const holdbacks = holdbacksOf(type?.holdback, removedPremiums(after, modification), before.policy.currency)
+  const priced = { ...modification, premiumChange, ...(holdbacks.length > 0 && { holdbacks }) }
   return {
     aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },
     modification: priced,
   }
+}
+
+/** What the modification takes of the premium of each run. */
+function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map<Uuid, Money> {
+  const { currency, timeZone } = after.policy
+  const line = lineOf(after, boundQuote(after))
+  const makers = new Set(line.map(step => step.modification.locator))
+  const removed = new Map<Uuid, Money>()
+  for (const run of after.perilRuns.values()) {
+    if (!makers.has(run.madeBy)) continue
+    const pieces = piecesOf(run, line, timeZone)
+    const premium = (some: (piece: Piece) => boolean): Money =>
+      sum(
+        pieces.filter(some).flatMap(piece => (piece.amounts ? [piece.amounts.premium] : [])),
+        currency,
+      )
+    removed.set(
+      run.locator,
+      minus(
+        premium(piece => piece.replacedBy === locator),
+        premium(piece => piece.madeBy === locator),
+      ),
+    )
+  }
+  return removed
 }
 
 /** What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3). */

@@ -3,6 +3,7 @@ import { invoicesOf, totalsDueOf } from '../billing/bill.ts'
 import { isOutstanding } from '../billing/invoice.ts'
 import { restDue } from '../billing/payments/payment.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
+import { documentsOf } from '../documents/projection.ts'
 import { negated, plus, sum, toNumber } from '../platform/money.ts'
 import type { Cancellation, Modification, PolicyAggregate } from '../policies/aggregate.ts'
 import { isIssued, withIssued } from '../policies/fold/line.ts'
@@ -37,7 +38,7 @@ export function cancellationResponse(
     invoiceLocator: modification && invoicesOf(aggregate, modification)[0]?.locator,
     price: modification && recordedPriceChange(aggregate, modification, product),
     reinstatements: reinstatements.map(one => reinstatementResponse(aggregate, one, product)),
-    documents: [],
+    documents: documentsOf(aggregate, 'cancellation', cancellation.locator),
   }
 }
 

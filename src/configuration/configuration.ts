@@ -112,11 +112,15 @@ export type EndorsementType = {
   documents: DocumentDefinition[]
 }
 
+/** What a cancellation keeps of the premium that it would give back: decimal text, an amount or a percentage. */
+export type HoldbackTerms = { amount: string } | { percent: string }
+
 export type CancellationType = {
   name: string
   title: string
   documents: DocumentDefinition[]
   cancellationCategories: string[]
+  holdback?: HoldbackTerms
   reinstatement?: { defaultDeadlineDays: number; documents: DocumentDefinition[] }
 }
 

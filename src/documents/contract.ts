@@ -1,10 +1,26 @@
 import { z } from '@hono/zod-openapi'
-import { OptionalText, Text, Timestamp, TimestampIfAny } from '../platform/wire.ts'
+import {
+  filePart,
+  Locator,
+  OptionalLocator,
+  OptionalLongName,
+  OptionalName,
+  OptionalText,
+  optional,
+  Text,
+  Timestamp,
+  TimestampIfAny,
+} from '../platform/wire.ts'
 
 export const DocumentType = z.enum(['pdf', 'html'])
 export type DocumentType = z.infer<typeof DocumentType>
 
-/** `url` is signed and holds until `urlExpirationTimestamp`; both are absent until the document is made. */
+export const DocumentState = z.enum(['draft', 'ready', 'dataError', 'renderError', 'conversionError'])
+
+/**
+ * `url` is signed and holds until `urlExpirationTimestamp`; both are absent until the document is made. `state` and
+ * `failureMessage` tell how far that is and why it failed (resources brief 4.2).
+ */
 export const PolicyDocumentResponse = z
   .object({
     locator: Text,
@@ -15,6 +31,8 @@ export const PolicyDocumentResponse = z
     policyModificationLocator: OptionalText,
     url: OptionalText,
     urlExpirationTimestamp: TimestampIfAny,
+    state: DocumentState.optional(),
+    failureMessage: OptionalText,
   })
   .openapi('PolicyDocumentResponse')
 export type PolicyDocumentResponse = z.infer<typeof PolicyDocumentResponse>
@@ -30,3 +48,53 @@ export const Media = z
   })
   .openapi('Media')
 export type Media = z.infer<typeof Media>
+
+/** In the query or as parts of the form: published clients do both (brief 0.6). */
+const described = {
+  displayName: OptionalLongName.openapi({ description: 'What people see; required here or in the form.' }),
+  documentType: OptionalName.openapi({
+    description:
+      'What kind of document it is; `pdf` and `html` must be what the file is. Required here or in the form.',
+  }),
+}
+
+export const AddDocumentQuery = z.object(described)
+export type AddDocumentQuery = z.infer<typeof AddDocumentQuery>
+
+export const AddDocumentForm = z.object({ ...described, document: filePart('document') })
+export type AddDocumentForm = z.infer<typeof AddDocumentForm>
+
+export const PolicyDocumentRemoveRequest = z
+  .object({ documentLocator: Locator })
+  .openapi('PolicyDocumentRemoveRequest')
+
+const margin = OptionalName.openapi({ description: 'E.g. `20mm`; without a unit millimetres.' })
+
+/** The path is called by published clients and described nowhere (brief 0.10): a decision. */
+export const RenderDocumentRequest = z
+  .object({
+    policyLocator: Locator,
+    templateName: OptionalName.openapi({ description: "A template of the policy's configuration." }),
+    template: optional(z.string().max(5_000_000)).openapi({ description: 'Liquid, in place of a name.' }),
+    type: optional(DocumentType).openapi({ description: 'pdf when left out.' }),
+    pageLayout: optional(
+      z.object({
+        marginLeft: margin,
+        marginRight: margin,
+        marginTop: margin,
+        marginBottom: margin,
+        orientation: optional(z.enum(['portrait', 'landscape'])),
+      }),
+    ),
+    quoteLocator: OptionalLocator,
+    endorsementLocator: OptionalLocator,
+    renewalLocator: OptionalLocator,
+    cancellationLocator: OptionalLocator,
+    reinstatementLocator: OptionalLocator,
+    invoiceLocator: OptionalLocator,
+  })
+  .refine(({ template, templateName }) => (template === undefined) !== (templateName === undefined), {
+    message: 'Say either templateName or template.',
+  })
+  .openapi('RenderDocumentRequest')
+export type RenderDocumentRequest = z.infer<typeof RenderDocumentRequest>

@@ -5,6 +5,7 @@ import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/fi
 import { invoiceResponses } from '../billing/invoice-response.ts'
 import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
+import { documentsOf } from '../documents/projection.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
 import { shardOfDigits, type Uuid } from '../platform/locators.ts'
 import { endOfDay } from '../platform/time.ts'
@@ -74,7 +75,7 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
     invoice: invoice && invoiceResponses(aggregate, [invoice])[0],
     plannedInvoices:
       modification && state === 'quoted' ? planned(aggregate, transaction, modification, product) : undefined,
-    documents: [],
+    documents: documentsOf(aggregate, transaction.kind, transaction.locator),
   }
 }
 

@@ -78,6 +78,8 @@ export const EVENT_TYPES = {
   'policyholder.create': 'A policyholder was made.',
   'policyholder.update': 'A policyholder was changed, or data of it overwritten.',
   'payment.reverse': 'A payment was reversed.',
+  'document.ready': 'The file of a document was made.',
+  'document.failed': 'A document could not be made.',
 } as const satisfies Record<string, string>
 
 export type EventType = keyof typeof EVENT_TYPES

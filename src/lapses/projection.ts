@@ -1,5 +1,6 @@
 // Grace periods, lapses and their reinstatements as answers show them.
 import type { ProductDefinition } from '../configuration/configuration.ts'
+import { documentsOf } from '../documents/projection.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { textIfAny } from '../policies/projection/parts.ts'
 import type {
@@ -18,28 +19,30 @@ import {
 } from './records.ts'
 
 export const gracePeriodResponse = (
-  { policy }: PolicyAggregate,
+  aggregate: PolicyAggregate,
   grace: GracePeriod,
   product: ProductDefinition,
 ): GracePeriodResponse => ({
   locator: grace.locator,
-  policyholderLocator: policy.policyholderLocator,
-  policyLocator: String(policy.locator),
+  policyholderLocator: aggregate.policy.policyholderLocator,
+  policyLocator: String(aggregate.policy.locator),
   productLocator: product.locator,
-  policyId: String(policy.locator),
+  policyId: String(aggregate.policy.locator),
   invoiceLocator: grace.invoiceLocator,
   startTimestamp: String(grace.startAt),
   endTimestamp: String(grace.endAt),
   settledTimestamp: textIfAny(grace.settledAt),
   cancelEffectiveTimestamp: textIfAny(grace.cancelEffectiveAt),
   cancellationLocator: textIfAny(grace.cancellationLocator),
+  document: documentsOf(aggregate, 'gracePeriod', grace.locator)[0],
 })
 
-export const lapseResponse = (lapse: Lapse): LapseResponse => ({
+export const lapseResponse = (aggregate: PolicyAggregate, lapse: Lapse): LapseResponse => ({
   locator: lapse.locator,
   createdTimestamp: String(lapse.createdAt),
   lapseTimestamp: String(lapse.lapsedAt),
   reinstatementPeriodEndTimestamp: String(lapse.reinstatementPeriodEndAt),
+  document: documentsOf(aggregate, 'lapse', lapse.locator)[0],
 })
 
 export const lapseReinstatementResponse = (
@@ -70,7 +73,7 @@ export const graceLapseReinstatements = (
     )
     return {
       gracePeriod: gracePeriodResponse(aggregate, grace, product),
-      lapse: lapse && lapseResponse(lapse),
+      lapse: lapse && lapseResponse(aggregate, lapse),
       reinstatements: reinstatements.map(one => lapseReinstatementResponse(aggregate, one)),
     }
   })

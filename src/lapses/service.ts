@@ -75,7 +75,7 @@ export async function readLapse(context: RequestContext, text: string): Promise<
   const { aggregate } = await loadPolicy(context, databaseOf(context, locator, 'lapse'), {
     lapseLocator: locator,
   })
-  return lapseResponse(aggregate.lapses.get(locator)!)
+  return lapseResponse(aggregate, aggregate.lapses.get(locator)!)
 }
 
 /** One round trip. */

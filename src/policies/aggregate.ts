@@ -5,8 +5,10 @@
 import type { Installment } from '../billing/installments.ts'
 import type { Invoice } from '../billing/invoice.ts'
 import type { Payment } from '../billing/payments/payment.ts'
+import type { PolicyDocument } from '../documents/document.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { GracePeriod, Lapse, LapseReinstatement } from '../lapses/records.ts'
+import type { Medium } from '../media/medium.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationLocator,
@@ -98,6 +100,9 @@ export type ModificationKind =
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
 
+/** A part of a run's premium that a cancellation does not give back (brief 3.2). */
+export type Holdback = { readonly perilRunLocator: Uuid; readonly amount: Money }
+
 /** One transaction. What it made refers to it; when it is issued, all of that is. */
 export type Modification = {
   readonly locator: Uuid
@@ -125,6 +130,10 @@ export type Modification = {
   readonly proration?: Proration
   /** The endorsement, renewal, cancellation or reinstatement that it carries out. */
   readonly transactionLocator?: string
+  /** Of a reinstatement: the modification whose removals it brings back. */
+  readonly undoes?: Uuid
+  /** What a cancellation keeps of the premium that it would give back. */
+  readonly holdbacks?: readonly Holdback[]
   readonly cancellationName?: string
   /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
   readonly newPaymentScheduleName?: string
@@ -313,6 +322,8 @@ export type PolicyAggregate = {
   readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
   readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
   readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
+  readonly documents: ReadonlyMap<Uuid, PolicyDocument>
+  readonly media: ReadonlyMap<Uuid, Medium>
   readonly gracePeriods: ReadonlyMap<Uuid, GracePeriod>
   readonly lapses: ReadonlyMap<Uuid, Lapse>
   readonly lapseReinstatements: ReadonlyMap<Uuid, LapseReinstatement>

@@ -67,6 +67,9 @@ export const quotes = sqliteTable(
   table => [index('quote_policy').on(table.policyLocator)],
 )
 
+/** A holdback as it is stored: in minor units. */
+export type StoredHoldback = { perilRunLocator: string; amount: number }
+
 export const modifications = sqliteTable(
   'modification',
   {
@@ -88,6 +91,8 @@ export const modifications = sqliteTable(
     premiumChange: integer(),
     proration: text().$type<Proration>(),
     transactionLocator: text(),
+    undoes: text(),
+    holdbacks: text({ mode: 'json' }).$type<StoredHoldback[]>(),
     cancellationName: text(),
     newPaymentScheduleName: text(),
   },

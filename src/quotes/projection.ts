@@ -3,6 +3,7 @@ import { chargesOf, planOf } from '../billing/bill.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
 import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
+import { documentsOf } from '../documents/projection.ts'
 import { shardOfDigits } from '../platform/locators.ts'
 import { toNumber } from '../platform/money.ts'
 import type { Modification, PolicyAggregate, PolicySegment, Quote } from '../policies/aggregate.ts'
@@ -40,7 +41,7 @@ export function quoteResponse(
     paymentScheduleName: quote.paymentScheduleName,
     characteristics: policyCharacteristics(view)[0]!,
     exposures: exposureResponses(view),
-    documents: [],
+    documents: documentsOf(aggregate, 'quote', quote.locator),
     invoices: plannedInvoices(aggregate, modification, segment),
     grossFees: isPriced ? toNumber(feeTotal(fees, policy.currency)) : undefined,
     grossFeesCurrency: policy.currency,

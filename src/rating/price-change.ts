@@ -1,6 +1,7 @@
 // What a change makes of the price: the policy after it against the policy before it (brief 3.4).
 import { type CurrencyCode, type Money, minus, plus, toNumber, zero } from '../platform/money.ts'
 import { feesOf, feeTotal } from '../policies/fold/fees.ts'
+import { holdbacksInForce, holdbackTotal } from '../policies/fold/holdbacks.ts'
 import { feeResponse } from '../policies/projection/parts.ts'
 import type { ExposureView, PolicyView } from '../policies/projection/view.ts'
 import type {
@@ -9,6 +10,7 @@ import type {
   PolicyPriceChangeResponse,
   TaxChangeResponse,
 } from './contract-change.ts'
+import { holdbackResponses } from './price.ts'
 import { noTotals, perilTotals, sumTotals, type Totals, totalCommissions, totalTaxes } from './totals.ts'
 
 type Change = { readonly before: Totals; readonly after: Totals }
@@ -25,7 +27,8 @@ function wholeTotal(view: PolicyView): Money {
     currency,
   )
   const fees = feeTotal(feesOf(view.aggregate, view.quote, view.line), currency)
-  return plus(plus(totals.premium, totalTaxes(totals, currency)), fees)
+  const held = holdbackTotal(holdbacksInForce(view.line), currency)
+  return plus(plus(plus(totals.premium, totalTaxes(totals, currency)), fees), held)
 }
 
 /** Both views are of the same policy; `after` counts one modification more. */
@@ -48,16 +51,19 @@ export function policyPriceChangeResponse(before: PolicyView, after: PolicyView)
   const fees = feesOf(after.aggregate, after.quote, after.line)
   const newFees = feeTotal(fees, currency)
   const oldFees = feeTotal(feesOf(before.aggregate, before.quote, before.line), currency)
+  const holdbacks = holdbacksInForce(after.line)
+  const newHeld = holdbackTotal(holdbacks, currency)
+  const heldChange = minus(newHeld, holdbackTotal(holdbacksInForce(before.line), currency))
   const { newTotal, totalChange: change } = totals(all, currency)
   return {
     ...grossPremium(all),
     ...everyLevel(all, currency),
     ...pair('newGrossFees', newFees),
     ...pair('grossFeesChange', minus(newFees, oldFees)),
-    ...pair('newTotal', plus(newTotal, newFees)),
-    ...pair('totalChange', plus(change, minus(newFees, oldFees))),
+    ...pair('newTotal', plus(plus(newTotal, newFees), newHeld)),
+    ...pair('totalChange', plus(plus(change, minus(newFees, oldFees)), heldChange)),
     fees: fees.map(feeResponse),
-    holdbacks: [],
+    holdbacks: holdbackResponses(after.aggregate, holdbacks),
     exposurePrices: exposures.map(one => one.response),
   }
 }

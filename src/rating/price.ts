@@ -1,13 +1,16 @@
-// The price of a whole term as answers show it. Total = premium + taxes + fees; commissions are outside it
-// (brief 3.4).
+// The price of a whole term as answers show it. Total = premium + taxes + fees, and what cancellations hold back;
+// commissions are outside it (brief 3.4).
 import { type CurrencyCode, type Money, plus, toNumber } from '../platform/money.ts'
+import type { Holdback, PolicyAggregate } from '../policies/aggregate.ts'
 import { feesOf, feeTotal } from '../policies/fold/fees.ts'
+import { holdbacksInForce, holdbackTotal } from '../policies/fold/holdbacks.ts'
 import { feeResponse } from '../policies/projection/parts.ts'
 import type { PolicyView } from '../policies/projection/view.ts'
 import type {
   CommissionResponse,
   GetExposurePriceResponse,
   GetPolicyPriceResponse,
+  HoldbackResponse,
   PolicyPriceResponse,
   TaxGroupResponse,
 } from './contract.ts'
@@ -33,14 +36,16 @@ export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
   )
   const fees = feesOf(view.aggregate, view.quote, view.line)
   const grossFees = feeTotal(fees, currency)
+  const holdbacks = holdbacksInForce(view.line)
+  const held = holdbackTotal(holdbacks, currency)
   return {
     ...gross(all, currency),
     grossFees: toNumber(grossFees),
     grossFeesCurrency: currency,
-    total: toNumber(plus(total(all, currency), grossFees)),
+    total: toNumber(plus(plus(total(all, currency), grossFees), held)),
     totalCurrency: currency,
     fees: fees.map(feeResponse),
-    holdbacks: [],
+    holdbacks: holdbackResponses(view.aggregate, holdbacks),
     exposurePrices: exposures.map(
       ({ exposure, priced, totals }): GetExposurePriceResponse => ({
         locator: exposure.locator,
@@ -91,6 +96,16 @@ const named = <T extends object>(name: T, amount: Money) => ({
   amount: toNumber(amount),
   amountCurrency: amount.currency,
 })
+
+/** Holdbacks with the perils whose premium they are of (brief 3.4). */
+export const holdbackResponses = (
+  { perilRuns, perils }: PolicyAggregate,
+  holdbacks: readonly Holdback[],
+): HoldbackResponse[] =>
+  holdbacks.map(({ perilRunLocator, amount }) => ({
+    ...named({ type: 'premium' as const }, amount),
+    perilName: perils.get(perilRuns.get(perilRunLocator)!.perilLocator)!.name,
+  }))
 
 /** Taxes summed by name. */
 export function taxGroupResponses(taxes: readonly { name: string; amount: Money }[]): TaxGroupResponse[] {

@@ -129,7 +129,10 @@ function templateValue(value: unknown, name: string): TemplateValue {
   return value === undefined ? null : (value as string | number | boolean | null)
 }
 
-const templateRecord = (record: object): { [name: string]: TemplateValue } =>
+export type TemplateRecord = { [name: string]: TemplateValue }
+
+/** A record of an answer as templates see it: snake_case names, timestamps as numbers. */
+export const templateRecord = (record: object): TemplateRecord =>
   Object.fromEntries(
     Object.entries(record)
       .filter(([, value]) => value !== undefined)

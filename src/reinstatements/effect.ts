@@ -71,6 +71,7 @@ export function reinstated(
     updatedAt: now,
     acceptedAt: now,
     transactionLocator,
+    undoes: cancellation.locator,
   }
   const after: PolicyAggregate = {
     ...before,

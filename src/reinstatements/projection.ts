@@ -2,6 +2,7 @@
 import { amountsDue, invoicesOf } from '../billing/bill.ts'
 import { recordedPriceChange } from '../cancellations/projection.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
+import { documentsOf } from '../documents/projection.ts'
 import { toNumber } from '../platform/money.ts'
 import type { PolicyAggregate, Reinstatement } from '../policies/aggregate.ts'
 import { textIfAny } from '../policies/projection/parts.ts'
@@ -29,6 +30,6 @@ export function reinstatementResponse(
     reinstatementPaymentAmountCurrency: due?.currency,
     invoiceLocator: modification && invoicesOf(aggregate, modification)[0]?.locator,
     price: modification && recordedPriceChange(aggregate, modification, product),
-    documents: [],
+    documents: documentsOf(aggregate, 'reinstatement', reinstatement.locator),
   }
 }

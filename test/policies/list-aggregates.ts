@@ -42,6 +42,8 @@ export const aggregateOf = (
   endorsements: byLocator(records.endorsements ?? []),
   cancellations: byLocator(records.cancellations ?? []),
   reinstatements: byLocator(records.reinstatements ?? []),
+  documents: byLocator(records.documents ?? []),
+  media: byLocator(records.media ?? []),
   gracePeriods: byLocator(records.gracePeriods ?? []),
   lapses: byLocator(records.lapses ?? []),
   lapseReinstatements: byLocator(records.lapseReinstatements ?? []),

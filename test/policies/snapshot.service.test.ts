@@ -9,6 +9,7 @@ import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, roundTrips, workedOf } from '../support/motor.ts'
+import { withoutFiles } from '../support/without-files.ts'
 
 let motor: Motor
 
@@ -54,8 +55,8 @@ async function journey(locator: string, steps: Record<string, () => Promise<unkn
 
 async function equalsWhatGetAnswered(locator: string, kept: readonly Kept[]): Promise<void> {
   for (const { step, at, answer } of kept)
-    expect(await snapshot(locator, { asOfTimestamp: at }), step).toEqual(answer)
-  expect(await snapshot(locator)).toEqual(await read(locator))
+    expect(withoutFiles(await snapshot(locator, { asOfTimestamp: at })), step).toEqual(withoutFiles(answer))
+  expect(withoutFiles(await snapshot(locator))).toEqual(withoutFiles(await read(locator)))
 }
 
 const months = (policy: PolicyResponse, count: number): Instant =>
@@ -224,7 +225,8 @@ describe('what was overwritten is not known', () => {
     await equalsWhatGetAnswered(policy.locator, [created!, updated!])
     await patch(`/cancellations/${drafted!.locator}/issue`)
     const then = await snapshot(policy.locator, { asOfTimestamp: updated!.at })
-    expect(then).toEqual({ ...updated!.answer, updatedTimestamp: created!.answer.updatedTimestamp })
+    const { updatedTimestamp } = created!.answer
+    expect(withoutFiles(then)).toEqual({ ...withoutFiles(updated!.answer), updatedTimestamp })
   })
 })
 

@@ -9,7 +9,7 @@ import type {
 } from '../../src/rating/contract-change.ts'
 import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { type Plain, plainTenant } from '../support/plain-product.ts'
+import { type Plain, plainTenant, thing } from '../support/plain-product.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 const UTC = 'UTC' as TimeZone
@@ -45,9 +45,9 @@ function premiums({ exposures }: PolicyResponse): (number | undefined)[] {
 const read = (tenant: Plain, { locator }: PolicyResponse): Promise<PolicyResponse> =>
   tenant.ok('GET', `/policy/${locator}`)
 
-const cancel = (tenant: Plain, { locator }: PolicyResponse, effectiveTimestamp: number) =>
+const cancel = (tenant: Plain, { locator }: PolicyResponse, effectiveTimestamp: number, name = 'wish') =>
   tenant.ok<CancellationResponse>('POST', `/policies/${locator}/cancellations`, {
-    name: 'wish',
+    name,
     effectiveTimestamp,
     issue: true,
   })
@@ -220,5 +220,82 @@ describe('endorsed out of sequence, across a renewal (brief 2.2)', () => {
     expect(last.premiumChange).toBeCloseTo(total(AFTER) - total(BEFORE), 6)
     expect(price.grossPremiumChange).toBe(last.premiumChange)
     expect(price.newGrossPremium).toBe(total(AFTER))
+  })
+})
+
+describe('a part of what a cancellation would give back is held back (brief 1.6, 3.2)', () => {
+  const year = span('2026-01-01', '2027-01-01')
+  const half = day('2026-07-01')
+  const held = { type: 'premium', amountCurrency: 'EUR', perilName: 'cover' }
+  const totals = ({ invoices }: PolicyResponse): number[] => invoices.map(one => one.totalDue)
+
+  it('1,000 cancelled half-way with 50 held back: 450 is given back, and reinstating charges 450', async () => {
+    const policy = await berlin.issue(year, '1000')
+    const { locator, price } = await cancel(berlin, policy, half, 'fifty_kept')
+    expect(price).toMatchObject({
+      newGrossPremium: 500,
+      grossPremiumChange: -500,
+      holdbacks: [{ ...held, amount: 50 }],
+      newTotal: 550,
+      totalChange: -450,
+    })
+    expect(await berlin.ok('POST', `/policy/${policy.locator}/price`)).toMatchObject({
+      grossPremium: 500,
+      holdbacks: [{ ...held, amount: 50 }],
+      total: 550,
+    })
+    const refund = (await read(berlin, policy)).invoices.at(-1)!
+    const { financialTransactions } = await berlin.ok<{
+      financialTransactions: { type: string; amount: number; perilName: string }[]
+    }>('GET', `/invoice/${refund.locator}/financialTransactions`)
+    expect(financialTransactions.map(one => [one.type, one.amount, one.perilName])).toEqual([
+      ['premium', -500, 'cover'],
+      ['holdback', 50, 'cover'],
+    ])
+    const back = await berlin.ok<ReinstatementResponse>('PATCH', `/cancellations/${locator}/reinstate`, {
+      issue: true,
+    })
+    expect(back.reinstatementPaymentAmount).toBe(450)
+    expect(back.price).toMatchObject({
+      grossPremiumChange: 500,
+      totalChange: 450,
+      newTotal: 1000,
+      holdbacks: [],
+    })
+    expect(totals(await read(berlin, policy))).toEqual([1000, -450, 450])
+  })
+
+  it('by a tenth, of every peril in proportion, and never more than there is', async () => {
+    const policy = await berlin.issue(year, '', [thing('1000'), thing('200')])
+    const { price } = await cancel(berlin, policy, half, 'tenth_kept')
+    expect(price).toMatchObject({
+      holdbacks: [
+        { ...held, amount: 50 },
+        { ...held, amount: 10 },
+      ],
+      totalChange: -540,
+    })
+    const small = await berlin.issue(year, '60')
+    const all = await cancel(berlin, small, half, 'fifty_kept')
+    expect(all.price).toMatchObject({ holdbacks: [{ ...held, amount: 30 }], totalChange: 0, newTotal: 60 })
+  })
+
+  it('stays with an earlier cancellation, and is nothing once the policy is withdrawn', async () => {
+    const policy = await berlin.issue(year, '1000')
+    await cancel(berlin, policy, half, 'fifty_kept')
+    await cancel(berlin, policy, day('2026-04-01'))
+    expect(totals(await read(berlin, policy))).toEqual([1000, -450, -250])
+    await berlin.ok('POST', `/policy/${policy.locator}/withdraw`)
+    expect(totals(await read(berlin, policy))).toEqual([1000, -450, -250, -300])
+    expect(await berlin.ok('POST', `/policy/${policy.locator}/price`)).toMatchObject({
+      total: 0,
+      holdbacks: [],
+    })
+  })
+
+  it('but not by a legacy cancellation, which names no type', async () => {
+    const policy = await berlin.issue(year, '1000')
+    await berlin.ok('POST', `/policy/${policy.locator}/cancel`, { coverageEndTimestamp: half })
+    expect(totals(await read(berlin, policy))).toEqual([1000, -500])
   })
 })

@@ -55,6 +55,14 @@ export function plainFiles({ timezone, perils = ['cover'], proration = 'actual' 
           documents: [],
           reinstatement: { defaultDeadlineDays: 30, documents: [] },
         },
+        {
+          name: 'fifty_kept',
+          title: 'Less 50',
+          documents: [],
+          holdback: { amount: 50 },
+          reinstatement: { defaultDeadlineDays: 30, documents: [] },
+        },
+        { name: 'tenth_kept', title: 'Less a tenth', documents: [], holdback: { percent: 10 } },
       ],
     },
     [`${exposure}/exposure.json`]: {

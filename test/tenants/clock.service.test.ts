@@ -100,6 +100,13 @@ const databaseOf = async (of: Motor): Promise<D1Database> => boundDatabase((awai
 const timersOf = async (of: Motor): Promise<Record<string, unknown>[]> =>
   (await (await databaseOf(of)).prepare('select * from timer order by due_at, rowid').all()).results
 
+/** Documents that wait would have the dispatcher look in a minute. */
+const papersMade = async (of: Motor): Promise<void> => {
+  const waiting = (await databaseOf(of)).prepare('select count(*) as count from document_job')
+  for (let turn = 0; turn < 200 && (await waiting.first('count')) !== 0; turn += 1)
+    await new Promise(resolve => setTimeout(resolve, 100))
+}
+
 describe('the end of a policy', () => {
   it('is reminded of and told in one jump, each at its time, by the system', async () => {
     const policy = await policyOf(motor)
@@ -384,6 +391,7 @@ describe('the clock', () => {
     const object = dispatcherObject(env, tenant, 0)
     const alarm = await runInDurableObject(object, (_, state) => state.storage.getAlarm())
     expect(alarm! - Date.now()).toBeLessThanOrEqual(10_000)
+    await papersMade(motor)
     const due = await workOff(env, shardName(tenant, 0))
     const reminder = add(end, -7, 'day', BERLIN) - tenant.clockOffsetMs
     expect(due).toBe(reminder)

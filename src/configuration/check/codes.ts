@@ -60,6 +60,8 @@ export const findingCodes = {
   missingPlugin: 'A plugin names a script that does not exist.',
   missingScript: 'A script requires a file that does not exist.',
   externalRater: 'A product names an external rater that is not connected.',
+  invalidHoldback:
+    'A cancellation type holds back neither an amount nor a percentage, or both, or more than all.',
   unevenCategories: 'Some cancellation types have categories and others have none.',
   badReminder: 'A reminder is not counted in days before the end of the policy.',
   unknownRole: 'A user has a role that roles.json does not name.',

@@ -23,12 +23,18 @@ function headersOf({ requestId, calls }: Exchange): Headers {
 
 /**
  * The answer of a handler. Void is an empty body with the same status, 200: published clients compare with
- * 200, and none of them reads a body there. A Response, as of a file, is sent as it is.
+ * 200, and none of them reads a body there. A Response, as of a file, is sent as it is. `addressed` puts addresses
+ * of files in the place of their names.
  */
-export function answerResponse(exchange: Exchange, status: number, value: unknown): Response {
+export function answerResponse(
+  exchange: Exchange,
+  status: number,
+  value: unknown,
+  addressed: (json: string) => string = json => json,
+): Response {
   if (value instanceof Response) return value
-  if (isJsonText(value)) return jsonResponse(exchange, value.status, value.text)
-  return jsonResponse(exchange, status, value === undefined ? '' : JSON.stringify(value))
+  if (isJsonText(value)) return jsonResponse(exchange, value.status, addressed(value.text))
+  return jsonResponse(exchange, status, value === undefined ? '' : addressed(JSON.stringify(value)))
 }
 
 function jsonResponse(exchange: Exchange, status: number, text: string): Response {

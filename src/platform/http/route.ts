@@ -201,6 +201,19 @@ export function tenantRoute<
   }
 }
 
+/** As `tenantRoute`, with a multipart form for a body. */
+export function tenantFormRoute<
+  const Path extends string,
+  Form extends z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
+>({
+  permission,
+  ...definition
+}: FormRoute<Path, Query, Form, Result, RequestContext> & { readonly permission: Permission }): Route {
+  return { ...definition, access: { kind: 'tenant', permissions: [permission] } }
+}
+
 /** A route of the platform itself: needs the token of an administration account. */
 export function administrationRoute<
   const Path extends string,

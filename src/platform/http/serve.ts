@@ -6,6 +6,7 @@ import { type FilePlace, filePlace } from '../large-files.ts'
 import { tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
+import { withFileAddresses } from './file-links.ts'
 import { type Form, readForm } from './form-body.ts'
 import { idempotencyKey, type SentBody } from './idempotency.ts'
 import { readJson } from './json-body.ts'
@@ -46,7 +47,11 @@ export async function serve(
         }
       : { ...open, requestHeaders: exchange.request.headers }
     const value = await route.handle({ params, query, body, file } as never, context as never)
-    return answerResponse(exchange, route.answer.status ?? 200, value)
+    const tenant = who?.tenant
+    const signing = { env, origin: exchange.url.origin, now }
+    return answerResponse(exchange, route.answer.status ?? 200, value, json =>
+      tenant ? withFileAddresses(json, signing, tenant) : json,
+    )
   } finally {
     place.leave()
   }

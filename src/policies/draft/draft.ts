@@ -95,6 +95,8 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
     endorsements: new Map(),
     cancellations: new Map(),
     reinstatements: new Map(),
+    documents: new Map(),
+    media: new Map(),
     gracePeriods: new Map(),
     lapses: new Map(),
     lapseReinstatements: new Map(),

@@ -11,6 +11,11 @@ import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { cancellationResponse } from '../../cancellations/projection.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
+import { hintDocuments } from '../../documents/job/hint.ts'
+import { jobChange, jobQueries } from '../../documents/job/store.ts'
+import { type Made, planMade } from '../../documents/made.ts'
+import { withDocuments } from '../../documents/planned.ts'
+import { planRemoval, planUpload } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
@@ -18,6 +23,7 @@ import { partOf } from '../../endorsements/touches.ts'
 import { decideAmountDue, decideLapse, gracePeriodOf, lapseReinstatementOf } from '../../lapses/decision.ts'
 import { gracePeriodResponse, lapseReinstatementResponse } from '../../lapses/projection.ts'
 import { pastDueTimers } from '../../lapses/timers.ts'
+import { withMedia } from '../../media/store.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -35,6 +41,7 @@ import {
   type EndorsementLocator,
   type LocatorSupply,
   locatorSupply,
+  newUuid,
   type QuoteLocator,
   shardOfDigits,
   type Uuid,
@@ -211,6 +218,10 @@ async function attemptOn(
 
   const isDryRun = operation.kind === 'upgrade' && operation.request.dryRun
   const stored = !SHOWN_ONLY.has(operation.kind) && !isDryRun
+  // What waits by the rows and not by memory waits: another instance wrote it.
+  const isKnown = (made: readonly Made[]) =>
+    memory.loaded && planMade(memory.loaded.aggregate, made, context.now)
+  if (operation.kind === 'documentsMade' && !isKnown(operation.made)) forget(memory)
   const trust = stored ? 'guarded' : 'unguarded'
   const loaded = await remembered(context, database, memory, locator, trust, part)
   const plain = attemptWith(locatorSupply(shard, []))
@@ -320,6 +331,14 @@ async function attemptOn(
       const planned = decideTermEnd(loaded.aggregate, loaded.product, operation.notice, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
     }
+    case 'addDocument':
+      return await recorded(planUpload(loaded.aggregate, operation.document, context.now))
+    case 'removeDocument':
+      return await recorded(planRemoval(loaded.aggregate, operation.document))
+    case 'documentsMade': {
+      const planned = planMade(loaded.aggregate, operation.made, context.now)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
     case 'price': {
       const price = await decidePrice(loaded, plain)
       return json(operation.due ? getPolicyPriceResponse(price) : price)
@@ -411,11 +430,17 @@ async function record(
 ): Promise<JsonAnswer | AnswerBySubject> {
   const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
   const version = (before?.policy.version ?? 0) + 1
-  const after: PolicyAggregate = { ...planned.aggregate, policy: { ...planned.aggregate.policy, version } }
+  const shard = shardOfDigits(planned.aggregate.policy.locator)
+  const seen = await withMedia(context, before, planned.aggregate, loaded.product)
+  const after = withDocuments(
+    before,
+    { ...seen, policy: { ...seen.policy, version } },
+    { product: loaded.product, now: context.now, uuid: () => newUuid(shard) },
+  )
   const recorded = { ...loaded, aggregate: after, credit }
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
-    shard: shardOfDigits(after.policy.locator),
+    shard,
     guards: [
       policyGuard(before, after),
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
@@ -426,12 +451,15 @@ async function record(
       ...differenceQueries(database, before, after, loaded.unread),
       ...termQueries(database, loaded.product, before, after, loaded.unread),
       ...plugins.facts(),
+      ...jobQueries(database, before, after, now()),
     ],
     events: [...planned.events, ...plugins.events()],
     timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
     answer,
     subject,
   })
+  if (['more', 'progress'].includes(jobChange(before, after)))
+    hintDocuments(context, shard, after.policy.locator)
   if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
   else forget(memory)
   return committed

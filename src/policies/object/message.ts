@@ -2,6 +2,8 @@
 
 import type { PaymentOperation } from '../../billing/payments/decision.ts'
 import type { CancellationOperation } from '../../cancellations/decision.ts'
+import type { PolicyDocument } from '../../documents/document.ts'
+import type { Made } from '../../documents/made.ts'
 import type { EndorsementOperation } from '../../endorsements/decision.ts'
 import type { LapseOperation } from '../../lapses/decision.ts'
 import type { Calls } from '../../platform/calls.ts'
@@ -51,6 +53,10 @@ export type PolicyOperation =
   | { kind: 'price'; due: boolean }
   /** The decision as stored, or as it would be now. */
   | { kind: 'underwriting' }
+  | { kind: 'addDocument'; document: PolicyDocument }
+  | { kind: 'removeDocument'; document: Uuid }
+  /** Documents were made, or failed. */
+  | { kind: 'documentsMade'; made: readonly Made[] }
   /** From the clock: invoices whose time has come. */
   | { kind: 'invoice' }
   /** From the clock: the end of the policy has come, or a reminder before it. */

@@ -1,4 +1,5 @@
 // Characteristics: what holds of a policy, an exposure, a peril over a span, as answers show it (brief 2.1).
+import { mediaByLocator } from '../../media/projection.ts'
 import type { FieldData } from '../../platform/fields/groups.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, sum, toNumber } from '../../platform/money.ts'
@@ -43,7 +44,7 @@ function policySegment(
   return {
     ...view.record,
     ...known(view, segment.locator, segment, segment.madeBy, segment.replacedBy),
-    ...fieldsOf(segment.data),
+    ...fieldsOf(view, segment.data),
     startTimestamp: String(segment.start),
     endTimestamp: String(segment.end),
     policyStartTimestamp: String(isSelected ? originalStart : view.quote.contractStart),
@@ -64,7 +65,7 @@ function exposureResponse(view: PolicyView, { exposure, runs, perils }: Exposure
     (piece): ExposureCharacteristicsResponse => ({
       ...view.record,
       ...known(view, piece.locator, piece.run, piece.madeBy, piece.replacedBy),
-      ...fieldsOf(piece.run.data),
+      ...fieldsOf(view, piece.run.data),
       exposureLocator: exposure.locator,
       startTimestamp: String(piece.start),
       endTimestamp: String(piece.end),
@@ -102,7 +103,7 @@ function perilSegment(
   return {
     ...view.record,
     ...known(view, locator, run, piece.madeBy, piece.replacedBy),
-    ...fieldsOf(run.data),
+    ...fieldsOf(view, run.data),
     perilLocator: run.perilLocator,
     policyCharacteristicsLocator: piece.segment.locator,
     exposureCharacteristicsLocator: exposurePieceOf(view, piece, exposureRuns).locator,
@@ -167,8 +168,8 @@ const part = (record: Exposure | Peril) => ({
   updatedTimestamp: String(record.updatedAt),
 })
 
-const fieldsOf = (data: FieldData) => ({
+const fieldsOf = ({ aggregate }: PolicyView, data: FieldData) => ({
   fieldValues: data.values,
   fieldGroupsByLocator: Object.fromEntries(data.groups.map(group => [group.locator, group.values])),
-  mediaByLocator: {},
+  mediaByLocator: mediaByLocator(data, aggregate.media),
 })

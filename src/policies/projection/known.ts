@@ -5,6 +5,7 @@
 // - a quote that a person decided on appears unpriced until that decision, whose stamp took the place of the first;
 // - which of several quotes was selected by hand before another was accepted, and the acceptance of a quote that
 //   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
+// - documents that were taken back since are gone; those that were asked for by then appear with their files;
 // - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
 import type { Invoice } from '../../billing/invoice.ts'
 import { type Payment, paymentsOf } from '../../billing/payments/payment.ts'
@@ -85,6 +86,8 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
     cancellations: kept(aggregate.cancellations, asOf, one => cancellationThen(one, asOf)),
     reinstatements: kept(aggregate.reinstatements, asOf, one => reinstatementThen(one, modifications, asOf)),
+    documents: kept(aggregate.documents, asOf),
+    media: aggregate.media,
     gracePeriods: kept(aggregate.gracePeriods, asOf, one => gracePeriodThen(one, asOf)),
     lapses: mapped(aggregate.lapses, (one): Lapse | undefined => (one.createdAt <= asOf ? one : undefined)),
     lapseReinstatements: kept(aggregate.lapseReinstatements, asOf, one => lapseReinstatementThen(one, asOf)),

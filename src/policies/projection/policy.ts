@@ -1,6 +1,7 @@
 // A policy as answers show it. Segments, modification lists and sums are derived here, on read.
 import { invoiceResponses } from '../../billing/invoice-response.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
+import { documentsOfPolicy } from '../../documents/projection.ts'
 import { toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
@@ -50,7 +51,7 @@ export function policyResponse(
     grossFees: toNumber(feeTotal(fees, policy.currency)),
     grossFeesCurrency: policy.currency,
     fees: fees.map(feeResponse),
-    documents: [],
+    documents: documentsOfPolicy(aggregate),
     invoices: invoiceResponses(aggregate),
     quoteSummary: options.summarizeQuotes ? quoteSummary(aggregate) : undefined,
   }

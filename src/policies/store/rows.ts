@@ -3,7 +3,9 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Invoice } from '../../billing/invoice.ts'
 import type { Payment } from '../../billing/payments/payment.ts'
 import { installments, invoices, payments } from '../../billing/tables.ts'
+import { documents } from '../../documents/tables.ts'
 import { gracePeriods, lapseReinstatements, lapses } from '../../lapses/tables.ts'
+import { policyMedia } from '../../media/tables.ts'
 import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../platform/money.ts'
 import type { Instant } from '../../platform/time.ts'
@@ -75,10 +77,20 @@ function collection<N extends CollectionName, T extends SQLiteTable>(
 export const COLLECTIONS: Record<CollectionName, Collection> = {
   quotes: collection<'quotes', typeof quotes>(quotes, 'locator'),
   modifications: collection<'modifications', typeof modifications>(modifications, 'number', {
-    toRow: (record: Modification) => ({ ...record, premiumChange: minorOf(record.premiumChange) }),
-    fromRow: (row, currency): Modification => ({
+    toRow: (record: Modification) => ({
+      ...record,
+      premiumChange: minorOf(record.premiumChange),
+      holdbacks: record.holdbacks?.map(one => ({ ...one, amount: one.amount.minor })),
+    }),
+    fromRow: ({ holdbacks, ...row }, currency): Modification => ({
       ...(present(row) as unknown as Modification),
       premiumChange: row.premiumChange === null ? undefined : fromMinor(row.premiumChange, currency),
+      ...(holdbacks && {
+        holdbacks: holdbacks.map(({ perilRunLocator, amount }) => ({
+          perilRunLocator: perilRunLocator as Uuid,
+          amount: fromMinor(amount, currency),
+        })),
+      }),
     }),
   }),
   segments: collection<'segments', typeof policySegments>(policySegments, 'start'),
@@ -123,6 +135,8 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   endorsements: collection<'endorsements', typeof endorsements>(endorsements, 'locator'),
   cancellations: collection<'cancellations', typeof cancellations>(cancellations, 'locator'),
   reinstatements: collection<'reinstatements', typeof reinstatements>(reinstatements, 'rowid'),
+  documents: collection<'documents', typeof documents>(documents, 'rowid'),
+  media: collection<'media', typeof policyMedia>(policyMedia, 'rowid'),
   gracePeriods: collection<'gracePeriods', typeof gracePeriods>(gracePeriods, 'rowid'),
   lapses: collection<'lapses', typeof lapses>(lapses, 'rowid'),
   lapseReinstatements: collection<'lapseReinstatements', typeof lapseReinstatements>(

@@ -12,6 +12,7 @@ import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
 import { callApi } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
+import { withoutFiles } from '../../support/without-files.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
@@ -230,9 +231,9 @@ describe('a snapshot', () => {
       undefined,
       511.19,
     ])
-    for (const { at, answer } of kept)
-      expect((await motor.post(`/policies/${policy.locator}/snapshot`, { asOfTimestamp: at })).body).toEqual(
-        answer,
-      )
+    for (const { at, answer } of kept) {
+      const { body } = await motor.post(`/policies/${policy.locator}/snapshot`, { asOfTimestamp: at })
+      expect(withoutFiles(body)).toEqual(withoutFiles(answer))
+    }
   })
 })

@@ -11,13 +11,17 @@ export type TemplateNames = { all: ReadonlySet<string>; used: Set<string> }
 const FIXED_NAMES = ['invoice', 'cancellation', 'gracePeriod', 'lapse', 'reinstatement']
 const SUFFIXES = ['', '.liquid', '.template.liquid', '.vm', '.velocity']
 
-/** The documents of one list, with their templates' full names. `path` leads to the list. */
+/**
+ * The documents of one list, with their templates' full names. `path` leads to the list; `otherwise` is when those
+ * are made that do not say it.
+ */
 export function compileDocuments(
   files: DocumentFiles,
   path: JsonPath,
   place: (path: JsonPath) => Place,
   templates: TemplateNames,
   report: Report,
+  otherwise: DocumentDefinition['generatingEvent'] = 'issue',
 ): DocumentDefinition[] {
   return present(files).map(([index, file]) => {
     const templateName = SUFFIXES.map(suffix => file.templateName + suffix).find(name =>
@@ -35,7 +39,7 @@ export function compileDocuments(
       fileName: file.fileName,
       templateName: templateName ?? file.templateName,
       type: file.type,
-      generatingEvent: file.generatingEvent,
+      generatingEvent: file.generatingEvent ?? otherwise,
       ...(file.pageLayout !== undefined && { pageLayout: file.pageLayout }),
     }
   })

@@ -1,7 +1,13 @@
 // What a product says about endorsements, renewals and cancellations.
 
+import { decimal } from '../../../platform/money.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
-import type { CancellationType, DocumentDefinition, EndorsementType } from '../../configuration.ts'
+import type {
+  CancellationType,
+  DocumentDefinition,
+  EndorsementType,
+  HoldbackTerms,
+} from '../../configuration.ts'
 import { displayNameOf } from '../display-name.ts'
 import { decodeFile } from '../json/decode.ts'
 import { checkUniqueNames } from '../names.ts'
@@ -68,13 +74,22 @@ export function compileCancellations(
         'unevenCategories',
         `The cancellation type '${name}' has no categories, others have. Give all of them categories, or none.`,
       )
-  return list.map(([index, { name, title, documents, cancellationCategories, reinstatement }]) => {
+  return list.map(([index, type]) => {
+    const { name, title, documents, cancellationCategories, reinstatement } = type
     const path = ['cancellationTypes', index]
+    const holdback = type.holdback && holdbackTerms(type.holdback)
+    if (type.holdback && !holdback)
+      report.error(
+        place([...path, 'holdback']),
+        'invalidHoldback',
+        `The holdback of the cancellation type '${name}' must have either an amount from 0 or a percent from 0 to 100.`,
+      )
     return {
       name,
       title: title?.trim() || displayNameOf(name),
       documents: compileDocuments(documents, [...path, 'documents'], place, templates, report),
       cancellationCategories,
+      ...(holdback && { holdback }),
       ...(reinstatement !== undefined && {
         reinstatement: {
           defaultDeadlineDays: reinstatement.defaultDeadlineDays,
@@ -84,9 +99,25 @@ export function compileCancellations(
             place,
             templates,
             report,
+            // Brief 1.6: a reinstatement has its documents when it is accepted.
+            'accept',
           ),
         },
       }),
     }
   })
+}
+
+/** Exactly one of the two, within its bounds; else undefined. */
+function holdbackTerms({
+  amount,
+  percent,
+}: {
+  amount?: string | undefined
+  percent?: string | undefined
+}): HoldbackTerms | undefined {
+  if ((amount === undefined) === (percent === undefined)) return undefined
+  if (amount !== undefined) return decimal(amount).gte(0) ? { amount } : undefined
+  const share = decimal(percent!)
+  return share.gte(0) && share.lte(100) ? { percent: percent! } : undefined
 }

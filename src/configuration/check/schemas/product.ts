@@ -7,7 +7,7 @@ const document = z.strictObject({
   fileName: name,
   templateName: name,
   type: choice(['pdf', 'html']).default('pdf'),
-  generatingEvent: choice(['quote', 'accept', 'issue']).default('issue'),
+  generatingEvent: choice(['quote', 'accept', 'issue']).optional(),
   pageLayout: z
     .strictObject({
       marginLeft: text.optional(),
@@ -123,6 +123,7 @@ export const cancellationsFile = z.strictObject({
       title: text.optional(),
       documents,
       cancellationCategories: textList.default([]),
+      holdback: z.strictObject({ amount: amount.optional(), percent: amount.optional() }).optional(),
       reinstatement: z.strictObject({ defaultDeadlineDays: count, documents }).optional(),
     }),
   ).default([]),

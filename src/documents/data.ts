@@ -1,0 +1,146 @@
+// The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
+// policyholder, and the record that the document is of under a name of its own.
+
+import { installmentOf } from '../billing/bill.ts'
+import { billedItemsOf, shownItems } from '../billing/billed-items.ts'
+import type { Invoice } from '../billing/invoice.ts'
+import { invoiceResponse } from '../billing/projection.ts'
+import { cancellationOf } from '../cancellations/cancellation-of.ts'
+import { cancellationResponse } from '../cancellations/projection.ts'
+import { endorsementOf } from '../endorsements/endorsement-of.ts'
+import { transactionResponse } from '../endorsements/projection.ts'
+import { gracePeriodResponse, lapseResponse } from '../lapses/projection.ts'
+import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../platform/locators.ts'
+import { type PolicyAggregate, type Quote, selectedQuote } from '../policies/aggregate.ts'
+import { isStanding } from '../policies/fold/line.ts'
+import { policyResponse } from '../policies/projection/policy.ts'
+import type { Loaded } from '../policies/surroundings.ts'
+import { quoteOf } from '../quotes/quote-of.ts'
+import {
+  policyData,
+  policyholderData,
+  type TemplateRecord,
+  templateRecord,
+  withLazy,
+} from '../rating/template-data.ts'
+import { reinstatementResponse } from '../reinstatements/projection.ts'
+import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
+import type { PolicyDocument } from './document.ts'
+import { policyUpdates } from './policy-updates.ts'
+
+type Subject = Pick<PolicyDocument, 'subject' | 'subjectLocator' | 'modificationLocator'>
+
+/** What templates see; parts are made when a template first asks for them. */
+export function documentData(
+  { aggregate, policyholder, product, configuration }: Loaded,
+  document: Subject,
+): object {
+  const quote =
+    document.subject === 'quote'
+      ? quoteOf(aggregate, Number(document.subjectLocator) as QuoteLocator)
+      : selectedQuote(aggregate)
+  const data = {}
+  withLazy(data, 'policy', () => policyData(shownPolicy(aggregate, product, quote, document), product))
+  withLazy(data, 'policyholder', () =>
+    policyholderData(policyholder, configuration.configuration.policyholderFields),
+  )
+  const own = ofSubject(aggregate, product, document)
+  for (const [name, make] of Object.entries(own)) withLazy(data, name, make)
+  return data
+}
+
+/** What is not accepted yet shows too, in the document that is about it. */
+const shownPolicy = (
+  aggregate: PolicyAggregate,
+  product: Loaded['product'],
+  quote: Quote,
+  { modificationLocator }: Subject,
+) =>
+  policyResponse(
+    aggregate,
+    product,
+    { summarizeQuotes: false },
+    quote,
+    one => isStanding(one) || (one.locator === modificationLocator && one.invalidatedAt === undefined),
+  )
+
+function ofSubject(
+  aggregate: PolicyAggregate,
+  product: Loaded['product'],
+  { subject, subjectLocator }: Subject,
+): Record<string, () => object> {
+  const digits = Number(subjectLocator)
+  switch (subject) {
+    case 'endorsement':
+    case 'renewal': {
+      const transaction = endorsementOf(aggregate, digits as EndorsementLocator)
+      return {
+        [subject]: () => ({
+          ...templateRecord(transactionResponse(aggregate, transaction, product)),
+          display_id: subjectLocator,
+          name: transaction.name,
+          start_timestamp: transaction.startAt,
+          end_timestamp: transaction.endAt ?? null,
+          policy_updates: policyUpdates(aggregate, transaction, product),
+        }),
+      }
+    }
+    case 'cancellation': {
+      const cancellation = cancellationOf(aggregate, digits as CancellationLocator)
+      return {
+        cancellation: () => ({
+          ...templateRecord(cancellationResponse(aggregate, cancellation, product)),
+          display_id: subjectLocator,
+        }),
+      }
+    }
+    case 'reinstatement': {
+      const reinstatement = reinstatementOf(aggregate, subjectLocator as Uuid)
+      return { reinstatement: () => templateRecord(reinstatementResponse(aggregate, reinstatement, product)) }
+    }
+    case 'invoice': {
+      const invoice = aggregate.invoices.get(subjectLocator as Uuid)
+      if (!invoice) throw new Error(`The policy has no invoice ${subjectLocator}.`)
+      return {
+        invoice: () => templateRecord(invoiceResponse(aggregate, invoice.locator)),
+        invoice_financials: () => invoiceFinancials(aggregate, invoice),
+      }
+    }
+    case 'gracePeriod': {
+      const grace = aggregate.gracePeriods.get(subjectLocator as Uuid)
+      if (!grace) throw new Error(`The policy has no grace period ${subjectLocator}.`)
+      return {
+        grace_period: () => ({
+          ...templateRecord(gracePeriodResponse(aggregate, grace, product)),
+          invoice: templateRecord(invoiceResponse(aggregate, grace.invoiceLocator)),
+        }),
+      }
+    }
+    case 'lapse': {
+      const lapse = aggregate.lapses.get(subjectLocator as Uuid)
+      if (!lapse) throw new Error(`The policy has no lapse ${subjectLocator}.`)
+      return { lapse: () => templateRecord(lapseResponse(aggregate, lapse)) }
+    }
+    default:
+      return {}
+  }
+}
+
+/** Items of an invoice that are printed one by one. */
+const MOST_PRINTED = 200
+
+/** What the invoice bills, item by item; those of a policy of thousands of perils are summed by type and name. */
+function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): TemplateRecord {
+  const { locator, displayId, dueAt, start, end, createdAt } = invoice
+  const billed = billedItemsOf(aggregate)(installmentOf(aggregate, invoice))
+  const { totalDue, totalDueCurrency } = invoiceResponse(aggregate, locator)
+  return templateRecord({
+    displayId: String(displayId),
+    dueTimestamp: String(dueAt),
+    startTimestamp: String(start),
+    endTimestamp: String(end),
+    totalDue,
+    totalDueCurrency,
+    financialTransactions: shownItems(aggregate, billed, createdAt, billed.length <= MOST_PRINTED),
+  })
+}

@@ -1,0 +1,57 @@
+// Documents of a policy: what was made of a template for a transaction or an invoice, and what was uploaded.
+import type { DocumentDefinition } from '../configuration/configuration.ts'
+import type { Uuid } from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
+import type { DocumentType } from './contract.ts'
+
+/** What a document belongs to; `renewal` and `endorsement` are apart as they are in answers. */
+export type DocumentSubject =
+  | 'policy'
+  | 'quote'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'reinstatement'
+  | 'invoice'
+  | 'gracePeriod'
+  | 'lapse'
+
+/**
+ * How far it has come (resources brief 4.2). A `draft` waits to be made; `dataError`: what its template was to see
+ * could not be collected; `renderError`: the template failed; `conversionError`: its HTML could not be made a PDF.
+ */
+export type DocumentState = 'draft' | 'ready' | 'dataError' | 'renderError' | 'conversionError'
+
+export type DocumentFailure = Exclude<DocumentState, 'draft' | 'ready'>
+
+export type PolicyDocument = {
+  readonly locator: Uuid
+  readonly subject: DocumentSubject
+  /** Locator of the quote, endorsement, invoice …; of the policy for its own. */
+  readonly subjectLocator: string
+  /** The transaction that it was made for. */
+  readonly modificationLocator?: Uuid
+  readonly displayName: string
+  readonly fileName: string
+  readonly type: DocumentType
+  /** File name of its template; absent when it was uploaded. */
+  readonly templateName?: string
+  readonly pageLayout?: DocumentDefinition['pageLayout']
+  /** The step that it was made at, for what is taken back when the step is. */
+  readonly madeAt?: DocumentDefinition['generatingEvent']
+  /** What an uploaded one was called a kind of. */
+  readonly documentType?: string
+  readonly state: DocumentState
+  /** Why it could not be made. */
+  readonly failure?: string
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+export const isUploaded = ({ templateName }: PolicyDocument): boolean => templateName === undefined
+
+/** Below the tenant's own place in R2. */
+export const documentPath = (locator: Uuid): string[] => ['documents', locator]
+
+/** Most documents that one policy has uploaded. */
+export const MOST_UPLOADED = 200

@@ -1,0 +1,166 @@
+// The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
+// of them. A document never holds up or fails the transaction that it is of.
+import { noCalls } from '../../platform/calls.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { newUuid, type PolicyLocator } from '../../platform/locators.ts'
+import {
+  fileKey,
+  policyObject,
+  shardDatabase,
+  type Tenant,
+  tenantNow,
+  tenantOfShard,
+} from '../../platform/tenancy.ts'
+import { type Instant, now } from '../../platform/time.ts'
+import type { PolicyReply } from '../../policies/object/message.ts'
+import { loadPolicy } from '../../policies/store/loading.ts'
+import type { Loaded } from '../../policies/surroundings.ts'
+import { staticFiles } from '../archive-files.ts'
+import { documentPath, type PolicyDocument } from '../document.ts'
+import type { Made } from '../made.ts'
+import { type MakingContext, makeDocument } from '../make.ts'
+import { pdfRenderer } from '../pdf/pdf-renderer.ts'
+import { waiting } from '../projection.ts'
+import type { DocumentHint } from './hint.ts'
+import { claimJob, endIdleJob, postponeJob } from './store.ts'
+
+/** Documents that are made and recorded together; more of a policy wait for the next message. */
+const MOST_TOGETHER = 10
+
+/** A claim that a crash cut off ends after this time. */
+const LEASE_MS = 5 * 60_000
+
+/** Tries of a document whose making is cut off or whose stores do not answer. */
+const MOST_ATTEMPTS = 5
+
+const FIRST_DELAY_MS = 5_000
+
+/** Whether the message is a hint: one of another release may be anything. */
+function isHint(body: unknown): body is DocumentHint {
+  if (typeof body !== 'object' || body === null) return false
+  const { tenantLocator, generation, shard, policyLocator } = body as Partial<
+    Record<keyof DocumentHint, unknown>
+  >
+  return (
+    typeof tenantLocator === 'string' &&
+    typeof generation === 'number' &&
+    typeof shard === 'number' &&
+    typeof policyLocator === 'number'
+  )
+}
+
+/** One policy after the other: a document may take up most of an isolate's memory. Never throws. */
+export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: Env): Promise<void> {
+  const hints = Map.groupBy(batch.messages, ({ body }) => JSON.stringify(body))
+  for (const [message] of hints.values()) {
+    const hint = message?.body
+    if (!isHint(hint)) continue
+    try {
+      const tenant = await tenantOfShard(env, hint)
+      if (tenant) await makeDocuments(env, tenant, hint.shard, hint.policyLocator)
+    } catch (problem) {
+      console.error(JSON.stringify({ at: 'consumeDocumentHints', ...hint, problem: String(problem) }))
+      message?.retry({ delaySeconds: FIRST_DELAY_MS / 1_000 })
+    }
+  }
+}
+
+/** Makes documents of the policy that wait, unless somebody is at it. */
+async function makeDocuments(env: Env, tenant: Tenant, shard: number, policy: PolicyLocator): Promise<void> {
+  const calls = noCalls()
+  const database = shardDatabase(env, tenant, shard, calls)
+  const at = now()
+  const attempts = await claimJob(database, policy, at, (at + LEASE_MS) as Instant)
+  if (attempts === undefined) return
+  const context: RequestContext = {
+    env,
+    tenant,
+    caller: SYSTEM_CALLER,
+    requestId: newUuid(shard),
+    now: tenantNow(tenant),
+    idempotency: undefined,
+    calls,
+    later: work => void work,
+  }
+  const loaded = await loadPolicy(context, database, { locator: policy })
+  if (waiting(loaded.aggregate).length === 0) return await endIdleJob(database, policy)
+  // After a failed try one by one, so that what cannot be made does not hold up the others.
+  const drafts = waiting(loaded.aggregate).slice(0, attempts === 0 ? MOST_TOGETHER : 1)
+  const made =
+    attempts >= MOST_ATTEMPTS
+      ? drafts.map((draft): Made => givenUp(draft))
+      : await madeOf(context, loaded, drafts, database, attempts)
+  await recordMade(context, policy, made)
+}
+
+const givenUp = ({ locator }: PolicyDocument): Made => ({
+  locator,
+  outcome: 'conversionError',
+  failure: `It could not be made in ${MOST_ATTEMPTS} tries; the service's log says why.`,
+})
+
+/** What came of the drafts; of those after one that is to be tried again, nothing. */
+async function madeOf(
+  context: RequestContext,
+  loaded: Loaded,
+  drafts: readonly PolicyDocument[],
+  database: Database,
+  attempts: number,
+): Promise<Made[]> {
+  const { env, tenant, calls } = context
+  const making: MakingContext = {
+    loaded,
+    renderer: await pdfRenderer(env),
+    files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
+  }
+  const made: Made[] = []
+  for (const draft of drafts) {
+    try {
+      const product = await makeDocument(draft, making)
+      if (product.outcome !== 'ready') {
+        made.push({ locator: draft.locator, ...product })
+        continue
+      }
+      const { bytes, type } = product
+      calls.r2 += 1
+      await env.FILES.put(fileKey(tenant, ...documentPath(draft.locator)), bytes, {
+        httpMetadata: { contentType: type === 'pdf' ? 'application/pdf' : 'text/html; charset=utf-8' },
+      })
+      made.push({ locator: draft.locator, outcome: 'ready', type, fileName: fileNameOf(draft, type) })
+    } catch (problem) {
+      console.error(
+        JSON.stringify({ at: 'makeDocument', document: draft.locator, attempts, problem: String(problem) }),
+      )
+      if (made.length > 0) break
+      await postponeJob(
+        database,
+        loaded.aggregate.policy.locator,
+        (now() + FIRST_DELAY_MS * 3 ** attempts) as Instant,
+      )
+      break
+    }
+  }
+  return made
+}
+
+/** A static document is a PDF, whatever the template was to make. */
+const fileNameOf = ({ fileName, type }: PolicyDocument, made: PolicyDocument['type']): string =>
+  type === made ? fileName : `${fileName.replace(/\.html?$/i, '')}.${made}`
+
+async function recordMade(
+  { env, tenant, calls, requestId }: RequestContext,
+  locator: PolicyLocator,
+  made: readonly Made[],
+): Promise<void> {
+  if (made.length === 0) return
+  calls.object += 1
+  const reply = (await policyObject(env, tenant, locator).execute({
+    tenant,
+    caller: SYSTEM_CALLER,
+    requestId,
+    locator,
+    operation: { kind: 'documentsMade', made },
+  })) as PolicyReply
+  if ('refusal' in reply) throw new Error(reply.refusal.message)
+}

@@ -1,0 +1,46 @@
+// What came of making documents, on the record: the file is there, the template wanted none, or why it failed. Pure.
+import type { NewEvent } from '../events/outbox.ts'
+import type { Uuid } from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
+import { type PolicyAggregate, withoutRecords, withRecords } from '../policies/aggregate.ts'
+import { policyEvent } from '../policies/events.ts'
+import type { Planned } from '../policies/planned.ts'
+import type { DocumentType } from './contract.ts'
+import type { DocumentFailure, PolicyDocument } from './document.ts'
+
+export type Made = { locator: Uuid } & (
+  | { outcome: 'ready'; type: DocumentType; fileName: string }
+  /** The template said that there is to be no document. */
+  | { outcome: 'none' }
+  | { outcome: DocumentFailure; failure: string }
+)
+
+/**
+ * Records outcomes; undefined when none of the documents waits any more: removed meanwhile, or recorded already.
+ * Events document.ready, document.failed (resources brief 8.2).
+ */
+export function planMade(before: PolicyAggregate, made: readonly Made[], now: Instant): Planned | undefined {
+  const waiting = made.filter(one => before.documents.get(one.locator)?.state === 'draft')
+  if (waiting.length === 0) return undefined
+  const unwanted = waiting.filter(one => one.outcome === 'none').map(one => one.locator)
+  const changed = waiting
+    .filter(one => one.outcome !== 'none')
+    .map((one): PolicyDocument => {
+      const document = before.documents.get(one.locator)!
+      return one.outcome === 'ready'
+        ? { ...document, type: one.type, fileName: one.fileName, state: 'ready', updatedAt: now }
+        : { ...document, state: one.outcome, failure: one.failure, updatedAt: now }
+    })
+  return {
+    aggregate: { ...before, documents: withRecords(withoutRecords(before.documents, unwanted), changed) },
+    events: changed.map(document => documentEvent(before, document)),
+  }
+}
+
+const documentEvent = (aggregate: PolicyAggregate, document: PolicyDocument): NewEvent =>
+  policyEvent(aggregate, document.state === 'ready' ? 'document.ready' : 'document.failed', {
+    documentLocator: document.locator,
+    referenceType: document.subject,
+    referenceLocator: document.subjectLocator,
+    ...(document.failure === undefined ? {} : { message: document.failure.slice(0, 500) }),
+  })

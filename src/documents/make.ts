@@ -1,0 +1,115 @@
+// Makes one document: collects what its template sees, renders it, and makes a file of what came out.
+
+import { knownAt } from '../policies/projection/known.ts'
+import type { Loaded } from '../policies/surroundings.ts'
+import type { RatingEffects } from '../rating/liquid/effects.ts'
+import { TemplateError } from '../rating/liquid/template-error.ts'
+import type { StaticFiles } from './archive-files.ts'
+import type { DocumentType } from './contract.ts'
+import { documentData } from './data.ts'
+import type { DocumentFailure, PolicyDocument } from './document.ts'
+import { finishedHtml, imageName, withImages } from './html-page.ts'
+import { ConversionError, pageOf } from './pdf/page.ts'
+import type { PdfRenderer } from './pdf/pdf-renderer.ts'
+
+export type MakingContext = {
+  readonly loaded: Loaded
+  readonly renderer: PdfRenderer
+  readonly files: StaticFiles
+}
+
+export type Product =
+  | { readonly outcome: 'ready'; readonly type: DocumentType; readonly bytes: Uint8Array }
+  | { readonly outcome: 'none' }
+  | { readonly outcome: DocumentFailure; readonly failure: string }
+
+/**
+ * What becomes of the document. Whatever would fail again however often it is tried is an outcome; everything else
+ * is thrown: the store or a browser that does not answer.
+ */
+export async function makeDocument(
+  document: Pick<
+    PolicyDocument,
+    | 'subject'
+    | 'subjectLocator'
+    | 'modificationLocator'
+    | 'templateName'
+    | 'type'
+    | 'pageLayout'
+    | 'createdAt'
+  >,
+  context: MakingContext,
+): Promise<Product> {
+  const { loaded, files, renderer } = context
+  const source = loaded.product.templates[document.templateName ?? '']
+  if (!source)
+    return failed(
+      'dataError',
+      `The configuration has no template '${document.templateName}'; deploy it, or repair the version.`,
+    )
+  if (!source.path.endsWith('.liquid'))
+    return failed('renderError', `${source.path}: only Liquid templates are rendered.`)
+  let data: object
+  try {
+    data = documentData({ ...loaded, aggregate: asOf(loaded, document.createdAt) }, document)
+  } catch (problem) {
+    return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
+  }
+  const rendered = render(source, data, loaded, document.createdAt)
+  if ('failure' in rendered) return rendered
+  const { staticDocument } = rendered.effects
+  if (staticDocument === null) return { outcome: 'none' }
+  if (staticDocument !== undefined) {
+    const bytes = await files(staticDocument)
+    return bytes
+      ? { outcome: 'ready', type: 'pdf', bytes }
+      : failed('renderError', `${source.path}: there is no static document '${staticDocument}'.`)
+  }
+  const html = await withImages(rendered.output, files)
+  if ('missing' in html)
+    return failed('renderError', `${source.path}: there is no image '${html.missing}' in static_documents.`)
+  if (document.type === 'html')
+    return { outcome: 'ready', type: 'html', bytes: new TextEncoder().encode(finishedHtml(html.text)) }
+  try {
+    const bytes = await renderer.render(html.text, pageOf(document.pageLayout))
+    return { outcome: 'ready', type: 'pdf', bytes }
+  } catch (problem) {
+    // The renderer is a bundle with classes of its own, so that an error is known by its name.
+    if (problem instanceof Error && problem.name === ConversionError.NAME)
+      return failed('conversionError', `${source.path}: ${problem.message}`)
+    throw problem
+  }
+}
+
+const failed = (outcome: DocumentFailure, failure: string): Product => ({ outcome, failure })
+
+/** The policy as it was when the document was asked for, whatever happened to it since. */
+const asOf = ({ aggregate }: Loaded, at: PolicyDocument['createdAt']): Loaded['aggregate'] =>
+  aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
+
+type Rendered = { output: string; effects: RatingEffects }
+
+function render(
+  source: Loaded['product']['templates'][string],
+  data: object,
+  { aggregate, policyholder, product, configuration }: Loaded,
+  now: PolicyDocument['createdAt'],
+): Rendered | (Product & { failure: string; outcome: DocumentFailure }) {
+  const { policy } = aggregate
+  try {
+    return configuration.template(source).render(data, {
+      timeZone: policy.timeZone,
+      currency: policy.currency,
+      now,
+      lookup: configuration.lookup(product.name),
+      policyholderInfo: locator =>
+        locator === policyholder.locator ? (data as { policyholder: unknown }).policyholder : undefined,
+      imageUrl: imageName,
+    })
+  } catch (problem) {
+    const at = problem instanceof TemplateError && problem.line !== undefined ? `:${problem.line}` : ''
+    const path = (problem instanceof TemplateError && problem.path) || source.path
+    const message = problem instanceof Error ? problem.message : String(problem)
+    return { outcome: 'renderError', failure: `${path}${at}: ${message}` }
+  }
+}

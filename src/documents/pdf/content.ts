@@ -1,0 +1,89 @@
+// What the layout engine (pdfmake 0.3) takes, as far as documents need it.
+
+export type Run = {
+  text: string
+  font?: string
+  fontSize?: number
+  bold?: boolean
+  italics?: boolean
+  color?: string
+  background?: string
+  decoration?: ('underline' | 'lineThrough')[]
+  sup?: { offset: string; fontSize: number }
+  sub?: { offset: string; fontSize: number }
+  characterSpacing?: number
+  link?: string
+  noWrap?: boolean
+  /** The number of the page on which the block with this id begins stands here. */
+  pageReference?: string
+}
+
+/** Left, top, right, bottom, in points. */
+export type Margin = [number, number, number, number]
+
+type Common = {
+  margin?: Margin
+  alignment?: string
+  pageBreak?: 'before' | 'after'
+  unbreakable?: boolean
+  headlineLevel?: number
+  id?: string
+  width?: number | string
+}
+
+export type Cell = (Block | { stack: Block[] } | { text: '' }) & {
+  colSpan?: number
+  rowSpan?: number
+  border?: [boolean, boolean, boolean, boolean]
+  borderColor?: [string, string, string, string]
+  fillColor?: string
+  verticalAlignment?: string
+}
+
+export type TableLayout = {
+  hLineWidth(line: number): number
+  vLineWidth(line: number): number
+  hLineStyle?(line: number): { dash: { length: number } } | null
+  vLineStyle?(line: number): { dash: { length: number } } | null
+  hLineColor?(line: number): string
+  paddingLeft(column: number): number
+  paddingRight(column: number): number
+  paddingTop(row: number): number
+  paddingBottom(row: number): number
+}
+
+export type Block = Common &
+  (
+    | { text: Run[]; lineHeight: number; preserveLeadingSpaces?: boolean; preserveTrailingSpaces?: boolean }
+    | { stack: Block[] }
+    | { columns: Block[]; columnGap?: number }
+    | { ul: Block[]; type: string; markerColor: string; fontSize: number }
+    | { ol: Block[]; type: string; start: number; markerColor: string; fontSize: number }
+    | { image: string; width: number; height: number }
+    | {
+        table: {
+          widths: (number | string)[]
+          headerRows: number
+          keepWithHeaderRows: number
+          dontBreakRows: boolean
+          heights?: (row: number) => number | 'auto'
+          body: Cell[][]
+        }
+        layout: TableLayout
+      }
+  )
+
+export type ContentDefinition = {
+  pageSize: { width: number; height: number | 'auto' }
+  pageMargins: Margin
+  defaultStyle: { font: string; fontSize: number }
+  images: Record<string, string>
+  info: { title?: string; creator: string; producer: string }
+  content: Block[]
+  header?: (page: number, pages: number) => Block
+  footer?: (page: number, pages: number) => Block
+  pageBreakBefore?: (
+    node: { headlineLevel?: number },
+    queries: { getFollowingNodesOnPage(): unknown[] },
+  ) => boolean
+}

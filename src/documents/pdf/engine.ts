@@ -1,0 +1,48 @@
+// The layout engine: pdfmake, with the platform's own streams and compression, and fonts from memory.
+import printer from 'pdfmake/js/Printer.js'
+import type { ContentDefinition } from './content.ts'
+import { type FontFiles, MAIN_FONT, OTHER_FONT } from './fonts.ts'
+
+const FACES = {
+  [MAIN_FONT]: { normal: 'regular', bold: 'bold', italics: 'italic', bolditalics: 'boldItalic' },
+  [OTHER_FONT]: {
+    normal: 'otherRegular',
+    bold: 'otherBold',
+    italics: 'otherRegular',
+    bolditalics: 'otherBold',
+  },
+} as const
+
+/** Makes PDFs of content with these fonts. It reads nothing else: no file, no address. */
+export class Engine {
+  readonly #printer: InstanceType<typeof printer.default>
+
+  constructor(files: FontFiles) {
+    const faces = new Map(
+      Object.entries(files).map(([name, bytes]) => [name, new Uint8Array(bytes as ArrayBuffer)]),
+    )
+    this.#printer = new printer.default(
+      FACES,
+      { existsSync: (name: string) => faces.has(name), readFileSync: (name: string) => faces.get(name) },
+      { resolve: () => undefined, resolved: async () => undefined },
+      () => false,
+    )
+  }
+
+  /** Height of the content on a page that is as high as it needs. */
+  async heightOf(content: ContentDefinition): Promise<number> {
+    const pdf = await this.#printer.createPdfKitDocument(content)
+    return pdf.page.height
+  }
+
+  async bytesOf(content: ContentDefinition): Promise<Uint8Array> {
+    const pdf = await this.#printer.createPdfKitDocument(content)
+    const chunks: Uint8Array[] = []
+    return await new Promise((resolve, reject) => {
+      pdf.on('data', chunk => chunks.push(chunk))
+      pdf.on('end', () => resolve(new Uint8Array(Buffer.concat(chunks))))
+      pdf.on('error', reject)
+      pdf.end()
+    })
+  }
+}

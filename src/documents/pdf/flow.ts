@@ -1,0 +1,374 @@
+// Elements as content of the layout engine: texts flow into paragraphs, blocks follow one another with their margins
+// collapsed, boxes become tables of one cell.
+import type { Block, Margin, Run } from './content.ts'
+import { byFont, type Coverage, MAIN_FONT, MAIN_FONT_LINE } from './fonts.ts'
+import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
+import type { Images } from './images.ts'
+import type { ConversionBudget } from './limits.ts'
+import type { Sheet } from './sheet.ts'
+import { type Style, styleOf, type Width } from './style.ts'
+import { tableBlock } from './table.ts'
+
+/** What elements are made content with. */
+export type Flow = {
+  readonly sheet: Sheet
+  readonly budget: ConversionBudget
+  readonly images: Images
+  readonly main: Coverage
+  readonly other: Coverage
+  /** Points that there are across the page between its margins. */
+  readonly width: number
+  /** In a header or footer: the page that it stands on. In the text the page of a block is found by its id. */
+  readonly page?: number
+  readonly pages?: number
+  /** Hands out ids for blocks that name their page. */
+  readonly nextId: () => string
+}
+
+type Paragraph = { runs: Run[]; id: string | undefined; endsBlank: boolean; hasText: boolean }
+
+const newParagraph = (): Paragraph => ({ runs: [], id: undefined, endsBlank: true, hasText: false })
+
+/** The content of an element, margins between blocks collapsed. */
+export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
+  collapsed(blocksIn(element.children, style, flow))
+
+/** The blocks within an element; texts between them are paragraphs of their own. */
+function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Block[] {
+  const blocks: Block[] = []
+  let paragraph = newParagraph()
+  const end = (): void => {
+    const block = paragraphBlock(paragraph, style)
+    if (block) blocks.push(block)
+    paragraph = newParagraph()
+  }
+  const take = (nodes: readonly HtmlNode[], around: Style): void => {
+    for (const node of nodes) {
+      if (typeof node === 'string') {
+        addText(paragraph, node, around, flow)
+        continue
+      }
+      if (node.tag === 'br') addRun(paragraph, '\n', around, flow)
+      else if (node.tag === PAGE_NUMBER_TAG) addPageNumber(paragraph, around, flow)
+      else if (node.tag === PAGE_COUNT_TAG) addRun(paragraph, String(flow.pages ?? ''), around, flow)
+      else {
+        const own = styleOf(node, around, flow.sheet, flow.budget)
+        if (own.display === 'none') continue
+        if (node.tag === 'img') {
+          const image = imageBlock(node, own, flow)
+          if (image) {
+            end()
+            blocks.push(image)
+          } else addText(paragraph, node.attributes.alt ?? '', own, flow)
+        } else if (own.display === 'inline') take(node.children, own)
+        else {
+          end()
+          blocks.push(...blockElement(node, own, flow))
+        }
+      }
+    }
+  }
+  take(children, style)
+  end()
+  return blocks
+}
+
+/** A block element's content, its margins with it. */
+function blockElement(element: HtmlElement, style: Style, flow: Flow): Block[] {
+  if (element.tag === 'hr') return [ruleBlock(style)]
+  const inner = { ...flow, width: innerWidth(style, flow.width) }
+  let content: Block[]
+  if (element.tag === 'table') content = tableBlock(element, style, inner)
+  else if (element.tag === 'ul' || element.tag === 'ol') content = listBlock(element, style, inner)
+  else content = isBox(style) ? [boxBlock(element, style, inner)] : blocksIn(element.children, style, inner)
+  if (style.keepTogether && content.length > 0 && element.tag !== 'table')
+    content = [{ stack: collapsed(content), unbreakable: true }]
+  if (style.width && element.tag !== 'table' && content.length > 0)
+    content = [placed({ stack: collapsed(content) }, style, style.width)]
+  if (content.length === 0 && style.height !== undefined) content = [spacer(style.height)]
+  if (content.length === 0) return style.breakBefore || style.breakAfter ? [pageBreak()] : []
+  if (/^h[1-6]$/.test(element.tag)) content[0] = { ...content[0]!, headlineLevel: Number(element.tag[1]) }
+  return withMargins(content, style)
+}
+
+const innerWidth = ({ margin, padding, width }: Style, outer: number): number => {
+  const own = width === undefined ? outer : 'percent' in width ? (outer * width.percent) / 100 : width.points
+  return Math.max(10, Math.min(own, outer) - margin[0] - margin[2] - padding[0] - padding[2])
+}
+
+const isBox = ({ padding, borders, background }: Style): boolean =>
+  background !== undefined || padding.some(one => one > 0) || borders.some(one => one !== undefined)
+
+/** Left and right margins on every block, top and bottom on the first and the last, whichever is larger. */
+function withMargins(content: Block[], style: Style): Block[] {
+  const [left, top, right, bottom] = style.margin
+  const last = content.length - 1
+  return content.map((block, at) => {
+    const own = block.margin ?? [0, 0, 0, 0]
+    return {
+      ...block,
+      margin: [
+        own[0] + left,
+        at === 0 ? larger(own[1], top) : own[1],
+        own[2] + right,
+        at === last ? larger(own[3], bottom) : own[3],
+      ] as Margin,
+      ...(at === 0 && style.breakBefore && { pageBreak: 'before' as const }),
+      ...(at === last && style.breakAfter && { pageBreak: 'after' as const }),
+    }
+  })
+}
+
+const larger = (a: number, b: number): number => (a < 0 || b < 0 ? a + b : Math.max(a, b))
+
+/** Of two margins that meet the larger one counts. */
+function collapsed(blocks: Block[]): Block[] {
+  let before = 0
+  return blocks.map((block, at) => {
+    const [left, top, right, bottom] = block.margin ?? [0, 0, 0, 0]
+    const kept = at === 0 || top < 0 ? top : Math.max(0, top - before)
+    before = Math.max(0, bottom)
+    return { ...block, margin: [left, kept, right, bottom] as Margin }
+  })
+}
+
+const spacer = (height: number): Block => ({
+  text: [],
+  lineHeight: 0.01,
+  margin: [0, Math.min(height, 700), 0, 0],
+})
+
+const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after' })
+
+/** A block of a width of its own; what is left of the line stays empty, on the side that `auto` margins say. */
+export function placed(block: Block, style: Style, width: Width): Block {
+  const own = { ...block, width: 'percent' in width ? `${width.percent}%` : width.points } as Block
+  if ('percent' in width && width.percent >= 100) return block
+  const rest = (): Block => ({ stack: [], width: '*' })
+  return {
+    columns: [
+      ...(style.autoLeft ? [rest()] : []),
+      own,
+      ...(style.autoRight || !style.autoLeft ? [rest()] : []),
+    ],
+    columnGap: 0,
+  }
+}
+
+/** Borders, background and padding: a table of one cell, which breaks over pages. */
+function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
+  const { borders, padding, background } = style
+  const [left, top, right, bottom] = borders
+  const stack = flowOf(element, style, flow)
+  return {
+    table: {
+      widths: ['*'],
+      headerRows: 0,
+      keepWithHeaderRows: 0,
+      dontBreakRows: false,
+      heights: () => style.height ?? 'auto',
+      body: [
+        [
+          {
+            stack: stack.length > 0 ? stack : [spacer(0)],
+            border: [left !== undefined, top !== undefined, right !== undefined, bottom !== undefined],
+            borderColor: borders.map(one => one?.colour ?? '#000000') as [string, string, string, string],
+            ...(background !== undefined && { fillColor: background }),
+          },
+        ],
+      ],
+    },
+    layout: {
+      hLineWidth: line => (line === 0 ? top : bottom)?.width ?? 0,
+      vLineWidth: line => (line === 0 ? left : right)?.width ?? 0,
+      hLineStyle: line => dash(line === 0 ? top?.dashed : bottom?.dashed),
+      vLineStyle: line => dash(line === 0 ? left?.dashed : right?.dashed),
+      paddingLeft: () => padding[0],
+      paddingTop: () => padding[1],
+      paddingRight: () => padding[2],
+      paddingBottom: () => padding[3],
+    },
+  }
+}
+
+export const dash = (dashed: boolean | undefined): { dash: { length: number } } | null =>
+  dashed ? { dash: { length: 2 } } : null
+
+function ruleBlock(style: Style): Block {
+  const line = style.borders[1] ?? { width: 0.75, colour: '#888888', dashed: false }
+  return {
+    margin: [...style.margin] as Margin,
+    table: {
+      widths: ['*'],
+      headerRows: 0,
+      keepWithHeaderRows: 0,
+      dontBreakRows: true,
+      body: [
+        [
+          {
+            stack: [spacer(0)],
+            border: [false, true, false, false],
+            borderColor: [line.colour, line.colour, line.colour, line.colour],
+          },
+        ],
+      ],
+    },
+    layout: {
+      hLineWidth: at => (at === 0 ? line.width : 0),
+      vLineWidth: () => 0,
+      hLineStyle: () => dash(line.dashed),
+      paddingLeft: () => 0,
+      paddingTop: () => 0,
+      paddingRight: () => 0,
+      paddingBottom: () => 0,
+    },
+  }
+}
+
+const BULLETS: Readonly<Record<string, string>> = {
+  disc: 'disc',
+  circle: 'circle',
+  square: 'square',
+  none: 'none',
+}
+const NUMBERS: Readonly<Record<string, string>> = {
+  decimal: 'decimal',
+  'decimal-leading-zero': 'decimal',
+  'lower-alpha': 'lower-alpha',
+  'lower-latin': 'lower-alpha',
+  'upper-alpha': 'upper-alpha',
+  'upper-latin': 'upper-alpha',
+  'lower-roman': 'lower-roman',
+  'upper-roman': 'upper-roman',
+  none: 'none',
+}
+const TYPE_ATTRIBUTE: Readonly<Record<string, string>> = {
+  '1': 'decimal',
+  a: 'lower-alpha',
+  A: 'upper-alpha',
+  i: 'lower-roman',
+  I: 'upper-roman',
+}
+
+function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
+  const items = element.children
+    .filter((child): child is HtmlElement => typeof child !== 'string')
+    .flatMap((child): Block[] => {
+      const own = styleOf(child, style, flow.sheet, flow.budget)
+      if (own.display === 'none') return []
+      const content = collapsed(withMargins(flowOf(child, own, flow), own))
+      return content.length === 0 ? [] : [content.length === 1 ? content[0]! : { stack: content }]
+    })
+  if (items.length === 0) return []
+  const named = TYPE_ATTRIBUTE[element.attributes.type ?? ''] ?? style.listType
+  if (element.tag === 'ul' && !Object.hasOwn(NUMBERS, named === 'none' ? '' : named))
+    return [
+      { ul: items, type: BULLETS[named] ?? 'disc', markerColor: style.colour, fontSize: style.fontSize },
+    ]
+  const start = Math.trunc(Number(element.attributes.start ?? 1))
+  return [
+    {
+      ol: items,
+      type: NUMBERS[named] ?? 'decimal',
+      start: Number.isSafeInteger(start) ? start : 1,
+      markerColor: style.colour,
+      fontSize: style.fontSize,
+    },
+  ]
+}
+
+/** Pixels become points as on screens; what is wider than there is room shrinks. */
+function imageBlock({ attributes }: HtmlElement, style: Style, flow: Flow): Block | undefined {
+  const image = flow.images.take(attributes.src ?? '')
+  if (!image) return undefined
+  const ratio = image.height / image.width
+  const asked =
+    style.width && ('percent' in style.width ? (flow.width * style.width.percent) / 100 : style.width.points)
+  const wide = asked ?? (style.height === undefined ? image.width * 0.75 : style.height / ratio)
+  const width = Math.min(wide, flow.width)
+  const height = style.height !== undefined && width === wide ? style.height : width * ratio
+  const margin = [...style.margin] as Margin
+  return { image: image.key, width, height: Math.min(height, 700), margin, alignment: style.align }
+}
+
+/** The text with blanks as browsers show them: runs of blanks are one, and none at the start of a line. */
+function addText(paragraph: Paragraph, text: string, style: Style, flow: Flow): void {
+  if (style.whiteSpace === 'pre') {
+    addRun(paragraph, text.replace(/\t/g, '    ').replace(/\r/g, ''), style, flow)
+    return
+  }
+  const kept =
+    style.whiteSpace === 'pre-line' ? text.replace(/[ \t\r]+/g, ' ') : text.replace(/[ \t\r\n\f]+/g, ' ')
+  addRun(paragraph, paragraph.endsBlank ? kept.replace(/^ +/, '') : kept, style, flow)
+}
+
+/** Control characters and soft hyphens, which no font has. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+const UNPRINTABLE = /[\u0000-\u0009\u000b-\u001f\u007f\u00ad\u200b\ufeff]/g
+
+function addRun(paragraph: Paragraph, given: string, style: Style, flow: Flow): void {
+  const text = transformed(given.replace(UNPRINTABLE, ''), style.transform)
+  if (text === '') return
+  paragraph.endsBlank = /[ \n]$/.test(text) && style.whiteSpace !== 'pre'
+  paragraph.hasText ||= /[^ ]/.test(text)
+  for (const piece of byFont(text, flow.main, flow.other))
+    paragraph.runs.push({
+      text: piece.text,
+      ...runStyle(style),
+      ...(piece.font !== MAIN_FONT && { font: piece.font }),
+    })
+}
+
+function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): void {
+  if (flow.page !== undefined) {
+    addRun(paragraph, String(flow.page), style, flow)
+    return
+  }
+  paragraph.id ??= flow.nextId()
+  paragraph.runs.push({ text: '', ...runStyle(style), pageReference: paragraph.id })
+  paragraph.endsBlank = false
+  paragraph.hasText = true
+}
+
+function transformed(text: string, transform: Style['transform']): string {
+  if (transform === 'uppercase') return text.toUpperCase()
+  if (transform === 'lowercase') return text.toLowerCase()
+  return transform === 'capitalize'
+    ? text.replace(/(^|\s)(\p{L})/gu, (_, before, letter) => before + letter.toUpperCase())
+    : text
+}
+
+function runStyle(style: Style): Omit<Run, 'text'> {
+  const decoration = [
+    ...(style.underline ? (['underline'] as const) : []),
+    ...(style.lineThrough ? (['lineThrough'] as const) : []),
+  ]
+  const script = { offset: '30%', fontSize: style.fontSize * 0.7 }
+  return {
+    fontSize: style.fontSize,
+    color: style.colour,
+    ...(style.bold && { bold: true }),
+    ...(style.italic && { italics: true }),
+    ...(style.highlight !== undefined && { background: style.highlight }),
+    ...(decoration.length > 0 && { decoration }),
+    ...(style.script === 'super' && { sup: script }),
+    ...(style.script === 'sub' && { sub: script }),
+    ...(style.letterSpacing !== 0 && { characterSpacing: style.letterSpacing }),
+    ...(style.link !== undefined && { link: style.link }),
+    ...(style.whiteSpace === 'nowrap' && { noWrap: true }),
+  }
+}
+
+function paragraphBlock({ runs, id, hasText }: Paragraph, style: Style): Block | undefined {
+  if (!hasText) return undefined
+  const last = runs.at(-1)!
+  // A line break at the end of a block breaks nothing.
+  if (style.whiteSpace !== 'pre') last.text = last.text.replace(/ +$/, '').replace(/\n$/, '')
+  return {
+    text: runs,
+    alignment: style.align,
+    lineHeight: style.lineHeight / MAIN_FONT_LINE,
+    ...(style.whiteSpace === 'pre' && { preserveLeadingSpaces: true, preserveTrailingSpaces: true }),
+    ...(id !== undefined && { id }),
+  }
+}

@@ -1,0 +1,100 @@
+// The HTML as a tree of what the renderer reads: elements, texts, style sheets. Parsed by the rules of browsers, so
+// that a row is never lost over a missing end tag.
+import { type DefaultTreeAdapterMap, parse } from 'parse5'
+import type { ConversionBudget } from './limits.ts'
+
+export type HtmlElement = {
+  readonly tag: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly children: readonly HtmlNode[]
+  readonly parent: HtmlElement | undefined
+  /** Among the elements of its parent, from 0. */
+  readonly index: number
+  /** Elements within it. */
+  readonly size: number
+}
+export type HtmlNode = HtmlElement | string
+
+/** Of several headers the last counts, as with a variable that is set again; of footers too. */
+export type HtmlDocument = {
+  readonly body: HtmlElement
+  readonly header: HtmlElement | undefined
+  readonly footer: HtmlElement | undefined
+  /** Texts of the style elements, in order. */
+  readonly sheets: readonly string[]
+  readonly title: string | undefined
+}
+
+/** What Liquid's `header` and `footer` blocks print, and the page filters (rating/liquid). */
+export const HEADER_TAG = 'bindery-header'
+export const FOOTER_TAG = 'bindery-footer'
+export const PAGE_NUMBER_TAG = 'bindery-page-number'
+export const PAGE_COUNT_TAG = 'bindery-page-count'
+
+const IGNORED = new Set([
+  'script',
+  'noscript',
+  'template',
+  'head',
+  'object',
+  'iframe',
+  'svg',
+  'math',
+  'select',
+])
+
+type Growing = { -readonly [K in keyof HtmlElement]: HtmlElement[K] }
+type Node = DefaultTreeAdapterMap['childNode']
+type Element = DefaultTreeAdapterMap['element']
+
+/** Reads the HTML. Throws a ConversionError past a limit, and for nothing else. */
+export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
+  const sheets: string[] = []
+  const found: Record<string, HtmlElement> = {}
+  let title: string | undefined
+  const textOf = (element: Element): string =>
+    element.childNodes
+      .map(child => (child.nodeName === '#text' && 'value' in child ? child.value : ''))
+      .join('')
+
+  const read = (node: Node, parent: Growing, depth: number): HtmlNode | undefined => {
+    if (node.nodeName === '#text' && 'value' in node) {
+      budget.count('characters', node.value.length)
+      return node.value
+    }
+    if (!('tagName' in node)) return undefined
+    const { tagName: tag } = node
+    if (tag === 'style') sheets.push(textOf(node))
+    if (tag === 'title' && parent.tag === 'head') title ??= textOf(node).trim()
+    if (tag === 'style' || (IGNORED.has(tag) && tag !== 'head')) return undefined
+    const element = make(node, parent, depth)
+    parent.size += 1
+    if (tag !== HEADER_TAG && tag !== FOOTER_TAG) return element
+    found[tag] = element
+    return undefined
+  }
+  const make = (node: Element, parent: HtmlElement | undefined, depth: number): HtmlElement => {
+    budget.count('elements')
+    budget.check('depth', depth)
+    const children: HtmlNode[] = []
+    const element: Growing = {
+      tag: node.tagName,
+      attributes: Object.fromEntries(node.attrs.map(({ name, value }) => [name, value])),
+      children,
+      parent,
+      index: parent?.size ?? 0,
+      size: 0,
+    }
+    for (const child of node.childNodes) {
+      const one = read(child, element, depth + 1)
+      if (one !== undefined) children.push(one)
+    }
+    return element
+  }
+  const root = parse(html).childNodes.find((node): node is Element => node.nodeName === 'html')!
+  const whole = make(root, undefined, 1)
+  const body = whole.children.find(
+    (node): node is HtmlElement => typeof node !== 'string' && node.tag === 'body',
+  )!
+  return { body, header: found[HEADER_TAG], footer: found[FOOTER_TAG], sheets, title }
+}

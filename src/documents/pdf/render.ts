@@ -1,0 +1,136 @@
+// HTML to PDF without a browser. This module and what it needs (parse5, pdfmake) are built into one file of their own,
+// renderer.bundle.mjs, which the service loads when it makes its first document (scripts/documents-bundle.ts).
+import type { Block, ContentDefinition, Margin } from './content.ts'
+import { Engine } from './engine.ts'
+import { type Flow, flowOf } from './flow.ts'
+import { type Coverage, coverageOf, type FontFiles, MAIN_FONT } from './fonts.ts'
+import { type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
+import { Images } from './images.ts'
+import { ConversionBudget } from './limits.ts'
+import { ConversionError, PAGE_HEIGHT, PAGE_WIDTH, type Page } from './page.ts'
+import { readSheets } from './sheet.ts'
+import { ROOT_STYLE, styleOf } from './style.ts'
+import { ROOT_SIZE } from './values.ts'
+
+export { ConversionError }
+
+/** Between a header or footer and the edge of the page, and the text, at least; points. */
+const GAP = 12
+
+type Fonts = { engine: Engine; main: Coverage; other: Coverage }
+let fonts: Fonts | undefined
+
+/** Fonts are read once in an isolate. */
+function readFonts(files: FontFiles): Fonts {
+  fonts ??= {
+    engine: new Engine(files),
+    main: coverageOf(files.regular),
+    other: coverageOf(files.otherRegular),
+  }
+  return fonts
+}
+
+/**
+ * The PDF of the HTML. `bindery-header` and `bindery-footer` stand in the margins of every page, which grow where
+ * they need more. Throws a ConversionError past a limit, and for images that cannot be read.
+ */
+export async function renderPdf(html: string, page: Page, files: FontFiles): Promise<Uint8Array> {
+  const { engine, main, other } = readFonts(files)
+  const budget = new ConversionBudget()
+  const document = readHtml(html, budget)
+  const [across, down] =
+    page.orientation === 'portrait' ? [PAGE_WIDTH, PAGE_HEIGHT] : [PAGE_HEIGHT, PAGE_WIDTH]
+  const { margins } = page
+  let ids = 0
+  const flow: Flow = {
+    sheet: readSheets(document.sheets, budget),
+    budget,
+    images: new Images(budget),
+    main,
+    other,
+    width: across - margins.left - margins.right,
+    nextId: () => {
+      ids += 1
+      return `block${ids}`
+    },
+  }
+  const elements = sizeOf(document.body)
+  const root = styleOf(document.body.parent!, ROOT_STYLE, flow.sheet, budget)
+  const bodyStyle = { ...styleOf(document.body, root, flow.sheet, budget), background: undefined }
+  for (const part of [document.header, document.footer])
+    if (part) budget.check('marginElements', sizeOf(part))
+  const marginContent = (element: HtmlElement, pageNumber: number, pages: number): Block[] => {
+    const own = new ConversionBudget()
+    const style = styleOf(element, bodyStyle, flow.sheet, own)
+    return flowOf(
+      element,
+      { ...style, margin: [0, 0, 0, 0] },
+      { ...flow, budget: own, page: pageNumber, pages },
+    )
+  }
+  const define = (content: Block[], more: Partial<ContentDefinition>): ContentDefinition => ({
+    pageSize: { width: across, height: down },
+    pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
+    defaultStyle: { font: MAIN_FONT, fontSize: ROOT_SIZE },
+    images: flow.images.dictionary,
+    info: { title: document.title || undefined, creator: 'Bindery', producer: 'Bindery' },
+    content,
+    ...more,
+  })
+  const heightOf = async (element: HtmlElement | undefined): Promise<number> => {
+    if (!element) return 0
+    const content = marginContent(element, 888, 888)
+    const measured = define(content, {
+      pageSize: { width: flow.width, height: 'auto' },
+      pageMargins: [0, 0, 0, 0],
+    })
+    return content.length === 0 ? 0 : await engine.heightOf(measured)
+  }
+  const headerHeight = await heightOf(document.header)
+  const footerHeight = await heightOf(document.footer)
+  const top = Math.max(margins.top, headerHeight === 0 ? 0 : headerHeight + 2 * GAP)
+  const bottom = Math.max(margins.bottom, footerHeight === 0 ? 0 : footerHeight + 2 * GAP)
+  if (top + bottom > down - 100)
+    throw new ConversionError('Header, footer and margins leave no room for the text; make them smaller.')
+  const inMargin = (element: HtmlElement | undefined, room: number, height: number) =>
+    element &&
+    ((pageNumber: number, pages: number): Block => ({
+      stack: marginContent(element, pageNumber, pages),
+      margin: [margins.left, (room - height) / 2, margins.right, 0] as Margin,
+    }))
+  const make = async (pages: number | undefined): Promise<{ bytes: Uint8Array; pages: number }> => {
+    let counted = 0
+    const header = inMargin(document.header, top, headerHeight)
+    const footer = inMargin(document.footer, bottom, footerHeight)
+    const content = flowOf(document.body, bodyStyle, { ...flow, budget: new ConversionBudget(), pages })
+    const definition = define(content.length > 0 ? content : [{ text: [], lineHeight: 1 }], {
+      pageMargins: [margins.left, top, margins.right, bottom],
+      header: (pageNumber, all) => {
+        counted = all
+        return header ? header(pageNumber, all) : { stack: [] }
+      },
+      footer,
+      ...(elements <= MOST_KEPT_WITH_NEXT && { pageBreakBefore: isLonelyHeading }),
+    })
+    // Images of headers and footers are known once these were laid out to be measured.
+    const bytes = await engine.bytesOf({ ...definition, images: flow.images.dictionary })
+    return { bytes, pages: counted }
+  }
+  const first = await make(undefined)
+  // Text that tells how many pages there are is laid out again when they are known.
+  return has(document.body, PAGE_COUNT_TAG) ? (await make(first.pages)).bytes : first.bytes
+}
+
+/** A heading that nothing follows on its page goes to the next. Longer documents go without: it lays them out again. */
+const MOST_KEPT_WITH_NEXT = 3_000
+
+const isLonelyHeading: ContentDefinition['pageBreakBefore'] = (
+  { headlineLevel },
+  { getFollowingNodesOnPage },
+) => headlineLevel !== undefined && getFollowingNodesOnPage().length === 0
+
+const sizeOf = (element: HtmlElement): number =>
+  element.children.reduce((sum, child) => sum + (typeof child === 'string' ? 0 : sizeOf(child)), 1)
+
+const has = (element: HtmlElement, tag: string): boolean =>
+  element.children.some(child => typeof child !== 'string' && (child.tag === tag || has(child, tag)))

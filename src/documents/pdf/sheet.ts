@@ -1,0 +1,240 @@
+// Style sheets: declarations, and selectors of elements, classes, ids, attributes, descendants and children.
+import type { HtmlElement } from './html.ts'
+import type { ConversionBudget } from './limits.ts'
+
+/** Longhand properties with their texts, in lower case. */
+export type Declarations = ReadonlyMap<string, string>
+
+type Simple = {
+  readonly tag?: string
+  readonly id?: string
+  readonly classes: readonly string[]
+  readonly attributes: readonly { name: string; value?: string }[]
+  readonly place?: 'first' | 'last' | 'odd' | 'even'
+}
+/** From the element itself outwards; `parent`: the next one must be its very parent. */
+type Selector = { readonly parts: readonly { simple: Simple; parent: boolean }[]; readonly weight: number }
+
+type Rule = {
+  readonly selector: Selector
+  readonly declarations: Declarations
+  readonly important: Declarations
+}
+
+export type Sheet = { readonly rules: readonly Rule[] }
+
+/** Reads style sheets. What is not understood is skipped, as browsers do; `@media print` and `all` hold. */
+export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
+  const rules: { rule: Rule; at: number }[] = []
+  const take = (text: string): void => {
+    for (const [prelude, body] of blocks(text)) {
+      if (prelude.startsWith('@')) {
+        if (/^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude)) take(body)
+        continue
+      }
+      const { plain, important } = declarationsOf(body)
+      for (const one of prelude.split(',')) {
+        const selector = selectorOf(one)
+        if (!selector) continue
+        budget.count('rules')
+        rules.push({ rule: { selector, declarations: plain, important }, at: rules.length })
+      }
+    }
+  }
+  for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '))
+  rules.sort((a, b) => a.rule.selector.weight - b.rule.selector.weight || a.at - b.at)
+  return { rules: rules.map(({ rule }) => rule) }
+}
+
+/** What stands before each pair of braces, and what within. */
+function* blocks(text: string): Generator<[string, string]> {
+  let at = 0
+  while (at < text.length) {
+    const open = text.indexOf('{', at)
+    if (open < 0) return
+    let depth = 1
+    let end = open + 1
+    for (; end < text.length && depth > 0; end += 1) {
+      if (text[end] === '{') depth += 1
+      else if (text[end] === '}') depth -= 1
+    }
+    const prelude = text.slice(at, open)
+    yield [
+      prelude.slice(prelude.lastIndexOf(';') + 1).trim(),
+      text.slice(open + 1, depth === 0 ? end - 1 : end),
+    ]
+    at = end
+  }
+}
+
+const PART =
+  /^(?:([a-z][a-z0-9-]*|\*)|#([\w-]+)|\.([\w-]+)|\[([\w-]+)(?:=["']?([^"'\]]*)["']?)?\]|:(first-child|last-child|nth-child\((?:odd|even|2n\+1|2n)\)))/i
+
+function simpleOf(text: string): { simple: Simple; weight: number } | undefined {
+  const classes: string[] = []
+  const attributes: { name: string; value?: string }[] = []
+  let [tag, id, place]: [string?, string?, Simple['place']?] = []
+  let weight = 0
+  let rest = text
+  while (rest !== '') {
+    const match = PART.exec(rest)
+    if (!match) return undefined
+    const [whole, element, name, className, attribute, value, pseudo] = match
+    if (element !== undefined) {
+      if (element !== '*') [tag, weight] = [element.toLowerCase(), weight + 1]
+    } else if (name !== undefined) [id, weight] = [name, weight + 10_000]
+    else {
+      weight += 100
+      if (className !== undefined) classes.push(className)
+      else if (attribute !== undefined) attributes.push({ name: attribute.toLowerCase(), value })
+      else if (pseudo!.startsWith('first')) place = 'first'
+      else if (pseudo!.startsWith('last')) place = 'last'
+      else place = /odd|\+1/.test(pseudo!) ? 'odd' : 'even'
+    }
+    rest = rest.slice(whole.length)
+  }
+  return { simple: { tag, id, classes, attributes, place }, weight }
+}
+
+function selectorOf(text: string): Selector | undefined {
+  const words = text
+    .trim()
+    .replace(/\s*>\s*/g, ' > ')
+    .split(/\s+/)
+  const parts: { simple: Simple; parent: boolean }[] = []
+  let weight = 0
+  let parent = false
+  for (const word of words.reverse()) {
+    if (word === '>') {
+      parent = true
+      continue
+    }
+    const read = word === '' ? undefined : simpleOf(word)
+    if (!read) return undefined
+    if (parts.length > 0) parts[parts.length - 1]!.parent = parent
+    parts.push({ simple: read.simple, parent: false })
+    weight += read.weight
+    parent = false
+  }
+  return parent || parts.length === 0 ? undefined : { parts, weight }
+}
+
+/** The declarations that the rules and the element's own style give it; later ones stand over earlier ones. */
+export function declared(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
+  const all = new Map<string, string>()
+  const important = new Map<string, string>()
+  const put = (into: Map<string, string>, from: Declarations): void => {
+    for (const [name, value] of from) into.set(name, value)
+  }
+  budget.count('matches', sheet.rules.length)
+  for (const rule of sheet.rules)
+    if (matches(element, rule.selector, budget)) {
+      put(all, rule.declarations)
+      put(important, rule.important)
+    }
+  const own = element.attributes.style
+  if (own !== undefined) {
+    const { plain, important: insists } = declarationsOf(own)
+    put(all, plain)
+    put(all, important)
+    put(all, insists)
+  } else put(all, important)
+  return all
+}
+
+function matches(element: HtmlElement, { parts }: Selector, budget: ConversionBudget): boolean {
+  if (!fits(element, parts[0]!.simple)) return false
+  let at: HtmlElement | undefined = element
+  for (let index = 1; index < parts.length; index += 1) {
+    const { simple } = parts[index]!
+    at = at.parent
+    if (parts[index - 1]!.parent) {
+      if (!at || !fits(at, simple)) return false
+      continue
+    }
+    while (at && !fits(at, simple)) {
+      budget.count('matches')
+      at = at.parent
+    }
+    if (!at) return false
+  }
+  return true
+}
+
+function fits({ tag, attributes, parent, index }: HtmlElement, simple: Simple): boolean {
+  if (simple.tag !== undefined && simple.tag !== tag) return false
+  if (simple.id !== undefined && simple.id !== attributes.id) return false
+  if (simple.classes.length > 0) {
+    const own = (attributes.class ?? '').split(/\s+/)
+    if (!simple.classes.every(one => own.includes(one))) return false
+  }
+  for (const { name, value } of simple.attributes)
+    if (attributes[name] === undefined || (value !== undefined && attributes[name] !== value)) return false
+  if (simple.place === 'first') return index === 0
+  if (simple.place === 'last') return index === (parent?.size ?? 1) - 1
+  return simple.place === undefined || index % 2 === (simple.place === 'odd' ? 0 : 1)
+}
+
+/** The declarations of a text as longhands. */
+function declarationsOf(text: string): { plain: Declarations; important: Declarations } {
+  const [plain, important] = [new Map<string, string>(), new Map<string, string>()]
+  for (const one of text.split(/;(?![^(]*\))/)) {
+    const colon = one.indexOf(':')
+    if (colon < 0) continue
+    const name = one.slice(0, colon).trim().toLowerCase()
+    const value = one.slice(colon + 1).trim()
+    const insists = /\s*!\s*important$/i.test(value)
+    const into = insists ? important : plain
+    for (const [long, part] of longhands(name, value.replace(/\s*!\s*important$/i, ''))) into.set(long, part)
+  }
+  return { plain, important }
+}
+
+const SIDES = ['top', 'right', 'bottom', 'left'] as const
+
+function longhands(name: string, value: string): [string, string][] {
+  const words = value.split(/\s+(?![^(]*\))/).filter(word => word !== '')
+  if (name === 'margin' || name === 'padding')
+    return SIDES.map((side, at) => [`${name}-${side}`, ofFour(words, at)])
+  if (name === 'background')
+    return [['background-color', words.find(word => !word.startsWith('url(')) ?? value]]
+  if (/^border-(width|style|color)$/.test(name))
+    return SIDES.map((side, at) => [`border-${side}-${name.slice(7)}`, ofFour(words, at)])
+  if (name === 'border' || /^border-(top|right|bottom|left)$/.test(name)) {
+    const sides = name === 'border' ? SIDES : [name.slice(7)]
+    return sides.flatMap(side =>
+      borderParts(words).map(([part, text]): [string, string] => [`border-${side}-${part}`, text]),
+    )
+  }
+  if (name === 'font') return fontParts(value)
+  if (name === 'list-style') return [['list-style-type', words[0] ?? '']]
+  if (name === 'text-decoration-line') return [['text-decoration', value]]
+  if (/^break-(before|after|inside)$/.test(name)) return [[`page-${name}`, value]]
+  return [[name, value]]
+}
+
+const ofFour = (words: readonly string[], at: number): string =>
+  words[at] ?? words[at === 3 ? 1 : 0] ?? words[0] ?? ''
+
+const BORDER_STYLES = /^(?:none|hidden|solid|dashed|dotted|double|groove|ridge|inset|outset)$/i
+
+function borderParts(words: readonly string[]): [string, string][] {
+  const parts = { width: 'medium', style: 'none', color: 'currentcolor' }
+  for (const word of words)
+    if (BORDER_STYLES.test(word)) parts.style = word.toLowerCase()
+    else if (/^(?:[\d.]|thin$|medium$|thick$)/i.test(word)) parts.width = word
+    else parts.color = word
+  return Object.entries(parts)
+}
+
+/** `italic bold 10pt/1.4 Arial`; the family is not looked at. */
+function fontParts(value: string): [string, string][] {
+  const size = /(?:^|\s)([\d.]+(?:pt|px|em|rem|mm|cm|in|pc|%))(?:\s*\/\s*([\d.]+[a-z%]*))?/i.exec(value)
+  const before = size ? value.slice(0, size.index) : value
+  return [
+    ['font-style', /italic|oblique/i.test(before) ? 'italic' : 'normal'],
+    ['font-weight', /\b(bold|bolder|[1-9]00)\b/i.exec(before)?.[1] ?? 'normal'],
+    ...(size ? [['font-size', size[1]!] as [string, string]] : []),
+    ...(size?.[2] !== undefined ? [['line-height', size[2]] as [string, string]] : []),
+  ]
+}

@@ -1,0 +1,298 @@
+// The computed style of an element: what browsers give it by its tag, what attributes and style sheets say, and what
+// it takes over from its parent.
+import type { HtmlElement } from './html.ts'
+import type { ConversionBudget } from './limits.ts'
+import { type Declarations, declared, type Sheet } from './sheet.ts'
+import { colourOf, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
+
+export const SIDES = ['left', 'top', 'right', 'bottom'] as const
+export type Side = (typeof SIDES)[number]
+/** In the order of `SIDES`, points. */
+export type Sides = readonly [number, number, number, number]
+export type Border = { readonly width: number; readonly colour: string; readonly dashed: boolean }
+
+/** A share of the width that there is, in per cent, or points. */
+export type Width = { readonly percent: number } | { readonly points: number }
+
+export type Display = 'block' | 'inline' | 'list-item' | 'table' | 'none'
+
+export type Style = {
+  // Taken over by what is within.
+  readonly fontSize: number
+  readonly bold: boolean
+  readonly italic: boolean
+  readonly colour: string
+  readonly align: 'left' | 'center' | 'right' | 'justify'
+  /** A multiple of the font size. */
+  readonly lineHeight: number
+  readonly whiteSpace: 'normal' | 'pre' | 'nowrap' | 'pre-line'
+  readonly transform: 'none' | 'uppercase' | 'lowercase' | 'capitalize'
+  readonly letterSpacing: number
+  readonly listType: string
+  readonly underline: boolean
+  readonly lineThrough: boolean
+  /** Of the text itself, as a marker. */
+  readonly highlight: string | undefined
+  readonly script: 'sub' | 'super' | undefined
+  readonly link: string | undefined
+  readonly verticalAlign: 'top' | 'middle' | 'bottom'
+  // The element's own.
+  readonly display: Display
+  readonly margin: Sides
+  /** `margin-left: auto`, `margin-right: auto`. */
+  readonly autoLeft: boolean
+  readonly autoRight: boolean
+  readonly padding: Sides
+  readonly borders: readonly [Border?, Border?, Border?, Border?]
+  readonly background: string | undefined
+  readonly width: Width | undefined
+  readonly height: number | undefined
+  readonly breakBefore: boolean
+  readonly breakAfter: boolean
+  readonly keepTogether: boolean
+}
+
+export const ROOT_STYLE: Style = {
+  fontSize: ROOT_SIZE,
+  bold: false,
+  italic: false,
+  colour: '#000000',
+  align: 'left',
+  lineHeight: 1.2,
+  whiteSpace: 'normal',
+  transform: 'none',
+  letterSpacing: 0,
+  listType: 'disc',
+  underline: false,
+  lineThrough: false,
+  highlight: undefined,
+  script: undefined,
+  link: undefined,
+  verticalAlign: 'top',
+  display: 'block',
+  margin: [0, 0, 0, 0],
+  autoLeft: false,
+  autoRight: false,
+  padding: [0, 0, 0, 0],
+  borders: [],
+  background: undefined,
+  width: undefined,
+  height: undefined,
+  breakBefore: false,
+  breakAfter: false,
+  keepTogether: false,
+}
+
+/** What browsers give elements, as declarations. */
+const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
+  h1: { 'font-size': '2em', 'font-weight': 'bold', 'margin-top': '.67em', 'margin-bottom': '.67em' },
+  h2: { 'font-size': '1.5em', 'font-weight': 'bold', 'margin-top': '.83em', 'margin-bottom': '.83em' },
+  h3: { 'font-size': '1.17em', 'font-weight': 'bold', 'margin-top': '1em', 'margin-bottom': '1em' },
+  h4: { 'font-weight': 'bold', 'margin-top': '1.33em', 'margin-bottom': '1.33em' },
+  h5: { 'font-size': '.83em', 'font-weight': 'bold', 'margin-top': '1.67em', 'margin-bottom': '1.67em' },
+  h6: { 'font-size': '.67em', 'font-weight': 'bold', 'margin-top': '2.33em', 'margin-bottom': '2.33em' },
+  p: { 'margin-top': '1em', 'margin-bottom': '1em' },
+  ul: { 'margin-top': '1em', 'margin-bottom': '1em', 'list-style-type': 'disc' },
+  ol: { 'margin-top': '1em', 'margin-bottom': '1em', 'list-style-type': 'decimal' },
+  dl: { 'margin-top': '1em', 'margin-bottom': '1em' },
+  dd: { 'margin-left': '30pt' },
+  blockquote: { 'margin-top': '1em', 'margin-bottom': '1em', 'margin-left': '30pt', 'margin-right': '30pt' },
+  pre: { 'white-space': 'pre', 'margin-top': '1em', 'margin-bottom': '1em' },
+  hr: { 'margin-top': '.5em', 'margin-bottom': '.5em' },
+  th: { 'font-weight': 'bold', 'text-align': 'center', 'vertical-align': 'middle' },
+  td: { 'vertical-align': 'middle' },
+  caption: { 'text-align': 'center' },
+  center: { 'text-align': 'center' },
+  b: { 'font-weight': 'bold' },
+  strong: { 'font-weight': 'bold' },
+  i: { 'font-style': 'italic' },
+  em: { 'font-style': 'italic' },
+  cite: { 'font-style': 'italic' },
+  u: { 'text-decoration': 'underline' },
+  ins: { 'text-decoration': 'underline' },
+  s: { 'text-decoration': 'line-through' },
+  del: { 'text-decoration': 'line-through' },
+  strike: { 'text-decoration': 'line-through' },
+  small: { 'font-size': '.83em' },
+  big: { 'font-size': '1.17em' },
+  sub: { 'vertical-align': 'sub' },
+  sup: { 'vertical-align': 'super' },
+  mark: { 'background-color': '#ffff00' },
+  a: { color: '#0000ee', 'text-decoration': 'underline' },
+}
+
+/** A list within a list has no margins of its own. */
+const INNER_LIST: [string, string][] = [
+  ['margin-top', '0'],
+  ['margin-bottom', '0'],
+]
+const isInnerList = ({ tag, parent }: HtmlElement): boolean =>
+  (tag === 'ul' || tag === 'ol') && parent?.tag === 'li'
+
+const BLOCKS = new Set(
+  `address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1 h2
+  h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary ul table thead tbody tfoot tr td th
+  bindery-header bindery-footer`.split(/\s+/),
+)
+
+const displayOf = (tag: string): Display => {
+  if (tag === 'table') return 'table'
+  if (tag === 'li') return 'list-item'
+  if (tag === 'title' || tag === 'meta' || tag === 'link' || tag === 'colgroup') return 'none'
+  return BLOCKS.has(tag) ? 'block' : 'inline'
+}
+
+/** Attributes that say what style says. */
+function ofAttributes({ tag, attributes }: HtmlElement): [string, string][] {
+  const said: [string, string][] = []
+  const { align, valign, bgcolor, color, size, width, height } = attributes
+  if (align !== undefined && tag !== 'table' && tag !== 'img') said.push(['text-align', align])
+  if (align === 'center' && tag === 'table') said.push(['margin-left', 'auto'], ['margin-right', 'auto'])
+  if (align === 'right' && tag === 'table') said.push(['margin-left', 'auto'])
+  if (valign !== undefined) said.push(['vertical-align', valign])
+  if (bgcolor !== undefined) said.push(['background-color', bgcolor])
+  if (tag === 'font' && color !== undefined) said.push(['color', color])
+  if (tag === 'font' && size !== undefined) said.push(['font-size', FONT_SIZES[Number(size)] ?? '1em'])
+  if (width !== undefined) said.push(['width', /^\d+$/.test(width) ? `${width}px` : width])
+  if (height !== undefined) said.push(['height', /^\d+$/.test(height) ? `${height}px` : height])
+  return said
+}
+
+const FONT_SIZES = ['1em', '.63em', '.82em', '1em', '1.13em', '1.5em', '2em', '3em']
+
+const SIZE_WORDS: Readonly<Record<string, number>> = {
+  'xx-small': 7,
+  'x-small': 7.5,
+  small: 10,
+  medium: 12,
+  large: 13.5,
+  'x-large': 18,
+  'xx-large': 24,
+}
+
+/** The element's style; `parent` is that of the element around it. */
+export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budget: ConversionBudget): Style {
+  const { tag } = element
+  const said = new Map<string, string>([
+    ...Object.entries(OF_TAGS[tag] ?? {}),
+    ...(isInnerList(element) ? INNER_LIST : []),
+    ...ofAttributes(element),
+    ...declared(element, sheet, budget),
+  ])
+  const fontSize = fontSizeOf(said.get('font-size'), parent.fontSize)
+  const colour = colourOf(said.get('color') ?? '') ?? parent.colour
+  const display = displayIn(said, displayOf(tag))
+  const isBlock = display !== 'inline'
+  const background = colourOf(said.get('background-color') ?? '')
+  const decoration = said.get('text-decoration')?.toLowerCase() ?? ''
+  const vertical = said.get('vertical-align')?.toLowerCase()
+  return {
+    fontSize,
+    colour,
+    bold: weightOf(said.get('font-weight'), parent.bold),
+    italic: /italic|oblique/i.test(said.get('font-style') ?? (parent.italic ? 'italic' : '')),
+    align: oneOf(said.get('text-align'), ['left', 'center', 'right', 'justify']) ?? parent.align,
+    lineHeight: lineHeightOf(said.get('line-height'), fontSize) ?? parent.lineHeight,
+    whiteSpace: whiteSpaceOf(said.get('white-space')) ?? parent.whiteSpace,
+    transform:
+      oneOf(said.get('text-transform'), ['none', 'uppercase', 'lowercase', 'capitalize']) ?? parent.transform,
+    letterSpacing: lengthOf(said.get('letter-spacing') ?? '', fontSize) ?? parent.letterSpacing,
+    listType: said.get('list-style-type')?.toLowerCase() ?? parent.listType,
+    underline: decoration.includes('underline') || (decoration !== 'none' && parent.underline),
+    lineThrough: decoration.includes('line-through') || (decoration !== 'none' && parent.lineThrough),
+    highlight: isBlock ? undefined : (background ?? parent.highlight),
+    script: vertical === 'sub' || vertical === 'super' ? vertical : isBlock ? undefined : parent.script,
+    link: tag === 'a' ? linkOf(element.attributes.href) : parent.link,
+    verticalAlign: oneOf(vertical, ['top', 'middle', 'bottom']) ?? parent.verticalAlign,
+    display,
+    margin:
+      isBlock || tag === 'img'
+        ? sides(side => lengthOf(said.get(`margin-${side}`) ?? '', fontSize) ?? 0)
+        : [0, 0, 0, 0],
+    autoLeft: said.get('margin-left') === 'auto',
+    autoRight: said.get('margin-right') === 'auto',
+    padding: sides(side =>
+      Math.max(0, lengthOf(said.get(`padding-${side}`) ?? '', fontSize) ?? defaultPadding(tag)),
+    ),
+    borders: isBlock ? sides(side => borderOf(side, said, fontSize, colour)) : [],
+    background: isBlock ? background : undefined,
+    width: widthOf(said.get('width') ?? said.get('max-width'), fontSize),
+    height: lengthOf(said.get('height') ?? '', fontSize),
+    breakBefore: isForced(said.get('page-break-before')),
+    breakAfter: isForced(said.get('page-break-after')),
+    keepTogether: /^avoid/.test(said.get('page-break-inside') ?? ''),
+  }
+}
+
+const sides = <T>(of: (side: Side) => T): [T, T, T, T] => SIDES.map(of) as [T, T, T, T]
+
+const defaultPadding = (tag: string): number => (tag === 'td' || tag === 'th' ? 0.75 : 0)
+
+const isForced = (text: string | undefined): boolean => /^(?:always|page|left|right)$/i.test(text ?? '')
+
+const oneOf = <T extends string>(text: string | undefined, allowed: readonly T[]): T | undefined =>
+  allowed.find(one => one === text?.toLowerCase())
+
+function displayIn(said: Declarations, otherwise: Display): Display {
+  const display = said.get('display')?.toLowerCase()
+  if (display === 'none' || said.get('visibility') === 'hidden') return 'none'
+  if (otherwise === 'table' || otherwise === 'none') return otherwise
+  if (display === 'block' || display === 'inline' || display === 'list-item') return display
+  return otherwise
+}
+
+function fontSizeOf(text: string | undefined, parent: number): number {
+  if (text === undefined) return parent
+  const word = text.trim().toLowerCase()
+  const percent = percentageOf(word)
+  const size =
+    SIZE_WORDS[word] ??
+    (word === 'smaller' ? parent * 0.83 : word === 'larger' ? parent * 1.2 : undefined) ??
+    (percent === undefined ? lengthOf(word, parent) : (parent * percent) / 100)
+  return size === undefined || size <= 0 ? parent : Math.min(size, 300)
+}
+
+const weightOf = (text: string | undefined, parent: boolean): boolean => {
+  if (text === undefined || text === 'inherit') return parent
+  return /^bold/i.test(text) || Number(text) >= 600
+}
+
+function lineHeightOf(text: string | undefined, fontSize: number): number | undefined {
+  if (text === undefined) return undefined
+  if (text === 'normal') return ROOT_STYLE.lineHeight
+  const factor = /^\d*\.?\d+$/.test(text) ? Number(text) : undefined
+  const percent = percentageOf(text)
+  const points = lengthOf(text, fontSize)
+  const height = factor ?? (percent === undefined ? points && points / fontSize : percent / 100)
+  return height === undefined ? undefined : Math.max(0.5, Math.min(height, 10))
+}
+
+const whiteSpaceOf = (text: string | undefined): Style['whiteSpace'] | undefined =>
+  text === 'pre-wrap' ? 'pre' : oneOf(text, ['normal', 'pre', 'nowrap', 'pre-line'])
+
+/** Addresses that lead out of the document: no other scheme is put into a file. */
+const linkOf = (href: string | undefined): string | undefined =>
+  /^(?:https?:|mailto:|tel:)/i.test(href ?? '') ? href : undefined
+
+function widthOf(text: string | undefined, fontSize: number): Width | undefined {
+  if (text === undefined) return undefined
+  const percent = percentageOf(text)
+  if (percent !== undefined) return { percent: Math.min(percent, 100) }
+  const points = lengthOf(text, fontSize)
+  return points === undefined || points <= 0 ? undefined : { points }
+}
+
+const BORDER_WORDS: Readonly<Record<string, number>> = { thin: 0.75, medium: 2.25, thick: 3.75 }
+
+function borderOf(side: Side, said: Declarations, fontSize: number, colour: string): Border | undefined {
+  const style = said.get(`border-${side}-style`) ?? 'none'
+  if (/^(?:none|hidden)$/.test(style)) return undefined
+  const text = said.get(`border-${side}-width`) ?? 'medium'
+  const width = BORDER_WORDS[text.toLowerCase()] ?? lengthOf(text, fontSize) ?? BORDER_WORDS.medium!
+  if (width <= 0) return undefined
+  return {
+    width: Math.min(width, 40),
+    colour: colourOf(said.get(`border-${side}-color`) ?? '') ?? colour,
+    dashed: style === 'dashed' || style === 'dotted',
+  }
+}

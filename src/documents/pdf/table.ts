@@ -1,0 +1,304 @@
+// Tables: the grid with its spans, widths of columns, borders by the collapsing model, heads that repeat on every page.
+import type { Block, Cell, TableLayout } from './content.ts'
+import { dash, type Flow, flowOf, placed } from './flow.ts'
+import type { HtmlElement, HtmlNode } from './html.ts'
+import { CONVERSION_LIMITS } from './limits.ts'
+import { type Border, type Style, styleOf } from './style.ts'
+import { lengthOf } from './values.ts'
+
+type GridCell = {
+  readonly element: HtmlElement
+  readonly style: Style
+  readonly column: number
+  readonly columnSpan: number
+  rowSpan: number
+  readonly background: string | undefined
+}
+type Row = { readonly cells: GridCell[]; readonly isHead: boolean; readonly height: number | undefined }
+
+/** A row whose longest cell has more text than this may break over pages. */
+const UNBROKEN_CHARACTERS = 1_200
+
+/** The table, with its caption before it; nothing for a table without cells. */
+export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
+  const { rows, captions, columns } = gridOf(element, style, flow)
+  if (columns.length === 0) return captions
+  const heads = rows.findIndex(row => !row.isHead)
+  const headerRows = Math.max(heads, 0)
+  const lines = bordersOf(rows, columns.length, style)
+  const longest = rows.reduce(
+    (most, row) => row.cells.reduce((of, cell) => Math.max(of, charactersOf(cell.element)), most),
+    0,
+  )
+  const block: Block = {
+    table: {
+      widths: widthsOf(rows, columns, style),
+      headerRows,
+      keepWithHeaderRows: headerRows > 0 ? 1 : 0,
+      dontBreakRows: longest <= UNBROKEN_CHARACTERS,
+      heights: row => rows[row]?.height ?? 'auto',
+      body: bodyOf(rows, columns.length, style, flow),
+    },
+    layout: layoutOf(rows, columns.length, lines),
+  }
+  return [
+    ...captions,
+    style.width || style.autoLeft ? placed(block, style, style.width ?? { percent: 100 }) : block,
+  ]
+}
+
+type Grid = { rows: Row[]; captions: Block[]; columns: (string | number | undefined)[] }
+
+const elementsOf = (children: readonly HtmlNode[]): HtmlElement[] =>
+  children.filter((child): child is HtmlElement => typeof child !== 'string')
+
+function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
+  const { sheet, budget } = flow
+  // What is set on the table as a box is not taken over by its cells.
+  const around = { ...tableStyle, background: undefined }
+  const [head, body, foot]: [Row[], Row[], Row[]] = [[], [], []]
+  const captions: Block[] = []
+  const columns: (string | number | undefined)[] = []
+  const cellDefaults = cellAttributes(table)
+  const takeRow = (
+    row: HtmlElement,
+    section: Style,
+    sectionBackground: string | undefined,
+    into: Row[],
+    isHead: boolean,
+  ) => {
+    const style = styleOf(row, section, sheet, budget)
+    if (style.display === 'none') return
+    const cells = elementsOf(row.children).flatMap((cell): GridCell[] => {
+      const own = styleOf(cell, style, sheet, budget)
+      return own.display === 'none'
+        ? []
+        : [
+            {
+              element: cell,
+              style: cellDefaults(own),
+              column: 0,
+              columnSpan: span(cell.attributes.colspan, CONVERSION_LIMITS.columns),
+              rowSpan: span(cell.attributes.rowspan, 1_000),
+              background: own.background ?? style.background ?? sectionBackground,
+            },
+          ]
+    })
+    into.push({ cells, isHead, height: style.height })
+  }
+  for (const child of elementsOf(table.children)) {
+    const style = styleOf(child, around, sheet, budget)
+    if (style.display === 'none' && child.tag !== 'colgroup') continue
+    if (child.tag === 'caption') captions.push(...flowOf(child, style, flow))
+    else if (child.tag === 'colgroup') columns.push(...columnWidths(child, around, flow))
+    else if (child.tag === 'tr') takeRow(child, around, undefined, body, false)
+    else if (/^(?:thead|tbody|tfoot)$/.test(child.tag)) {
+      const into = child.tag === 'thead' ? head : child.tag === 'tfoot' ? foot : body
+      for (const row of elementsOf(child.children))
+        if (row.tag === 'tr') takeRow(row, style, style.background, into, child.tag === 'thead')
+    }
+  }
+  const rows = [...head, ...body, ...foot].filter(row => row.cells.length > 0)
+  return { ...place(rows, columns, flow), captions }
+}
+
+const span = (text: string | undefined, most: number): number => {
+  const count = Number(text ?? 1)
+  return Number.isSafeInteger(count) ? Math.max(1, Math.min(count, most)) : 1
+}
+
+/** `border`, `cellpadding` of the table, for cells that say nothing themselves. */
+function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
+  const padding = lengthOf(`${attributes.cellpadding ?? ''}px`, 0)
+  const width = lengthOf(`${attributes.border ?? ''}px`, 0)
+  const border: Border | undefined = width ? { width: 0.75, colour: '#808080', dashed: false } : undefined
+  return style => ({
+    ...style,
+    ...(padding !== undefined &&
+      style.padding.every(one => one === 0.75) && { padding: [padding, padding, padding, padding] }),
+    ...(border &&
+      style.borders.every(one => one === undefined) && { borders: [border, border, border, border] }),
+  })
+}
+
+function columnWidths(
+  group: HtmlElement,
+  around: Style,
+  { sheet, budget }: Flow,
+): (string | number | undefined)[] {
+  return elementsOf(group.children).flatMap(column => {
+    const { width } = styleOf(column, around, sheet, budget)
+    const text = width && ('percent' in width ? `${width.percent}%` : width.points)
+    return new Array(span(column.attributes.span, CONVERSION_LIMITS.columns)).fill(text)
+  })
+}
+
+/** Each cell gets its column; places that a cell above reaches into are left out. */
+function place(rows: Row[], given: (string | number | undefined)[], flow: Flow): Omit<Grid, 'captions'> {
+  const reached: number[] = []
+  let most = 0
+  const placedRows = rows.map((row, at): Row => {
+    let column = 0
+    const cells = row.cells.map(cell => {
+      while ((reached[column] ?? 0) > at) column += 1
+      const first = column
+      const rowSpan = Math.min(cell.rowSpan, rows.length - at)
+      for (let each = 0; each < cell.columnSpan; each += 1) reached[first + each] = at + rowSpan
+      column += cell.columnSpan
+      flow.budget.check('columns', column)
+      return { ...cell, column: first, rowSpan }
+    })
+    most = Math.max(most, column)
+    return { ...row, cells }
+  })
+  const columns = Array.from({ length: most }, (_, at) => given[at])
+  for (const row of placedRows)
+    for (const { style, column, columnSpan } of row.cells)
+      if (columnSpan === 1 && style.width && columns[column] === undefined)
+        columns[column] = 'percent' in style.width ? `${style.width.percent}%` : style.width.points
+  return { rows: placedRows, columns }
+}
+
+const charactersOf = (element: HtmlElement): number =>
+  element.children.reduce(
+    (sum, child) => sum + (typeof child === 'string' ? child.trim().length : charactersOf(child)),
+    0,
+  )
+
+/**
+ * Columns without a width: in a table that has none they are as wide as their content; in one that has, they share
+ * what the others leave by the length of their content.
+ */
+function widthsOf(
+  rows: readonly Row[],
+  columns: readonly (string | number | undefined)[],
+  style: Style,
+): (string | number)[] {
+  if (!style.width) return columns.map(width => width ?? 'auto')
+  if (columns.some(width => typeof width === 'number')) return columns.map(width => width ?? '*')
+  const taken = columns.reduce<number>(
+    (sum, width) => sum + (typeof width === 'string' ? Number.parseFloat(width) : 0),
+    0,
+  )
+  const weights = columns.map((width, at) => (width === undefined ? weightOf(rows, at) : 0))
+  const all = weights.reduce((sum, weight) => sum + weight, 0)
+  const left = Math.max(100 - taken, columns.filter(width => width === undefined).length)
+  // The last column takes what rounding leaves.
+  return columns.map((width, at) =>
+    at === columns.length - 1
+      ? '*'
+      : (width ?? `${Math.floor((10_000 * left * weights[at]!) / all) / 10_000}%`),
+  )
+}
+
+const weightOf = (rows: readonly Row[], column: number): number => {
+  let longest = 4
+  for (const { cells } of rows)
+    for (const cell of cells)
+      if (cell.column === column && cell.columnSpan === 1)
+        longest = Math.max(longest, charactersOf(cell.element))
+  return Math.min(longest, 60) + 4
+}
+
+function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): Cell[][] {
+  const body: Cell[][] = rows.map(() =>
+    Array.from({ length: width }, (): Cell => ({ text: '', border: [false, false, false, false] })),
+  )
+  const each = { ...flow, width: flow.width / width }
+  for (const [at, row] of rows.entries())
+    for (const cell of row.cells) {
+      const { borders } = cell.style
+      const stack = flowOf(
+        cell.element,
+        { ...cell.style, background: undefined },
+        { ...each, width: each.width * cell.columnSpan },
+      )
+      const fill = cell.background ?? style.background
+      const [only] = stack
+      body[at]![cell.column] = {
+        // A cell of one paragraph is that paragraph: large tables take up less.
+        ...(stack.length === 1 && only!.margin!.every(side => side === 0) ? only! : { stack }),
+        border: [0, 1, 2, 3].map(side => borders[side] !== undefined) as [boolean, boolean, boolean, boolean],
+        borderColor: [0, 1, 2, 3].map(side => borders[side]?.colour ?? '#000000') as [
+          string,
+          string,
+          string,
+          string,
+        ],
+        // The engine loses a cell over several rows that is to stand in their middle.
+        verticalAlignment: cell.rowSpan > 1 ? 'top' : cell.style.verticalAlign,
+        ...(fill !== undefined && { fillColor: fill }),
+        ...(cell.columnSpan > 1 && { colSpan: cell.columnSpan }),
+        ...(cell.rowSpan > 1 && { rowSpan: cell.rowSpan }),
+      }
+    }
+  outlineOf(body, style)
+  return body
+}
+
+/** The table's own border on the cells along its edge. */
+function outlineOf(body: Cell[][], { borders }: Style): void {
+  const [left, top, right, bottom] = borders
+  const set = (cell: Cell | undefined, side: number, border: Border | undefined): void => {
+    if (!cell?.border || !border) return
+    cell.border[side] = true
+    cell.borderColor ??= ['#000000', '#000000', '#000000', '#000000']
+    cell.borderColor[side] = border.colour
+  }
+  for (const row of body) {
+    set(row[0], 0, left)
+    set(row.at(-1), 2, right)
+  }
+  for (const cell of body[0]!) set(cell, 1, top)
+  for (const cell of body.at(-1)!) set(cell, 3, bottom)
+}
+
+type Lines = { across: (Border | undefined)[]; down: (Border | undefined)[] }
+
+/** The widest border along each line of the grid. */
+function bordersOf(rows: readonly Row[], width: number, { borders }: Style): Lines {
+  const lines: Lines = {
+    across: new Array(rows.length + 1).fill(undefined),
+    down: new Array(width + 1).fill(undefined),
+  }
+  const widen = (list: (Border | undefined)[], at: number, border: Border | undefined): void => {
+    if (border && (list[at]?.width ?? 0) < border.width) list[at] = border
+  }
+  for (const [at, row] of rows.entries())
+    for (const { style, column, columnSpan, rowSpan } of row.cells) {
+      widen(lines.down, column, style.borders[0])
+      widen(lines.across, at, style.borders[1])
+      widen(lines.down, column + columnSpan, style.borders[2])
+      widen(lines.across, at + rowSpan, style.borders[3])
+    }
+  widen(lines.down, 0, borders[0])
+  widen(lines.across, 0, borders[1])
+  widen(lines.down, width, borders[2])
+  widen(lines.across, rows.length, borders[3])
+  return lines
+}
+
+/** Padding is that of the widest cell of the column, the highest of the row. */
+function layoutOf(rows: readonly Row[], width: number, { across, down }: Lines): TableLayout {
+  const [left, right] = [new Array<number>(width).fill(0), new Array<number>(width).fill(0)]
+  const [top, bottom] = [new Array<number>(rows.length).fill(0), new Array<number>(rows.length).fill(0)]
+  for (const [at, row] of rows.entries())
+    for (const { style, column, columnSpan } of row.cells) {
+      const [paddingLeft, paddingTop, paddingRight, paddingBottom] = style.padding
+      const end = column + columnSpan - 1
+      left[column] = Math.max(left[column]!, paddingLeft)
+      right[end] = Math.max(right[end]!, paddingRight)
+      top[at] = Math.max(top[at]!, paddingTop)
+      bottom[at] = Math.max(bottom[at]!, paddingBottom)
+    }
+  return {
+    hLineWidth: line => across[line]?.width ?? 0,
+    vLineWidth: line => down[line]?.width ?? 0,
+    hLineStyle: line => dash(across[line]?.dashed),
+    vLineStyle: line => dash(down[line]?.dashed),
+    paddingLeft: column => left[column] ?? 0,
+    paddingRight: column => right[column] ?? 0,
+    paddingTop: row => top[row] ?? 0,
+    paddingBottom: row => bottom[row] ?? 0,
+  }
+}

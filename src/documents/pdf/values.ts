@@ -1,0 +1,74 @@
+// Values of CSS properties: lengths in points, colours as #rrggbb.
+
+const ABSOLUTE: Readonly<Record<string, number>> = {
+  px: 0.75,
+  pt: 1,
+  mm: 72 / 25.4,
+  cm: 72 / 2.54,
+  in: 72,
+  pc: 12,
+  q: 72 / 101.6,
+}
+
+/** The font size of the root, which `rem` refers to: that of browsers, 16 px. */
+export const ROOT_SIZE = 12
+
+/** A length in points; `em` of the font size given. Undefined for percentages and what is no length. */
+export function lengthOf(text: string, fontSize: number): number | undefined {
+  const match = /^([+-]?(?:\d+\.?\d*|\.\d+))([a-z]*)$/.exec(text.trim().toLowerCase())
+  if (!match) return undefined
+  const [, digits, unit] = match as unknown as [string, string, string]
+  const value = Math.max(-10_000, Math.min(10_000, Number(digits)))
+  if (unit === '') return value === 0 ? 0 : undefined
+  if (unit === 'em') return value * fontSize
+  if (unit === 'rem') return value * ROOT_SIZE
+  if (unit === 'ex' || unit === 'ch') return (value * fontSize) / 2
+  const factor = ABSOLUTE[unit]
+  return factor === undefined ? undefined : value * factor
+}
+
+/** `40%` as 40. */
+export function percentageOf(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?|\.\d+)%$/.exec(text.trim())
+  return match ? Math.min(Number(match[1]), 1_000) : undefined
+}
+
+const NAMED: Readonly<Record<string, string>> = Object.fromEntries(
+  `black 000000 silver c0c0c0 gray 808080 grey 808080 white ffffff maroon 800000 red ff0000 purple 800080
+  fuchsia ff00ff magenta ff00ff green 008000 lime 00ff00 olive 808000 yellow ffff00 navy 000080 blue 0000ff
+  teal 008080 aqua 00ffff cyan 00ffff orange ffa500 brown a52a2a pink ffc0cb gold ffd700 crimson dc143c
+  darkred 8b0000 darkgreen 006400 darkblue 00008b darkgray a9a9a9 darkgrey a9a9a9 dimgray 696969 dimgrey 696969
+  lightgray d3d3d3 lightgrey d3d3d3 gainsboro dcdcdc whitesmoke f5f5f5 lightblue add8e6 lightyellow ffffe0
+  lightgreen 90ee90 steelblue 4682b4 royalblue 4169e1 midnightblue 191970 slategray 708090 slategrey 708090
+  darkslategray 2f4f4f indigo 4b0082 beige f5f5dc ivory fffff0 tomato ff6347 firebrick b22222 forestgreen 228b22
+  seagreen 2e8b57 darkorange ff8c00 khaki f0e68c lavender e6e6fa tan d2b48c aliceblue f0f8ff`
+    .split(/\s+(?=[a-z]+ [0-9a-f]{6})/)
+    .map(pair => pair.trim().split(' ')),
+)
+
+const hex = (part: number): string =>
+  Math.max(0, Math.min(255, Math.round(part)))
+    .toString(16)
+    .padStart(2, '0')
+
+/** The colour as #rrggbb; undefined for what is none, `transparent` included. Alpha is laid over white. */
+export function colourOf(text: string): string | undefined {
+  const value = text.trim().toLowerCase()
+  if (Object.hasOwn(NAMED, value)) return `#${NAMED[value]}`
+  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/.exec(value)
+  if (short)
+    return `#${short
+      .slice(1)
+      .map(one => one + one)
+      .join('')}`
+  if (/^#[0-9a-f]{6}$/.test(value)) return value
+  const parts = /^rgba?\(\s*([\d.]+%?)[\s,]+([\d.]+%?)[\s,]+([\d.]+%?)(?:[\s,/]+([\d.]+%?))?\s*\)$/.exec(
+    value,
+  )
+  if (!parts) return undefined
+  const number = (part: string, of: number): number =>
+    part.endsWith('%') ? (Number.parseFloat(part) * of) / 100 : Number(part)
+  const alpha = parts[4] === undefined ? 1 : Math.max(0, Math.min(1, number(parts[4], 1)))
+  if (alpha === 0) return undefined
+  return `#${[parts[1]!, parts[2]!, parts[3]!].map(part => hex(number(part, 255) * alpha + 255 * (1 - alpha))).join('')}`
+}

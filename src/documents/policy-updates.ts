@@ -1,0 +1,166 @@
+// What an endorsement or renewal changes, as templates read it (brief 5.3): every field with its title, what it was
+// and what it is, and what the endorsement does to it.
+import type { FieldDefinition, ProductDefinition } from '../configuration/configuration.ts'
+import { type FieldData, NO_FIELD_DATA } from '../platform/fields/groups.ts'
+import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
+import type { Endorsement, ExposureRun, PolicyAggregate } from '../policies/aggregate.ts'
+
+export type EndorsementEffect = 'unchanged' | 'updated' | 'added' | 'removed'
+
+export type FieldChange = {
+  title: string
+  old_value: string
+  new_value: string
+  endorsement_effect: EndorsementEffect
+}
+
+type FieldChanges = Record<string, FieldChange>
+type GroupChange = {
+  locator: string
+  title: string
+  endorsement_effect: EndorsementEffect
+  updated_field_values: FieldChanges
+}
+type DataChange = {
+  all_field_values: FieldChanges
+  updated_field_values: FieldChanges
+  /** By the field's name. */
+  updated_field_groups: Record<string, GroupChange[]>
+}
+type ExposureChange = DataChange & {
+  locator: string
+  name: string
+  display_name: string
+  endorsement_effect: EndorsementEffect
+}
+
+export type PolicyUpdates = DataChange & {
+  /** By the exposure's name. */
+  updated_exposures: Record<string, ExposureChange[]>
+}
+
+/** The changes of the endorsement's modification; nothing before it is quoted. */
+export function policyUpdates(
+  aggregate: PolicyAggregate,
+  { modificationLocator, startAt }: Endorsement,
+  product: ProductDefinition,
+): PolicyUpdates {
+  const made = [...aggregate.segments.values()]
+    .filter(one => one.madeBy === modificationLocator && one.end > startAt)
+    .sort((a, b) => a.start - b.start)
+  const now = made.find(one => one.start >= startAt)
+  const was = now?.predecessor === undefined ? undefined : aggregate.segments.get(now.predecessor)
+  return {
+    ...dataChange(product.fields, was?.data ?? now?.data ?? NO_FIELD_DATA, now?.data ?? NO_FIELD_DATA),
+    updated_exposures: exposureChanges(aggregate, modificationLocator, product),
+  }
+}
+
+function exposureChanges(
+  aggregate: PolicyAggregate,
+  modification: Endorsement['modificationLocator'],
+  product: ProductDefinition,
+): PolicyUpdates['updated_exposures'] {
+  const changes: Record<string, ExposureChange[]> = {}
+  if (modification === undefined) return changes
+  const runsOf = Map.groupBy(aggregate.exposureRuns.values(), run => run.exposureLocator)
+  for (const exposure of aggregate.exposures.values()) {
+    const runs = runsOf.get(exposure.locator) ?? []
+    const now = runs.find(run => run.madeBy === modification)
+    const was = runs.filter(run => run.madeBy !== modification && isBefore(run, now, modification)).at(-1)
+    const effect = effectOf(was, now, modification)
+    if (effect === 'unchanged') continue
+    const definition = product.exposures.find(one => one.name === exposure.name)
+    const list = changes[exposure.name] ?? []
+    changes[exposure.name] = list
+    list.push({
+      locator: exposure.locator,
+      name: exposure.name,
+      display_name: definition?.displayName ?? exposure.name,
+      endorsement_effect: effect,
+      ...dataChange(definition?.fields ?? [], was?.data ?? NO_FIELD_DATA, now?.data ?? NO_FIELD_DATA),
+    })
+  }
+  return changes
+}
+
+const isBefore = (run: ExposureRun, now: ExposureRun | undefined, modification: string): boolean =>
+  now
+    ? run.start < now.start || run.replacedBy === modification
+    : run.cuts.some(cut => cut.by === modification)
+
+function effectOf(
+  was: ExposureRun | undefined,
+  now: ExposureRun | undefined,
+  modification: string,
+): EndorsementEffect {
+  if (now) return was ? 'updated' : 'added'
+  return was?.cuts.some(cut => cut.by === modification) ? 'removed' : 'unchanged'
+}
+
+function dataChange(definitions: readonly FieldDefinition[], was: FieldData, now: FieldData): DataChange {
+  const all = fieldChanges(definitions, was.values, now.values)
+  return {
+    all_field_values: all,
+    updated_field_values: changedOnly(all),
+    updated_field_groups: groupChanges(definitions, was, now),
+  }
+}
+
+const changedOnly = (changes: FieldChanges): FieldChanges =>
+  Object.fromEntries(
+    Object.entries(changes).filter(([, change]) => change.endorsement_effect !== 'unchanged'),
+  )
+
+function fieldChanges(
+  definitions: readonly FieldDefinition[],
+  was: FieldValues,
+  now: FieldValues,
+): FieldChanges {
+  const changes: FieldChanges = {}
+  for (const { name, title, type } of definitions) {
+    if (type === 'group') continue
+    const [before, after] = [valuesOf(was, name).join(', '), valuesOf(now, name).join(', ')]
+    if (before === '' && after === '') continue
+    changes[name] = {
+      title,
+      old_value: before,
+      new_value: after,
+      endorsement_effect: effectOn(before, after),
+    }
+  }
+  return changes
+}
+
+function effectOn(before: string, after: string): EndorsementEffect {
+  if (before === after) return 'unchanged'
+  if (before === '') return 'added'
+  return after === '' ? 'removed' : 'updated'
+}
+
+function groupChanges(
+  definitions: readonly FieldDefinition[],
+  was: FieldData,
+  now: FieldData,
+): Record<string, GroupChange[]> {
+  const changes: Record<string, GroupChange[]> = {}
+  const locators = new Set([...was.groups, ...now.groups].map(group => group.locator))
+  for (const locator of locators) {
+    const [before, after] = [was, now].map(data => data.groups.find(group => group.locator === locator))
+    const fieldName = (after ?? before)!.fieldName
+    const definition = definitions.find(one => one.name === fieldName)
+    const values = changedOnly(
+      fieldChanges(definition?.fields ?? [], before?.values ?? {}, after?.values ?? {}),
+    )
+    if (before && after && Object.keys(values).length === 0) continue
+    const list = changes[fieldName] ?? []
+    changes[fieldName] = list
+    list.push({
+      locator,
+      title: definition?.title ?? fieldName,
+      endorsement_effect: before ? (after ? 'updated' : 'removed') : 'added',
+      updated_field_values: values,
+    })
+  }
+  return changes
+}

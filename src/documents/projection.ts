@@ -1,0 +1,48 @@
+// Documents as answers show them. An answer may be kept and given again, so it names files; addresses are put in
+// their place when it leaves the service (platform/http/file-links.ts).
+import { fileAddress } from '../platform/http/file-links.ts'
+import { type PolicyAggregate, selectedQuote, those } from '../policies/aggregate.ts'
+import type { PolicyDocumentResponse } from './contract.ts'
+import type { DocumentSubject, PolicyDocument } from './document.ts'
+
+export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
+  locator: document.locator,
+  displayName: document.displayName,
+  fileName: document.fileName,
+  type: document.type,
+  createdTimestamp: String(document.createdAt),
+  policyModificationLocator: document.modificationLocator,
+  ...(document.state === 'ready' && fileAddress('documents', document.locator, document.fileName)),
+  state: document.state,
+  failureMessage: document.failure,
+})
+
+/** The documents of a quote, an endorsement, an invoice … */
+export const documentsOf = (
+  { documents }: PolicyAggregate,
+  subject: DocumentSubject,
+  locator: string | number,
+): PolicyDocumentResponse[] =>
+  those(documents, one => one.subject === subject && one.subjectLocator === String(locator)).map(
+    documentResponse,
+  )
+
+/**
+ * The policy's documents: its own, those of the quote that it shows, and those of endorsements and renewals that are
+ * issued (brief 1.4).
+ */
+export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentResponse[] {
+  const shown = String(selectedQuote(aggregate).locator)
+  const issued = new Set(
+    those(aggregate.endorsements, one => one.state === 'issued').map(one => String(one.locator)),
+  )
+  return those(aggregate.documents, ({ subject, subjectLocator }) => {
+    if (subject === 'quote') return subjectLocator === shown
+    if (subject === 'endorsement' || subject === 'renewal') return issued.has(subjectLocator)
+    return subject === 'policy'
+  }).map(documentResponse)
+}
+
+/** Documents that wait to be made. */
+export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] =>
+  those(documents, one => one.state === 'draft')

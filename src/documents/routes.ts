@@ -1,0 +1,56 @@
+import { jsonText, type Route, tenantFormRoute, tenantRoute } from '../platform/http/route.ts'
+import { PolicyResponse } from '../policies/contract/response.ts'
+import {
+  AddDocumentForm,
+  AddDocumentQuery,
+  PolicyDocumentRemoveRequest,
+  RenderDocumentRequest,
+} from './contract.ts'
+import { LARGEST_UPLOAD_BYTES } from './limits.ts'
+
+const tags = ['Documents']
+const policy = { schema: PolicyResponse, description: 'The policy.' }
+
+/** Files are handled by code that most requests never need. */
+const service = () => import('./service.ts')
+
+export const documentRoutes: readonly Route[] = [
+  tenantFormRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/addDocument',
+    summary: 'Upload a document to a policy',
+    description:
+      'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. It causes no transaction.',
+    tags,
+    permission: 'policies.write',
+    query: AddDocumentQuery,
+    form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
+    answer: policy,
+    handle: async ({ params, query, body, file }, context) =>
+      jsonText(await (await service()).addDocument(context, params.policyLocator, query, body, file)),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/removeDocument',
+    summary: 'Remove an uploaded document from a policy',
+    description: 'Only documents that were uploaded, and only before the policy is issued.',
+    tags,
+    permission: 'policies.write',
+    body: { schema: PolicyDocumentRemoveRequest, required: true },
+    answer: policy,
+    handle: async ({ params, body }, context) =>
+      jsonText(await (await service()).removeDocument(context, params.policyLocator, body.documentLocator)),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/document/renderPolicyDocument',
+    summary: 'Render a template over a policy, for authors of templates',
+    description:
+      'The template by its name in the configuration, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement or invoice that is named. Nothing is stored. A template that fails answers 422 with its line.',
+    tags,
+    permission: 'policies.read',
+    body: { schema: RenderDocumentRequest, required: true, largestBytes: 6 * 1024 * 1024 },
+    answer: { description: 'The PDF, or the HTML.', media: 'application/pdf' },
+    handle: async ({ body }, context) => await (await service()).renderPolicyDocument(context, body),
+  }),
+]

@@ -1,0 +1,127 @@
+// Documents as the Worker serves them: uploads, removals, and renderings for authors of templates.
+import type { JsonAnswer } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { FilePart } from '../platform/http/route.ts'
+import { derivedUuid, newUuid, readUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
+import { fileKey, shardDatabase, shardOfPolicy } from '../platform/tenancy.ts'
+import { operate, policyLocator } from '../policies/service.ts'
+import { loadPolicy } from '../policies/store/loading.ts'
+import { staticFiles } from './archive-files.ts'
+import type { AddDocumentForm, AddDocumentQuery, DocumentType, RenderDocumentRequest } from './contract.ts'
+import { documentPath, type PolicyDocument } from './document.ts'
+import { typeOfBytes, uploadedName } from './upload.ts'
+
+const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
+  pdf: 'application/pdf',
+  html: 'text/html; charset=utf-8',
+}
+
+/**
+ * Stores the file, then adds it to the policy. A repeat with the same key stores the same file again; another file
+ * with that key, which is refused, does not take its place.
+ */
+export async function addDocument(
+  context: RequestContext,
+  policyText: string,
+  query: AddDocumentQuery,
+  form: AddDocumentForm,
+  file: FilePart | undefined,
+): Promise<JsonAnswer> {
+  const policy = policyLocator(policyText)
+  shardOfPolicy(context.tenant, policy)
+  const named = (name: 'displayName' | 'documentType'): string => {
+    const value = query[name] ?? form[name]
+    if (value === undefined)
+      throw new Refusal(
+        'invalidRequest',
+        `Say the ${name} of the document, in the query or as a part of the form.`,
+      )
+    return value
+  }
+  const [displayName, documentType] = [named('displayName'), named('documentType')]
+  if (!file || file.bytes.length === 0)
+    throw new Refusal('invalidRequest', "The part 'document' is missing or empty; send the file in it.")
+  const type = typeOfBytes(file.bytes)
+  if (!type)
+    throw new Refusal(
+      'invalidRequest',
+      'The file is neither a PDF nor HTML in UTF-8; other files cannot be documents.',
+    )
+  if (/^(?:pdf|html)$/i.test(documentType) && documentType.toLowerCase() !== type)
+    throw new Refusal(
+      'invalidRequest',
+      `documentType says ${documentType}, and the file is ${type}; correct one of them.`,
+    )
+  const shard = shardOfDigits(policy)
+  const locator = context.idempotency
+    ? derivedUuid(shard, context.idempotency.key, context.idempotency.bodyHash)
+    : newUuid(shard)
+  const key = fileKey(context.tenant, ...documentPath(locator))
+  context.calls.r2 += 1
+  await context.env.FILES.put(key, file.bytes, { httpMetadata: { contentType: MEDIA_TYPES[type] } })
+  const document: PolicyDocument = {
+    locator,
+    subject: 'policy',
+    subjectLocator: String(policy),
+    displayName,
+    documentType,
+    fileName: uploadedName(file.fileName, type),
+    type,
+    state: 'ready',
+    createdAt: context.now,
+    updatedAt: context.now,
+  }
+  try {
+    return await operate(context, policy, { kind: 'addDocument', document })
+  } catch (problem) {
+    if (problem instanceof Refusal && !context.idempotency) context.later(context.env.FILES.delete(key))
+    throw problem
+  }
+}
+
+/** Takes an uploaded document off the policy, and its file away. */
+export async function removeDocument(
+  context: RequestContext,
+  policyText: string,
+  documentLocator: string,
+): Promise<JsonAnswer> {
+  const locator = readUuid(documentLocator)
+  const policy = policyLocator(policyText)
+  if (!locator) throw new Refusal('notFound', `Policy ${policy} has no document '${documentLocator}'.`)
+  const answer = await operate(context, policy, { kind: 'removeDocument', document: locator as Uuid })
+  context.later(context.env.FILES.delete(fileKey(context.tenant, ...documentPath(locator))))
+  return answer
+}
+
+/** Renders a template over a policy as its documents are made; nothing is stored. */
+export async function renderPolicyDocument(
+  context: RequestContext,
+  request: RenderDocumentRequest,
+): Promise<Response> {
+  const { env, tenant, calls } = context
+  const policy = policyLocator(request.policyLocator)
+  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
+  const loaded = await loadPolicy(context, database, { locator: policy })
+  // Rendering is much code, which most requests never need.
+  const [{ rendered }, { pdfRenderer }] = await Promise.all([
+    import('./preview.ts'),
+    import('./pdf/pdf-renderer.ts'),
+  ])
+  const product = await rendered(request, context.now, {
+    loaded,
+    renderer: await pdfRenderer(env),
+    files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
+  })
+  return new Response(product.bytes, {
+    headers: {
+      'content-type': MEDIA_TYPES[product.type],
+      'content-disposition': `inline; filename="preview.${product.type}"`,
+      'x-content-type-options': 'nosniff',
+      'x-request-id': context.requestId,
+      'cache-control': 'no-store',
+      // HTML of a template runs nothing in the browser that shows it.
+      'content-security-policy': "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'",
+    },
+  })
+}

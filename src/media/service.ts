@@ -1,0 +1,81 @@
+// Media as the Worker serves them: uploaded once, then named by fields.
+
+import type { Media } from '../documents/contract.ts'
+import { commit, isBySubject, type JsonAnswer } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
+import { putRows } from '../platform/database.ts'
+import { notFound, Refusal } from '../platform/errors.ts'
+import type { FilePart } from '../platform/http/route.ts'
+import { derivedUuid, newUuid, readUuid } from '../platform/locators.ts'
+import { fileKey, HOME_SHARD } from '../platform/tenancy.ts'
+import { type Medium, mediumPath } from './medium.ts'
+import { mediaResponse } from './projection.ts'
+import { homeDatabase, readMedia } from './store.ts'
+import { media } from './tables.ts'
+
+/** What the first bytes say; the client's word counts for what has no mark of its own. */
+const MARKS: readonly [string, RegExp][] = [
+  ['application/pdf', /^%PDF-/],
+  ['image/png', /^\x89PNG\r\n/],
+  ['image/jpeg', /^\xff\xd8\xff/],
+  ['image/gif', /^GIF8[79]a/],
+  ['image/webp', /^RIFF....WEBP/s],
+]
+const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
+
+function mimeTypeOf({ bytes, mediaType }: FilePart): string {
+  const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
+  const marked = MARKS.find(([, mark]) => mark.test(head))?.[0]
+  const declared = mediaType?.split(';')[0]?.trim().toLowerCase()
+  return marked ?? (declared && MEDIA_TYPE.test(declared) ? declared : 'application/octet-stream')
+}
+
+const cleanName = (name: string): string =>
+  name
+    .replace(/^.*[\\/]/, '')
+    .replace(/\p{Cc}/gu, '')
+    .toWellFormed()
+    .trim()
+    .slice(0, 200) || 'file'
+
+/** Stores the file and its record. A repeat with the same key stores the same file again. */
+export async function uploadMedium(
+  context: RequestContext,
+  fileName: string | undefined,
+  file: FilePart | undefined,
+): Promise<JsonAnswer> {
+  if (!file || file.bytes.length === 0)
+    throw new Refusal('invalidRequest', "The part 'file' is missing or empty; send the file in it.")
+  const locator = context.idempotency
+    ? derivedUuid(HOME_SHARD, context.idempotency.key, context.idempotency.bodyHash)
+    : newUuid(HOME_SHARD)
+  const medium: Medium = {
+    locator,
+    fileName: cleanName(fileName ?? file.fileName ?? ''),
+    mimeType: mimeTypeOf(file),
+  }
+  context.calls.r2 += 1
+  await context.env.FILES.put(fileKey(context.tenant, ...mediumPath(locator)), file.bytes, {
+    httpMetadata: { contentType: medium.mimeType },
+  })
+  const database = homeDatabase(context)
+  const row = { ...medium, sizeBytes: file.bytes.length, createdAt: context.now }
+  const committed = await commit(context, database, {
+    shard: HOME_SHARD,
+    guards: [],
+    facts: putRows(database, media, [row]),
+    events: [],
+    answer: { status: 200, text: JSON.stringify(mediaResponse(medium)) },
+    subject: locator,
+  })
+  if (isBySubject(committed)) throw new Error('The answer of an upload is kept.')
+  return committed
+}
+
+/** The medium of that locator, with an address of its file: one round trip. */
+export async function readMedium(context: RequestContext, text: string): Promise<Media> {
+  const locator = readUuid(text)
+  const [found] = locator ? await readMedia(context, [locator]) : []
+  if (!found) throw notFound('medium', text)
+  return mediaResponse(found)
+}

@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm'
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import type { RequestContext } from '../platform/context.ts'
+import type { Database } from '../platform/database.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { Uuid } from '../platform/locators.ts'
+import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
+import { type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
+import { type Medium, newMedia } from './medium.ts'
+import { media } from './tables.ts'
+
+export const homeDatabase = ({ env, tenant, calls }: RequestContext): Database =>
+  shardDatabase(env, tenant, HOME_SHARD, calls)
+
+/** Those of the media that were uploaded: one round trip. */
+export async function readMedia(context: RequestContext, locators: readonly Uuid[]): Promise<Medium[]> {
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([
+    database.build
+      .select({ locator: media.locator, fileName: media.fileName, mimeType: media.mimeType })
+      .from(media)
+      .where(sql`locator in (select value from json_each(${JSON.stringify(locators)}))`),
+  ])
+  return rows as Medium[]
+}
+
+/** `after` with what it shows of media that its fields name since the change; refuses those that nobody uploaded. */
+export async function withMedia(
+  context: RequestContext,
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  product: ProductDefinition,
+): Promise<PolicyAggregate> {
+  const wanted = newMedia(before, after, product)
+  if (wanted.length === 0) return after
+  const found = await readMedia(context, wanted)
+  const missing = wanted.find(locator => !found.some(one => one.locator === locator))
+  if (missing)
+    throw new Refusal(
+      'invalidRequest',
+      `There is no medium '${missing}'; upload the file with POST /media first.`,
+    )
+  return { ...after, media: withRecords(after.media, found) }
+}

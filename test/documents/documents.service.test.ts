@@ -1,0 +1,251 @@
+// Documents of policies through HTTP: made at their triggers, stored, linked; failures on the record.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
+import { linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
+import { now } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
+import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
+import type { RenewalResponse } from '../../src/renewals/contract.ts'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { fileAt, whenMade } from './waiting.ts'
+
+const MONTH_MS = 30 * 24 * 60 * 60 * 1000
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('papers')
+})
+
+const read = async <T>(path: string): Promise<T> => (await motor.get<T>(path)).body
+
+const made = (policy: string): Promise<PolicyResponse> =>
+  whenMade(
+    () => read<PolicyResponse>(`/policy/${policy}`),
+    one => [...one.documents, ...one.invoices.flatMap(invoice => invoice.documents)],
+  )
+
+async function issued(changes: object = {}): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy(changes)
+  await motor.post(`/policy/${body.locator}/issue`)
+  return await made(body.locator)
+}
+
+const names = (documents: readonly PolicyDocumentResponse[]): string[] =>
+  documents.map(({ fileName, state }) => `${fileName} ${state}`)
+
+describe('new business', () => {
+  it('makes the documents of quote, acceptance and issue, each once', async () => {
+    const policy = await issued()
+    expect(names(policy.documents)).toEqual([
+      'offer.pdf ready',
+      'insurance_card.html ready',
+      'schedule.pdf ready',
+      'general_conditions.pdf ready',
+    ])
+  })
+
+  it('makes a document for every invoice, called after its displayId', async () => {
+    const policy = await issued()
+    expect(policy.invoices.length).toBeGreaterThan(0)
+    for (const invoice of policy.invoices)
+      expect(names(invoice.documents)).toEqual([`invoice_${invoice.displayId}.pdf ready`])
+  })
+
+  it('answers the transaction before its documents are made, with drafts that have no address', async () => {
+    const { body } = await motor.createPolicy()
+    const { body: answer } = await motor.post<PolicyResponse>(`/policy/${body.locator}/issue`)
+    const drafts = answer.documents.filter(one => one.state === 'draft')
+    expect(names(answer.documents)).toContain('schedule.pdf draft')
+    for (const draft of drafts) expect(draft).not.toHaveProperty('url')
+  })
+
+  it('a quote has the offer as soon as it is quoted', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const [quote] = await read<PolicyQuoteResponse[]>(`/policies/${policy.locator}/quotes`)
+    expect(quote!.documents).toEqual([])
+    await callApi('PATCH', `/quotes/${quote!.locator}/quote`, { token: motor.token })
+    const quoted = await whenMade(
+      () => read<PolicyQuoteResponse>(`/quotes/${quote!.locator}`),
+      one => one.documents,
+    )
+    expect(names(quoted.documents)).toEqual(['offer.pdf ready'])
+  })
+
+  it('what an acceptance made goes when the acceptance is taken back, and comes again with the next', async () => {
+    const { body: policy } = await motor.createPolicy()
+    const [quote] = await read<PolicyQuoteResponse[]>(`/policies/${policy.locator}/quotes`)
+    const patch = (action: string) =>
+      callApi('PATCH', `/quotes/${quote!.locator}/${action}`, { token: motor.token })
+    expect((await patch('invalidate')).status).toBe(200)
+    const taken = await read<PolicyQuoteResponse>(`/quotes/${quote!.locator}`)
+    expect(taken.documents.map(one => one.fileName)).toEqual(['offer.pdf'])
+    expect((await patch('accept')).status).toBe(200)
+    const again = await read<PolicyQuoteResponse>(`/quotes/${quote!.locator}`)
+    expect(again.documents.map(one => one.fileName)).toEqual(['offer.pdf', 'insurance_card.html'])
+  })
+})
+
+describe('endorsements and renewals', () => {
+  it('an endorsement has its document, and the policy too once it is issued', async () => {
+    const policy = await issued()
+    const { body: endorsement } = await motor.post<EndorsementResponse>(
+      `/policies/${policy.locator}/endorsements`,
+      {
+        endorsementName: 'change_of_risk',
+        startTimestamp: Number(policy.originalContractStartTimestamp) + 2 * MONTH_MS,
+        fieldValues: { claims_free_years: '7' },
+        state: 'issued',
+      },
+    )
+    const after = await whenMade(
+      () => read<EndorsementResponse>(`/endorsements/${endorsement.locator}`),
+      one => one.documents,
+    )
+    expect(names(after.documents)).toEqual(['endorsement.pdf ready'])
+    expect((await made(policy.locator)).documents.map(one => one.fileName)).toContain('endorsement.pdf')
+  })
+
+  it('a renewal has its offer when it is quoted and its schedule when it is issued', async () => {
+    const policy = await issued()
+    const end = Number(policy.effectiveContractEndTimestamp)
+    const { body: renewal } = await motor.post<RenewalResponse>(`/policies/${policy.locator}/renewals`, {
+      renewalEndTimestamp: end + 12 * MONTH_MS,
+      state: 'quoted',
+    })
+    const path = `/renewals/${renewal.locator}`
+    const documents = async () =>
+      names(
+        (
+          await whenMade(
+            () => read<RenewalResponse>(path),
+            one => one.documents,
+          )
+        ).documents,
+      )
+    expect(await documents()).toEqual(['renewal_offer.pdf ready'])
+    expect(names((await made(policy.locator)).documents)).not.toContain('renewal_offer.pdf ready')
+    await callApi('PATCH', path, { token: motor.token, body: { action: 'issue' } })
+    expect(await documents()).toEqual(['renewal_offer.pdf ready', 'renewal_schedule.pdf ready'])
+  })
+})
+
+describe('cancellations and reinstatements', () => {
+  it('have the documents of their type, at the step that these name', async () => {
+    const policy = await issued()
+    const { body: cancellation } = await motor.post<CancellationResponse>(
+      `/policies/${policy.locator}/cancellations`,
+      {
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        effectiveTimestamp: Number(policy.originalContractStartTimestamp) + 3 * MONTH_MS,
+        issue: true,
+      },
+    )
+    const path = `/cancellations/${cancellation.locator}`
+    const after = await whenMade(
+      () => read<CancellationResponse>(path),
+      one => one.documents,
+    )
+    expect(names(after.documents)).toEqual(['cancellation.pdf ready'])
+    const { body: reinstatement } = await callApi<ReinstatementResponse>('PATCH', `${path}/reinstate`, {
+      token: motor.token,
+      body: {},
+    })
+    expect(reinstatement.documents).toEqual([])
+    const step = (action: string) =>
+      callApi('PATCH', `/reinstatements/${reinstatement.locator}/${action}`, { token: motor.token })
+    await step('accept')
+    const again = `/reinstatements/${reinstatement.locator}`
+    expect((await read<ReinstatementResponse>(again)).documents).toEqual([])
+    await step('issue')
+    const issuedAgain = await whenMade(
+      () => read<ReinstatementResponse>(again),
+      one => one.documents,
+    )
+    expect(names(issuedAgain.documents)).toEqual(['reinstatement.pdf ready'])
+  })
+
+  it('a cancellation without a record has the document of the template of its name, on the policy', async () => {
+    const policy = await issued()
+    await motor.post(`/policy/${policy.locator}/cancel`, {
+      coverageEndTimestamp: Number(policy.originalContractStartTimestamp) + 3 * MONTH_MS,
+    })
+    const { documents } = await made(policy.locator)
+    expect(names(documents).at(-1)).toMatch(/^cancellation_\d+\.pdf ready$/)
+  })
+})
+
+describe('the file', () => {
+  it('is the PDF, at an address that holds for 30 minutes, whole, in part, and not when it is known', async () => {
+    const { documents } = await issued()
+    const schedule = documents.find(one => one.fileName === 'schedule.pdf')!
+    const life = Number(schedule.urlExpirationTimestamp) - now()
+    expect(life).toBeGreaterThan(29 * 60_000)
+    expect(life).toBeLessThanOrEqual(30 * 60_000)
+    const { status, headers, bytes } = await fileAt(schedule.url!)
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/pdf'])
+    expect(headers.get('content-disposition')).toContain('schedule.pdf')
+    expect(new TextDecoder().decode(bytes.slice(0, 5))).toBe('%PDF-')
+    const part = await fileAt(schedule.url!, { range: 'bytes=0-4' })
+    expect([part.status, new TextDecoder().decode(part.bytes)]).toEqual([206, '%PDF-'])
+    const known = await fileAt(schedule.url!, { 'if-none-match': headers.get('etag')! })
+    expect([known.status, known.bytes.length]).toEqual([304, 0])
+  })
+
+  it('is found at no address that was changed', async () => {
+    const { documents } = await issued()
+    const token = documents[0]!.url!.split('/files/')[1]!
+    const link = readLinkToken(env.TOKEN_SECRET, token, now())!
+    expect(link.path).toEqual(['documents', documents[0]!.locator])
+    const other = linkToken('another secret', link)
+    expect((await fileAt(`http://bindery.test/files/${other}`)).status).toBe(404)
+    const expired = linkToken(env.TOKEN_SECRET, { ...link, expiresAt: (now() - 1) as typeof link.expiresAt })
+    expect((await fileAt(`http://bindery.test/files/${expired}`)).status).toBe(404)
+  })
+
+  it('has the static document where the template names one', async () => {
+    const { documents } = await issued()
+    const conditions = documents.find(one => one.fileName === 'general_conditions.pdf')!
+    const { bytes } = await fileAt(conditions.url!)
+    expect(new TextDecoder().decode(bytes.slice(0, 5))).toBe('%PDF-')
+  })
+
+  it('of type html is a page of its own, with what the policy says', async () => {
+    const policy = await issued()
+    const card = policy.documents.find(one => one.fileName === 'insurance_card.html')!
+    const { headers, bytes } = await fileAt(card.url!)
+    const html = new TextDecoder().decode(bytes)
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(html).toContain(policy.displayId)
+    expect(html).not.toContain('bindery-')
+  })
+
+  it('a repeat of the request is answered with addresses that are new', async () => {
+    const { body: created } = await motor.createPolicy()
+    const path = `/policy/${created.locator}/issue`
+    const key = { 'idempotency-key': `issue-${created.locator}` }
+    await motor.post(path, undefined, key)
+    await made(created.locator)
+    const { status, body } = await motor.post<PolicyResponse>(path, undefined, key)
+    expect(status).toBe(200)
+    for (const one of body.documents) expect(one.url ?? 'http://').toMatch(/^http:\/\//)
+  })
+})
+
+it('events tell of every document', async () => {
+  const policy = await issued()
+  const { events } = await read<{ events: { type: string; data: Record<string, string> }[] }>(
+    '/eventstream/events?startTimestamp=0&pageSize=1000&eventType=document.ready',
+  )
+  const told = events.filter(one => one.data.policyLocator === policy.locator)
+  const all = [...policy.documents, ...policy.invoices.flatMap(one => one.documents)]
+  expect(told.map(one => one.data.documentLocator).sort()).toEqual(all.map(one => one.locator).sort())
+})

@@ -1,0 +1,201 @@
+// What goes wrong with a document stays with the document: its record says what, and the transaction stands.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import { consumeDocumentHints } from '../../src/documents/job/consume.ts'
+import type { DocumentHint } from '../../src/documents/job/hint.ts'
+import { workOff } from '../../src/events/dispatch.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import type { PolicyLocator } from '../../src/platform/locators.ts'
+import { findTenant, shardName, type Tenant } from '../../src/platform/tenancy.ts'
+import { now } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles } from '../support/examples.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { fileAt, whenMade } from './waiting.ts'
+
+const FOLDER = 'products/private_motor/policy'
+
+/** The motor example with a document of each of these templates when a policy is issued; nothing else makes any. */
+async function tenantWith(suffix: string, templates: Record<string, string>): Promise<Motor> {
+  const files: Record<string, string | Uint8Array> = exampleFiles('motor')
+  const policy = JSON.parse(new TextDecoder().decode(files[`${FOLDER}/policy.json`] as Uint8Array))
+  policy.documents = Object.keys(templates).map(name => ({
+    displayName: name,
+    fileName: name,
+    templateName: `${name}.template.liquid`,
+    type: name.endsWith('.html') ? 'html' : 'pdf',
+  }))
+  files[`${FOLDER}/policy.json`] = JSON.stringify(policy)
+  for (const [name, source] of Object.entries(templates)) files[`${FOLDER}/${name}.template.liquid`] = source
+  delete files[`${FOLDER}/invoice.template.liquid`]
+  return await motorTenant(suffix, files)
+}
+
+async function issued(motor: Motor): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy()
+  const answer = await motor.post(`/policy/${body.locator}/issue`)
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+const read = async (motor: Motor, { locator }: PolicyResponse): Promise<PolicyResponse> =>
+  (await motor.get(`/policy/${locator}`)).body
+
+const made = (motor: Motor, policy: PolicyResponse) =>
+  whenMade(
+    () => read(motor, policy),
+    one => one.documents,
+  )
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 4 })
+})
+
+describe('templates that fail', () => {
+  it('are told apart, each on its document, and hurt neither the transaction nor each other', async () => {
+    const motor = await tenantWith('failing', {
+      good: '<p>{{ data.policy.display_id }}</p>',
+      endless: '{% for i in (1..1000000) %}{% for j in (1..1000000) %}x{% endfor %}{% endfor %}',
+      hungry:
+        '{% assign s = "xxxxxxxxxx" %}{% for i in (1..40) %}{% assign s = s | append: s %}{% endfor %}{{ s }}',
+      dividing: 'x\n{{ 1 | divided_by: 0 }}',
+      selfish: '{% assign name = "selfish" %}{% include name %}',
+      heavy: '{% for i in (1..7000) %}<br>{% endfor %}',
+      picture: '<img src="{{ "none.png" | image_url }}">',
+      missing: '{{ "conditions_of_nobody.pdf" | append: "" | render_static_document }}',
+      silent: '{{ nil | render_static_document }}',
+    })
+    const policy = await issued(motor)
+    const { documents, issuedTimestamp } = await made(motor, policy)
+    expect(issuedTimestamp).toBeDefined()
+    const of = (name: string): PolicyDocumentResponse | undefined =>
+      documents.find(one => one.fileName === name)
+    expect(Object.fromEntries(documents.map(one => [one.fileName, one.state]))).toEqual({
+      good: 'ready',
+      endless: 'renderError',
+      hungry: 'renderError',
+      dividing: 'renderError',
+      selfish: 'renderError',
+      heavy: 'conversionError',
+      picture: 'renderError',
+      missing: 'renderError',
+    })
+    expect(of('endless')!.failureMessage).toMatch(/endless\.template\.liquid:1: .*more than/)
+    expect(of('hungry')!.failureMessage).toContain('memory')
+    expect(of('dividing')!.failureMessage).toContain('dividing.template.liquid:2:')
+    expect(of('heavy')!.failureMessage).toContain('more than 6000 elements')
+    expect(of('picture')!.failureMessage).toContain("no image 'none.png'")
+    expect(of('missing')!.failureMessage).toContain('conditions_of_nobody.pdf')
+    for (const one of documents) expect('url' in one).toBe(one.state === 'ready')
+    const { body } = await motor.get<{ events: { data: Record<string, string> }[] }>(
+      '/eventstream/events?startTimestamp=0&pageSize=1000&eventType=document.failed',
+    )
+    expect(body.events).toHaveLength(7)
+  })
+})
+
+describe('whatever happens in between', () => {
+  let motor: Motor
+  let tenant: Tenant
+
+  beforeAll(async () => {
+    motor = await tenantWith('between', { 'page.html': 'of {{ data.policy.display_id }}', page: '<p>x</p>' })
+    tenant = (await findTenant(env, { name: motor.tenantName }, noCalls()))!
+  })
+
+  const jobs = async () =>
+    (
+      await (env as unknown as Record<string, D1Database>)
+        [tenant.shards[0]!]!.prepare('select * from document_job')
+        .all()
+    ).results as { policy_locator: number; attempts: number; due_at: number; lease_until: number }[]
+  const run = (text: string) =>
+    (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!.prepare(text).run()
+
+  /** A policy whose documents nobody was told of: they are as when the message was lost. */
+  async function untold(): Promise<PolicyResponse> {
+    const policy = await made(motor, await issued(motor))
+    await run(`update document set state = 'draft' where policy_locator = ${policy.locator}`)
+    await run(
+      `insert into document_job (policy_locator, attempts, due_at, lease_until) values (${policy.locator}, 0, ${now() - 1}, 0)`,
+    )
+    // The policy's object remembers them as made; another instance would not.
+    await run(`update policy set version = version + 1 where locator = ${policy.locator}`)
+    return policy
+  }
+
+  const batchOf = (...hints: DocumentHint[]): MessageBatch<unknown> =>
+    ({
+      queue: 'bindery-documents',
+      messages: hints.map(body => ({ body, retry: () => {}, ack: () => {} })),
+    }) as unknown as MessageBatch<unknown>
+
+  const hintOf = ({ locator }: PolicyResponse): DocumentHint => ({
+    ...shardName(tenant, 0),
+    policyLocator: Number(locator) as PolicyLocator,
+  })
+
+  it('no job is left when all documents are made', async () => {
+    await made(motor, await issued(motor))
+    expect(await jobs()).toEqual([])
+  })
+
+  it('a lost message is made good by the dispatcher', async () => {
+    const policy = await untold()
+    await workOff(env, shardName(tenant, 0))
+    const { documents } = await made(motor, policy)
+    expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])
+    expect(await jobs()).toEqual([])
+  })
+
+  it('a message that comes twice makes nothing twice', async () => {
+    const policy = await untold()
+    await Promise.all([
+      consumeDocumentHints(batchOf(hintOf(policy), hintOf(policy)), env),
+      consumeDocumentHints(batchOf(hintOf(policy)), env),
+    ])
+    await made(motor, policy)
+    const { body } = await motor.get<{ events: { data: Record<string, string> }[] }>(
+      '/eventstream/events?startTimestamp=0&pageSize=1000&eventType=document.ready',
+    )
+    expect(body.events.filter(one => one.data.policyLocator === policy.locator)).toHaveLength(4)
+  })
+
+  it('a message of nobody, or of a tenant that is gone, is passed over', async () => {
+    const hint = hintOf(await issued(motor))
+    await consumeDocumentHints(batchOf({ ...hint, generation: 99 }, { nonsense: true } as never), env)
+  })
+
+  it('a file that cannot be stored is tried again, later and later, and given up in the end', async () => {
+    const policy = await untold()
+    const broken = {
+      ...env,
+      FILES: { get: (key: string) => env.FILES.get(key), put: () => Promise.reject(new Error('R2 is away')) },
+    } as unknown as Env
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      await consumeDocumentHints(batchOf(hintOf(policy)), broken)
+      const [job] = await jobs()
+      expect(job!.attempts).toBe(attempt)
+      expect(job!.lease_until - now()).toBeGreaterThan(5_000 * 3 ** (attempt - 1) - 5_000)
+      await run('update document_job set lease_until = 0')
+    }
+    expect((await read(motor, policy)).documents.map(one => one.state)).toEqual(['draft', 'draft'])
+    await consumeDocumentHints(batchOf(hintOf(policy)), broken)
+    const [first, second] = (await read(motor, policy)).documents
+    expect([first!.state, second!.state]).toEqual(['conversionError', 'draft'])
+    expect(first!.failureMessage).toContain('5 tries')
+    await run('update document_job set lease_until = 0')
+    await consumeDocumentHints(batchOf(hintOf(policy)), env)
+    expect((await read(motor, policy)).documents[1]!.state).toBe('ready')
+  })
+
+  it('what it shows is the policy as it was when it was asked for', async () => {
+    const policy = await issued(motor)
+    const { documents } = await made(motor, policy)
+    const html = documents.find(one => one.fileName === 'page.html')!
+    const { bytes } = await fileAt(html.url!)
+    expect(new TextDecoder().decode(bytes)).toBe(`of ${policy.displayId}`)
+  })
+})

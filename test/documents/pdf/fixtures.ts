@@ -1,0 +1,128 @@
+// One fixture for every line of docs/css.md: the HTML, and what must be seen in its PDF.
+
+export type Fixture = {
+  html: string
+  /** Lines of the text, in order; blanks count as one. */
+  text: string[]
+  /** Colours that must be seen, `#rrggbb`. */
+  colours?: string[]
+  pages?: number
+  /** Not compared with a browser, whose own header, fonts or page numbers are others. */
+  alone?: true
+}
+
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGP4z8CAFWEXHbQSACj/P8Fu7N9hAAAAAElFTkSuQmCC'
+
+const rows = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `<tr><td>Item ${at + 1}</td><td>${at + 1}.00</td></tr>`).join('')
+
+export const FIXTURES: Record<string, Fixture> = {
+  headings: {
+    html: '<h1>One</h1><h2>Two</h2><h3>Three</h3><h4>Four</h4><h5>Five</h5><h6>Six</h6><p>Text</p>',
+    text: ['One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Text'],
+  },
+  paragraphs: {
+    html: '<p>First<p>second,<br>a new line</p><div>a block<address>address</address>and after</div>Loose text<blockquote>quoted</blockquote>',
+    text: ['First', 'second,', 'a new line', 'a block', 'address', 'and after', 'Loose text', 'quoted'],
+  },
+  emphasis: {
+    html: '<p>plain <b>bold</b> <em>italic</em> <span style="font-weight:700;font-style:italic">both</span><strong>, joined</strong></p>',
+    text: ['plain bold italic both, joined'],
+  },
+  decoration: {
+    html: '<p><u>under</u> <s>struck</s> <span style="text-decoration: underline">styled</span></p>',
+    text: ['under struck styled'],
+  },
+  sizes: {
+    html: '<p style="font-size:24pt">large <small>smaller</small> <span style="font-size:50%">half</span></p><p style="font-size:10px">ten pixels</p>',
+    text: ['large smaller half', 'ten pixels'],
+  },
+  colours: {
+    html: '<p style="color:#c00">red</p><p style="background-color:#00ff00">green <span style="color:rgb(0, 0, 255)">blue</span></p>',
+    text: ['red', 'green blue'],
+    colours: ['#cc0000', '#00ff00', '#0000ff'],
+  },
+  alignment: {
+    html: '<p style="text-align:right">right</p><p align="center">centre</p><p>left</p>',
+    text: ['right', 'centre', 'left'],
+  },
+  spacing: {
+    html: '<p style="line-height:2">one<br>two</p><p style="text-transform:uppercase;letter-spacing:1pt">upper</p>',
+    text: ['one', 'two', 'UPPER'],
+  },
+  blanks: {
+    html: '<p>  many   blanks\n  are one </p><pre>kept\n  as written</pre><p style="white-space:pre-line">new\nline</p>',
+    text: ['many blanks are one', 'kept', 'as written', 'new', 'line'],
+  },
+  scripts: { html: '<p>H<sub>2</sub>O, 10 m<sup>2</sup></p>', text: ['H2O, 10 m2'] },
+  links: {
+    html: '<p><a href="https://example.com/a">example</a> <a href="javascript:alert(1)">not a link</a></p>',
+    text: ['example not a link'],
+  },
+  boxes: {
+    html: '<div style="margin:10pt 30pt;padding:12pt;background:#eeeeff">in the box</div><p style="margin-left:2cm">moved</p>',
+    text: ['in the box', 'moved'],
+    colours: ['#eeeeff'],
+  },
+  borders: {
+    html: '<div style="border:4pt solid #ff0000;padding:4pt">red</div><p style="border-bottom:3pt dashed #0000ff">blue</p>',
+    text: ['red', 'blue'],
+    colours: ['#ff0000', '#0000ff'],
+  },
+  widths: {
+    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table>',
+    text: ['narrow enough for some', 'words only, so that it', 'breaks', 'wide rest'],
+    colours: ['#ffeeee', '#eeffee', '#eeeeff'],
+  },
+  lists: {
+    html: '<ul><li>one<li>two<ol type="a"><li>inner<li>second</ol></ul><ol start="4"><li>four</li></ol>',
+    text: ['one', 'two', 'a. inner', 'b. second', '4. four'],
+  },
+  tables: {
+    html: '<table border="1" cellpadding="4"><caption>Caption</caption><thead><tr><th>A</th><th>B</th><th>C</th></tr></thead><tr><td rowspan="2">tall</td><td colspan="2">wide</td></tr><tr><td>x</td><td>y</td></tr><tfoot><tr><td>foot</td><td></td><td>end</td></tr></tfoot></table>',
+    text: ['Caption', 'A B C', 'tall wide', 'x y', 'foot end'],
+  },
+  longTable: {
+    html: `<table style="width:100%"><thead><tr><th>Head</th><th>Amount</th></tr></thead>${rows(120)}</table>`,
+    text: ['Head Amount', ...Array.from({ length: 120 }, (_, at) => `Item ${at + 1} ${at + 1}.00`)],
+    pages: 3,
+  },
+  images: {
+    html: `<img src="${PIXEL}" width="100" height="50" alt="logo"><p>text<img src="https://example.com/x.png" alt=" (elsewhere)"></p>`,
+    text: ['text (elsewhere)'],
+    colours: ['#ff0000'],
+  },
+  rules: { html: '<p>over</p><hr><p>under</p>', text: ['over', 'under'] },
+  pageBreaks: {
+    html: '<p>first</p><p style="page-break-before:always">second</p><p style="break-after:page">still</p><div style="page-break-inside:avoid"><p>third</p></div>',
+    text: ['first', 'second', 'still', 'third'],
+    pages: 3,
+  },
+  headerAndFooter: {
+    html: '<bindery-header><p>above</p></bindery-header><p>text</p><p style="page-break-before:always">more</p><bindery-footer><p>below</p></bindery-footer>',
+    text: ['above', 'text', 'below', 'above', 'more', 'below'],
+    pages: 2,
+    alone: true,
+  },
+  pageNumbers: {
+    html: '<p>page <bindery-page-number></bindery-page-number> of <bindery-page-count></bindery-page-count></p><p style="page-break-before:always">page <bindery-page-number></bindery-page-number></p><bindery-footer>foot <bindery-page-number></bindery-page-number>/<bindery-page-count></bindery-page-count></bindery-footer>',
+    text: ['page 1 of 2', 'foot 1/2', 'page 2', 'foot 2/2'],
+    pages: 2,
+    alone: true,
+  },
+  styleSheets: {
+    html: '<style>p { color: #111111 } .a > b, #x { color: #ff0000 } @media screen { p { display: none } } tr:nth-child(even) td { background: #00ff00 } p.b { color: #0000ff !important }</style><p class="a"><b>red</b></p><p class="b" style="color:#222222">blue</p><table><tr><td>odd</td></tr><tr><td>even</td></tr></table>',
+    text: ['red', 'blue', 'odd', 'even'],
+    colours: ['#ff0000', '#0000ff', '#00ff00'],
+  },
+  hidden: {
+    html: '<p>seen<span style="display:none">unseen</span></p><script>const unseen = 1</script><template>unseen</template>',
+    text: ['seen'],
+  },
+  alphabets: {
+    html: '<p>Žluťoučký kůň Ελληνικά Привет Tiếng Việt</p><p>ქართული Հայերեն ✓ €</p><p>עברית</p><p>हिन्दी</p>',
+    text: ['Žluťoučký kůň Ελληνικά Привет Tiếng Việt', 'ქართული Հայերեն ✓ €', 'עברית'],
+    alone: true,
+  },
+}

@@ -1,0 +1,211 @@
+// Documents that users upload, and renderings for authors of templates, through HTTP.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { fileAt, whenMade } from './waiting.ts'
+
+const PDF = '%PDF-1.4\n%%EOF\n'
+const HTML = '\uFEFF<!DOCTYPE html><p>Terms</p>'
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('uploads')
+})
+
+type Problem = { code: string; message: string }
+
+const draft = async (): Promise<string> => (await motor.createPolicy({ finalize: false })).body.locator
+
+const upload = <Body = PolicyResponse>(
+  policy: string,
+  content: string | Uint8Array<ArrayBuffer>,
+  {
+    query = '?displayName=My%20terms&documentType=terms',
+    fields = {},
+    name = 'terms.pdf',
+    headers = {},
+  }: {
+    query?: string
+    fields?: Record<string, string>
+    name?: string
+    headers?: Record<string, string>
+  } = {},
+): Promise<Answer<Body>> => {
+  const form = new FormData()
+  for (const [field, value] of Object.entries(fields)) form.set(field, value)
+  form.set('document', new Blob([content]), name)
+  return callApi('POST', `/policy/${policy}/addDocument${query}`, { token: motor.token, body: form, headers })
+}
+
+describe('addDocument', () => {
+  it('adds a PDF, with its words in the query, and causes no transaction', async () => {
+    const policy = await draft()
+    const before = (await motor.get<PolicyResponse>(`/policy/${policy}`)).body
+    const { status, body } = await upload(policy, PDF)
+    expect(status).toBe(200)
+    expect(body.documents).toMatchObject([
+      { displayName: 'My terms', fileName: 'terms.pdf', type: 'pdf', state: 'ready' },
+    ])
+    expect(body.modifications).toEqual(before.modifications)
+    const { headers, bytes } = await fileAt(body.documents[0]!.url!)
+    expect([headers.get('content-type'), new TextDecoder().decode(bytes)]).toEqual(['application/pdf', PDF])
+  })
+
+  it('adds HTML, with its words in the form, whatever its name says', async () => {
+    const { body } = await upload(await draft(), HTML, {
+      query: '',
+      fields: { displayName: 'Page', documentType: 'html' },
+      name: 'C:\\temp\\page',
+    })
+    expect(body.documents).toMatchObject([{ displayName: 'Page', fileName: 'page.html', type: 'html' }])
+  })
+
+  it.each([
+    ['a picture', '\x89PNG\r\n', {}, 'neither a PDF nor HTML'],
+    ['plain text', 'Dear Sir', {}, 'neither a PDF nor HTML'],
+    ['nothing', '', {}, 'missing or empty'],
+    ['HTML that is said to be a PDF', HTML, { query: '?displayName=x&documentType=pdf' }, 'the file is html'],
+    ['a file without a name for people', PDF, { query: '?documentType=x' }, 'Say the displayName'],
+    ['a file without its kind', PDF, { query: '?displayName=x' }, 'Say the documentType'],
+  ])('refuses %s', async (_, content, options, message) => {
+    const { status, body } = await upload<Problem>(await draft(), content, options)
+    expect([status, body.message]).toEqual([400, expect.stringContaining(message)])
+  })
+
+  it('refuses a file over 25 MiB and an unknown policy', async () => {
+    const large = new Uint8Array(25 * 1024 * 1024 + 1)
+    large.set(new TextEncoder().encode(PDF))
+    expect((await upload(await draft(), large)).status).toBe(413)
+    expect((await upload('100000000064', PDF)).status).toBe(404)
+  })
+
+  it('a repeat with the same key adds it once', async () => {
+    const policy = await draft()
+    const headers = { 'idempotency-key': `terms-${policy}` }
+    const first = await upload(policy, PDF, { headers })
+    const again = await upload(policy, PDF, { headers })
+    expect([first.status, again.status]).toEqual([200, 200])
+    const { body } = await motor.get<PolicyResponse>(`/policy/${policy}`)
+    expect(body.documents).toHaveLength(1)
+    expect(again.body.documents[0]!.locator).toBe(first.body.documents[0]!.locator)
+    expect((await upload(policy, `${PDF} `, { headers })).status).toBe(409)
+    const { bytes } = await fileAt(first.body.documents[0]!.url!)
+    expect(new TextDecoder().decode(bytes)).toBe(PDF)
+  })
+
+  it('an issued policy takes documents too, a discarded one does not', async () => {
+    const { body } = await motor.createPolicy()
+    await motor.post(`/policy/${body.locator}/issue`)
+    expect((await upload(body.locator, PDF)).status).toBe(200)
+    const discarded = await draft()
+    await motor.post(`/policy/${discarded}/discard`)
+    expect((await upload(discarded, PDF)).status).toBe(409)
+  })
+})
+
+describe('removeDocument', () => {
+  const remove = <Body = PolicyResponse>(policy: string, documentLocator: string) =>
+    motor.post<Body>(`/policy/${policy}/removeDocument`, { documentLocator })
+
+  it('takes an uploaded document away, and its file', async () => {
+    const policy = await draft()
+    const { body } = await upload(policy, PDF)
+    const [document] = body.documents
+    const { status, body: after } = await remove(policy, document!.locator)
+    expect([status, after.documents]).toEqual([200, []])
+    expect((await fileAt(document!.url!)).status).toBe(404)
+  })
+
+  it('refuses what was made by the service, what is not there, and everything once the policy is issued', async () => {
+    const { body: policy } = await motor.createPolicy()
+    const { locator } = (await upload(policy.locator, PDF)).body.documents.at(-1)!
+    const { body } = await motor.get<PolicyResponse>(`/policy/${policy.locator}`)
+    const offer = body.documents.find(one => one.fileName === 'offer.pdf')!
+    expect((await remove<Problem>(policy.locator, offer.locator)).status).toBe(409)
+    expect((await remove<Problem>(policy.locator, 'nothing')).status).toBe(404)
+    await motor.post(`/policy/${policy.locator}/issue`)
+    const refused = await remove<Problem>(policy.locator, locator)
+    expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('is issued')])
+  })
+})
+
+describe('renderPolicyDocument', () => {
+  const render = async (request: object) => {
+    const response = await callApi<string>('POST', '/document/renderPolicyDocument', {
+      token: motor.token,
+      body: request,
+    })
+    return { status: response.status, type: response.headers.get('content-type'), body: response.body }
+  }
+
+  it('renders a template of the configuration as a PDF', async () => {
+    const { body } = await motor.createPolicy()
+    const answer = await render({ policyLocator: body.locator, templateName: 'schedule' })
+    expect([answer.status, answer.type, answer.body.slice(0, 5)]).toEqual([200, 'application/pdf', '%PDF-'])
+  })
+
+  it('renders a text over an invoice as HTML, with exact figures', async () => {
+    const { body: created } = await motor.createPolicy()
+    const { body } = await motor.post(`/policy/${created.locator}/issue`)
+    const [invoice] = (
+      await whenMade(
+        async () => (await motor.get<PolicyResponse>(`/policy/${body.locator}`)).body,
+        one => one.invoices.flatMap(each => each.documents),
+      )
+    ).invoices
+    const answer = await render({
+      policyLocator: body.locator,
+      invoiceLocator: invoice!.locator,
+      type: 'html',
+      template:
+        '{% assign sum = 0 %}{% for one in data.invoice_financials.financial_transactions %}{% unless one.type == "commission" %}{% assign sum = sum | plus: one.amount %}{% endunless %}{% endfor %}{{ sum }} {{ data.invoice_financials.total_due }} {{ data.invoice.display_id }}',
+    })
+    expect(answer.type).toBe('text/html; charset=utf-8')
+    expect(answer.body).toBe(`${invoice!.totalDue} ${invoice!.totalDue} ${invoice!.displayId}`)
+  })
+
+  it('shows what an endorsement changes, field by field', async () => {
+    const { body: created } = await motor.createPolicy()
+    const { body: policy } = await motor.post(`/policy/${created.locator}/issue`)
+    const { body: endorsement } = await motor.post<{ locator: string }>(
+      `/policies/${policy.locator}/endorsements`,
+      {
+        endorsementName: 'change_of_risk',
+        startTimestamp: Number(policy.originalContractStartTimestamp) + 60 * 24 * 3_600_000,
+        fieldValues: { claims_free_years: '3' },
+        state: 'quoted',
+      },
+    )
+    const { fieldValues } = policy.characteristics[0]!
+    const answer = await render({
+      policyLocator: policy.locator,
+      endorsementLocator: endorsement.locator,
+      type: 'html',
+      template:
+        '{{ data.endorsement.name }}:{% for change in data.endorsement.policy_updates.updated_field_values %} {{ change[0] }} {{ change[1].old_value }}>{{ change[1].new_value }} {{ change[1].endorsement_effect }}{% endfor %} {{ data.endorsement.policy_updates.all_field_values.region_class.endorsement_effect }}',
+    })
+    expect(answer.body).toBe(
+      `change_of_risk: claims_free_years ${fieldValues.claims_free_years![0]}>3 updated unchanged`,
+    )
+  })
+
+  it('answers 422 with the line of what fails, and 404 for what is not there', async () => {
+    const { body } = await motor.createPolicy()
+    const of = (request: object) => render({ policyLocator: body.locator, ...request })
+    const failing = await of({ template: 'x\n{{ 1 | divided_by: 0 }}' })
+    expect([failing.status, failing.body]).toMatchObject([
+      422,
+      { code: 'templateFailed', message: expect.stringContaining('preview.template.liquid:2') },
+    ])
+    expect((await of({ template: '{% if %}' })).status).toBe(422)
+    expect((await of({ template: '{% for i in (1..9999999) %}{% endfor %}' })).status).toBe(422)
+    expect((await of({ templateName: 'nothing' })).status).toBe(404)
+    expect((await of({ template: 'x', invoiceLocator: 'nothing' })).status).toBe(404)
+    expect((await of({ template: 'x', templateName: 'schedule' })).status).toBe(400)
+    expect((await of({})).status).toBe(400)
+  })
+})

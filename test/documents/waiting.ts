@@ -1,0 +1,30 @@
+// Documents are made after the answer: tests ask until they are there.
+import { exports } from 'cloudflare:workers'
+import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+
+/** What `read` gives once none of its documents waits; fails after 20 s. */
+export async function whenMade<T>(
+  read: () => Promise<T>,
+  documents: (value: T) => readonly PolicyDocumentResponse[],
+): Promise<T> {
+  for (let turn = 0; ; turn += 1) {
+    const value = await read()
+    const waiting = documents(value).filter(one => one.state === 'draft')
+    if (documents(value).length > 0 && waiting.length === 0) return value
+    if (turn === 200) throw new Error(`Not made in time: ${JSON.stringify(documents(value), null, 2)}`)
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
+
+/** What is at an address of a file. */
+export async function fileAt(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Headers; bytes: Uint8Array }> {
+  const response = await exports.default.fetch(new Request(url, { headers }))
+  return {
+    status: response.status,
+    headers: response.headers,
+    bytes: new Uint8Array(await response.arrayBuffer()),
+  }
+}
