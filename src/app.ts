@@ -1,5 +1,6 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
+import { auxDataRoutes } from './auxdata/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
@@ -14,6 +15,7 @@ import { mount } from './platform/http/mount.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
+import { pluginRoutes } from './plugins/routes.ts'
 import { previewRoutes } from './policies/preview/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { upgradeRoutes } from './policies/upgrade/routes.ts'
@@ -52,6 +54,8 @@ export const ROUTES: readonly Route[] = [
   ...reinstatementRoutes,
   ...lapseRoutes,
   ...billingRoutes,
+  ...auxDataRoutes,
+  ...pluginRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

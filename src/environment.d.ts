@@ -68,9 +68,11 @@ interface __BaseEnv_Env {
 	TENANT_063: D1Database;
 	TENANT_064: D1Database;
 	ANNOUNCEMENTS: Queue;
+	LOADER: WorkerLoader;
 	DOCUMENTS: Queue;
 	ENVIRONMENT: "local";
 	DOMAIN: "bindery.test";
+	PLUGIN_RUNNER: "quickjs";
 	POLICY: DurableObjectNamespace<import("./worker").PolicyObject>;
 	DISPATCHER: DurableObjectNamespace<import("./worker").DispatcherObject>;
 }
@@ -86,7 +88,7 @@ type StringifyValues<EnvType extends Record<string, unknown>> = {
 	[Binding in keyof EnvType]: EnvType[Binding] extends string ? EnvType[Binding] : string;
 };
 declare namespace NodeJS {
-	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "ENVIRONMENT" | "DOMAIN">> {}
+	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "ENVIRONMENT" | "DOMAIN" | "PLUGIN_RUNNER">> {}
 }
 declare module "*.ttf" {
 	const value: ArrayBuffer;

@@ -41,6 +41,15 @@ CREATE TABLE `account` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `account_username` ON `account` (`username`);--> statement-breakpoint
+CREATE TABLE `aux_data` (
+	`locator` text NOT NULL,
+	`key` text NOT NULL,
+	`value` text NOT NULL,
+	`ui_type` text NOT NULL,
+	`updated_at` integer NOT NULL,
+	PRIMARY KEY(`locator`, `key`)
+);
+--> statement-breakpoint
 CREATE TABLE `installment` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,
@@ -231,6 +240,23 @@ CREATE TABLE `policy_medium` (
 	PRIMARY KEY(`policy_locator`, `locator`)
 );
 --> statement-breakpoint
+CREATE TABLE `plugin_log` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`at` integer NOT NULL,
+	`plugin` text NOT NULL,
+	`path` text NOT NULL,
+	`product_name` text NOT NULL,
+	`config_version` integer NOT NULL,
+	`policy_locator` text,
+	`request_id` text NOT NULL,
+	`username` text NOT NULL,
+	`failure` text,
+	`lines` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `plugin_log_created` ON `plugin_log` (`created_at`,`locator`);--> statement-breakpoint
+CREATE INDEX `plugin_log_at` ON `plugin_log` (`at`);--> statement-breakpoint
 CREATE TABLE `cancellation` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,

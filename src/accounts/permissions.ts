@@ -27,6 +27,7 @@ export const PERMISSION_GROUPS = {
   transactions: { area: 'policyData', actions: ['read', 'list'] },
   calculations: { area: 'policyData', actions: ['check'] },
   auxdata: { area: 'policyData', actions: ['read', 'write', 'delete'] },
+  lambda: { area: 'policyData', actions: ['execute'] },
   media: { area: 'policyData', actions: ['read', 'update'] },
   reports: { area: 'policyData', actions: ['read', 'create'] },
   claims: { area: 'policyData', actions: ['read', 'list', 'write'] },
@@ -44,6 +45,7 @@ export const PERMISSION_GROUPS = {
   secrets: { area: 'administration', actions: ['read', 'write'] },
   users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
   migration: { area: 'administration', actions: ['read', 'list', 'write'] },
+  plugins: { area: 'administration', actions: ['read'] },
   tenants: { area: 'administration', actions: ['clock'] },
 } as const satisfies Record<string, { area: Area; actions: readonly string[] }>
 

@@ -1,7 +1,7 @@
 import type { ArchiveFile } from './archive/read.ts'
 import { type FileIndex, indexFiles } from './check/file-index.ts'
 import { checkLeftOver } from './check/left-over.ts'
-import { checkRequires } from './check/product/plugins.ts'
+import { checkRequires, checkScripts } from './check/product/plugins.ts'
 import { compileProduct } from './check/product/product.ts'
 import type { LiquidCheck } from './check/product/templates.ts'
 import { openReport, type Report } from './check/report.ts'
@@ -59,6 +59,7 @@ export function compileConfiguration(
       tenantTables: tables.ofTenant,
     }),
   )
+  checkScripts(scripts, products, report)
   const configuration: Configuration = {
     ...settings,
     paymentFields,

@@ -2,6 +2,7 @@
 
 import { Refusal } from '../platform/errors.ts'
 import type { EndorsementLocator } from '../platform/locators.ts'
+import type { TransactionNames } from '../plugins/contract.ts'
 import type {
   ConflictHandling,
   Endorsement,
@@ -230,9 +231,9 @@ export async function carriedOut(
   const result = await applied(before, endorsement, loaded, attempt)
   assertContent(result, loaded, attempt, true)
   const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
-  const priced = pricedEndorsement(result, context)
+  const priced = await pricedEndorsement(result, context)
   const underwriting: UnderwritingResult =
-    personsDecision(before, endorsement) ?? underwriteQuote(priced.aggregate, result.quote, context)
+    personsDecision(before, endorsement) ?? (await underwriteQuote(priced.aggregate, result.quote, context))
   return { ...priced, underwriting }
 }
 
@@ -289,6 +290,14 @@ function assertContent(
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 
+/** What plugins are told of it. */
+const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
+  [`${kind}Locator`]: String(locator),
+  ...(changes.newPaymentScheduleName !== undefined && {
+    newPaymentScheduleName: changes.newPaymentScheduleName,
+  }),
+})
+
 /** Templates see the policy as it will be when the endorsement is issued. */
 const contextOf = (
   { modification }: Endorsed,
@@ -297,7 +306,8 @@ const contextOf = (
   attempt: Attempt,
 ): RatingContext => ({
   ...ratingContext(loaded, attempt),
-  operation: modification.kind === 'renewal' ? 'renewal' : 'endorsement',
+  operation: endorsement.kind,
+  transaction: transactionOf(endorsement),
   project: (current, quote) =>
     policyResponse(
       { ...current, policy: policyOnIssue(current, endorsement) },

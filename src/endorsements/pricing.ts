@@ -6,31 +6,34 @@ import { lineOf, withIssued } from '../policies/fold/line.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
 import { endOfRun } from '../policies/fold/run-end.ts'
 import { PerilRating } from '../rating/peril-rating.ts'
+import { pluginRates } from '../rating/plugin-rates.ts'
 import { standardFees } from '../rating/rate.ts'
 import { Rater, type RatingContext } from '../rating/rater.ts'
 import type { Endorsed } from './effect.ts'
 
 /** Rates the new runs that have no price; what goes on without repricing got its share of the old one. */
-export function pricedEndorsement(
+export async function pricedEndorsement(
   { aggregate, modification, quote }: Endorsed,
   context: RatingContext,
-): Carried {
-  const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context)
+): Promise<Carried> {
+  const unpriced = [...aggregate.perilRuns.values()].filter(
+    run => run.madeBy === modification.locator && run.price === undefined,
+  )
+  const rates = await pluginRates(aggregate, quote, unpriced, context)
+  const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context, rates)
   const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
   // What was taken back made runs and cuts too; they count for nothing.
   const line = lineOf(aggregate, quote, withIssued(modification.locator))
   const counted = new Set(line.map(step => step.modification.locator))
-  const priced = [...aggregate.perilRuns.values()]
-    .filter(run => run.madeBy === modification.locator && run.price === undefined)
-    .map((run): PerilRun => {
-      const peril = aggregate.perils.get(run.perilLocator)!
-      const exposure = aggregate.exposures.get(peril.exposureLocator)!
-      const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
-      const exposureRun = [...aggregate.exposureRuns.values()].findLast(
-        one => one.exposureLocator === exposure.locator && covers(one, run.start, counted),
-      )!
-      return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
-    })
+  const priced = unpriced.map((run): PerilRun => {
+    const peril = aggregate.perils.get(run.perilLocator)!
+    const exposure = aggregate.exposures.get(peril.exposureLocator)!
+    const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
+    const exposureRun = [...aggregate.exposureRuns.values()].findLast(
+      one => one.exposureLocator === exposure.locator && covers(one, run.start, counted),
+    )!
+    return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
+  })
   const rated = { ...aggregate, perilRuns: withRecords(aggregate.perilRuns, priced) }
   // Standard fees belong to a term: a renewal has its own, an endorsement none (brief 3.3).
   const term = { start: modification.effectiveAt, end: modification.policyEnd }

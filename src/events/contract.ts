@@ -10,7 +10,7 @@ import {
   Text,
   Timestamp,
 } from '../platform/wire.ts'
-import { EVENT_TYPES, eventTypes } from './types.ts'
+import { CUSTOM_EVENT_TYPE, EVENT_TYPES, eventTypes } from './types.ts'
 
 export const EventStreamQuery = z.object({
   startTimestamp: OptionalTimestamp.openapi({ description: 'Events from this time on.' }),
@@ -24,9 +24,13 @@ export const EventStreamQuery = z.object({
 })
 export type EventStreamQuery = z.infer<typeof EventStreamQuery>
 
-const StreamedType = z
-  .enum(eventTypes)
-  .openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES) })
+const StreamedType = z.union([
+  z.enum(eventTypes).openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES) }),
+  z
+    .string()
+    .regex(CUSTOM_EVENT_TYPE)
+    .openapi('CustomEventType', { description: 'A type of a plugin’s own making.' }),
+])
 
 /** Flat: policyholderLocator, policyLocator and productName where they exist, and what the type adds. */
 export const EventStreamData = z.record(Text, Text).openapi('EventStreamData')

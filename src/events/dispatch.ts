@@ -4,6 +4,7 @@ import { earliestJob } from '../documents/job/store.ts'
 import { noCalls } from '../platform/calls.ts'
 import { type ShardName, shardDatabase, tenantOfShard } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
+import { purgeLogs } from '../plugins/logs.ts'
 import { deliverDue } from './delivery/deliver.ts'
 import { earliestDelivery } from './delivery/store.ts'
 import { nextPurge, purgeWrites } from './purge.ts'
@@ -25,8 +26,9 @@ export async function workOff(env: Env, name: ShardName): Promise<Instant | unde
   await deliverDue(env, tenant, name.shard, calls)
   const database = shardDatabase(env, tenant, name.shard, calls)
   const at = now()
-  const [, due] = await database.batch([
+  const [, , due] = await database.batch([
     purgeWrites(database, at),
+    purgeLogs(database, at),
     database.build.all<Due>(
       sql`select ${earliestTimer} as timer, ${earliestDelivery} as delivery, ${nextPurge(at)} as purge, ${earliestJob} as job`,
     ),

@@ -6,11 +6,11 @@ import { newUuid, type PolicyLocator, type Uuid } from '../platform/locators.ts'
 import { tenantNow } from '../platform/tenancy.ts'
 import { later } from '../platform/time.ts'
 import { deliveries, events, webhooks } from './tables.ts'
-import type { EventType } from './types.ts'
+import type { CustomEventType, EventType } from './types.ts'
 
 /** What happened, before it has a place in the stream. `data` is a flat map of texts (brief 9). */
 export type NewEvent = {
-  type: EventType
+  type: EventType | CustomEventType
   data: Record<string, string>
   policyholderLocator?: Uuid
   policyLocator?: PolicyLocator

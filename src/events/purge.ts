@@ -5,6 +5,8 @@ import { KEEP_WRITES_MS } from '../platform/commit.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { writes } from '../platform/tables.ts'
 import type { Instant } from '../platform/time.ts'
+import { KEEP_LOGS_MS } from '../plugins/logs.ts'
+import { pluginLogs } from '../plugins/tables.ts'
 
 /** Rows deleted in one go. */
 const MOST_PURGED = 1_000
@@ -19,9 +21,10 @@ export const purgeWrites = (database: Database, at: Instant): Query =>
   )
 
 /**
- * When to purge again, as SQL for one value: at once when more writes are too old at `at`, else when the oldest
- * will be, at most once a day; null when there is none.
+ * When to purge again, as SQL for one value: at once when more writes or logs of plugins are too old at `at`, else when
+ * the oldest will be, at most once a day; null when there is none.
  */
 export const nextPurge = (at: Instant): SQL => sql`(
-  select iif(min(at) <= ${at - KEEP_WRITES_MS}, ${at}, max(min(at) + ${KEEP_WRITES_MS}, ${at + DAY_MS}))
-  from ${writes})`
+  select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
+    select min(at) + ${KEEP_WRITES_MS} as due from ${writes}
+    union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}) where due is not null)`

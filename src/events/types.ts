@@ -88,10 +88,19 @@ export const eventTypes = Object.keys(EVENT_TYPES) as [EventType, ...EventType[]
 
 export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
 
+/** A type of a plugin's own making. */
+export type CustomEventType = `custom.${string}`
+
+export const CUSTOM_EVENT_TYPE = /^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/
+
+export const isCustomEventType = (type: string): type is CustomEventType => CUSTOM_EVENT_TYPE.test(type)
+
 /** Whether events of `type` go to a subscription of `pattern`: the type itself, or `policy.*` for all below. */
 export const matchesEventType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
 
+const CUSTOM_EVENT_PATTERN = /^custom(\.[A-Za-z0-9_-]{1,60}){0,3}\.(\*|[A-Za-z0-9_-]{1,60})$/
+
 /** Whether a subscription of `pattern` can ever receive an event. */
 export const isEventTypePattern = (pattern: string): boolean =>
-  eventTypes.some(type => matchesEventType(pattern, type))
+  eventTypes.some(type => matchesEventType(pattern, type)) || CUSTOM_EVENT_PATTERN.test(pattern)

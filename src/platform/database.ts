@@ -76,7 +76,7 @@ export function openDatabase(client: D1Database, calls: Calls): Database {
 const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
 /** Characters of JSON in one bound parameter; D1 takes 2 MB. */
-const LARGEST_PARAMETER = 900_000
+export const LARGEST_PARAMETER = 900_000
 
 type Insertion = { columns: SQLiteColumn[]; before: SQL; after: SQL }
 

@@ -62,6 +62,13 @@ export const ERROR_KINDS = {
     api: 3008,
     about: 'An amount is larger than the service keeps.',
   },
+  pluginFailed: {
+    status: 422,
+    api: 3020,
+    about: 'A plugin of the configuration failed, or answered nonsense.',
+  },
+  pluginLimit: { status: 422, api: 3021, about: 'A plugin of the configuration passed a limit.' },
+  pluginRefused: { status: 409, api: 3022, about: 'A plugin refused; its message says why.' },
   policyholderValidation: {
     status: 400,
     api: 3006,

@@ -2,6 +2,7 @@
 import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
+import type { PluginSession } from '../plugins/session.ts'
 import type { RatingContext } from '../rating/rater.ts'
 import type { PolicyAggregate, Quote } from './aggregate.ts'
 import type { ReportedProblems } from './draft/request.ts'
@@ -14,6 +15,8 @@ export type Attempt = {
   now: Instant
   supply: LocatorSupply
   digits(count: number): Promise<LocatorSupply>
+  /** Where plugins are called; absent where none is to be, as for products that have none. */
+  plugins?: PluginSession
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
@@ -35,6 +38,12 @@ export function ratingContext(
     lookup: configuration.lookup(product.name),
     project: (current, quote) => policyResponse(current, product, { summarizeQuotes: false }, quote),
     unread: unread !== undefined,
+    callPlugin: async (name, ...given) => {
+      if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
+      const { locator, configVersion } = aggregate.policy
+      const subject = { configuration, configVersion, product, policyLocator: String(locator) }
+      return await attempt.plugins.call(subject, name, given)
+    },
   }
 }
 

@@ -74,7 +74,7 @@ async function completed(
   if (policyState(aggregate) === 'created')
     assertValid(aggregate, selectedQuote(aggregate), loaded, attempt, finalize, reported)
   if (!finalize) return draft
-  const finalized = planFinalization(aggregate, ratingContext(loaded, attempt))
+  const finalized = await planFinalization(aggregate, ratingContext(loaded, attempt))
   return chain(draft, finalized, await billOnAcceptance(finalized.aggregate, loaded, attempt))
 }
 
@@ -88,21 +88,25 @@ export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
   planDiscard(loaded.aggregate, attempt.now)
 
 /** The price of the selected quote: as stored, or of a valid draft as it would be now (nothing is stored). */
-export function decidePrice(loaded: Loaded, attempt: Attempt): PolicyPriceResponse {
+export async function decidePrice(loaded: Loaded, attempt: Attempt): Promise<PolicyPriceResponse> {
   const quote = selectedQuote(loaded.aggregate)
-  return policyPriceResponse(policyView(pricedNow(loaded, quote, attempt), quote, loaded.product, isIssued))
+  const priced = await pricedNow(loaded, quote, attempt)
+  return policyPriceResponse(policyView(priced, quote, loaded.product, isIssued))
 }
 
 /** The underwriting result: as stored, or of a valid draft as it would be now (nothing is stored). */
-export function decideUnderwriting(loaded: Loaded, attempt: Attempt): AutomatedUnderwritingResultResponse {
+export async function decideUnderwriting(
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<AutomatedUnderwritingResultResponse> {
   const quote = selectedQuote(loaded.aggregate)
   const result =
     quote.underwriting ??
-    underwriteQuote(pricedNow(loaded, quote, attempt), quote, ratingContext(loaded, attempt))
+    (await underwriteQuote(await pricedNow(loaded, quote, attempt), quote, ratingContext(loaded, attempt)))
   return underwritingResponse(result)
 }
 
-function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): PolicyAggregate {
+async function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): Promise<PolicyAggregate> {
   const { aggregate } = loaded
   if (quoteParts(aggregate, quote).modification.premiumChange !== undefined) return aggregate
   if (quote.state !== 'draft')
@@ -111,5 +115,5 @@ function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): PolicyAggreg
       `Policy ${aggregate.policy.locator} is ${policyState(aggregate)} and was never priced.`,
     )
   assertValid(aggregate, quote, loaded, attempt, true)
-  return priceQuote(aggregate, quote, ratingContext(loaded, attempt))
+  return await priceQuote(aggregate, quote, ratingContext(loaded, attempt))
 }

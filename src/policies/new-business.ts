@@ -50,7 +50,7 @@ export function planUpdate(
 }
 
 /** Finalize = quote and accept the selected quote (brief 1.2). Its data is valid. */
-export function planFinalization(before: PolicyAggregate, context: RatingContext): Planned {
+export async function planFinalization(before: PolicyAggregate, context: RatingContext): Promise<Planned> {
   assertPolicyAllows(before, 'finalize')
   const { policyholder, now } = context
   if (!policyholder.completed)
@@ -59,7 +59,7 @@ export function planFinalization(before: PolicyAggregate, context: RatingContext
       `Policyholder '${policyholder.locator}' is not completed; update it with completed=true, then finalize.`,
     )
   const selected = selectedQuote(before)
-  const quoting = selected.state === 'draft' ? planQuoting(before, selected, context) : undefined
+  const quoting = selected.state === 'draft' ? await planQuoting(before, selected, context) : undefined
   const quoted = selectedQuote(quoting?.aggregate ?? before)
   const accepting =
     quoted.state === 'quoted' ? planAcceptance(quoting?.aggregate ?? before, quoted, now) : undefined

@@ -71,7 +71,7 @@ export async function decideQuote(
     }
     case 'quote': {
       assertValid(aggregate, quote, loaded, attempt, true)
-      return answered(planQuoting(aggregate, quote, ratingContext(loaded, attempt)))
+      return answered(await planQuoting(aggregate, quote, ratingContext(loaded, attempt)))
     }
     case 'accept': {
       assertCompleted(loaded)

@@ -89,10 +89,14 @@ export function planQuoteUpdate(
 }
 
 /** Prices, underwrites and locks the quote; its data is valid. Payments are planned when it is quoted. */
-export function planQuoting(before: PolicyAggregate, draft: Quote, context: RatingContext): Planned {
+export async function planQuoting(
+  before: PolicyAggregate,
+  draft: Quote,
+  context: RatingContext,
+): Promise<Planned> {
   assertQuoteAllows(draft, 'quote')
-  const priced = priceQuote(before, draft, context)
-  return decided(priced, draft, underwriteQuote(priced, draft, context), context)
+  const priced = await priceQuote(before, draft, context)
+  return decided(priced, draft, await underwriteQuote(priced, draft, context), context)
 }
 
 /** A person's decision in place of underwriting's, with a note of its own. */

@@ -1,6 +1,7 @@
 // Rates one peril over one run: its premium, commissions and taxes by the scripts of the configuration.
 import type { PerilDefinition, ProductDefinition } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
+import type { Uuid } from '../platform/locators.ts'
 import { money, zero } from '../platform/money.ts'
 import { months } from '../platform/time.ts'
 import type {
@@ -14,6 +15,7 @@ import type {
   PolicySegment,
   Tax,
 } from '../policies/aggregate.ts'
+import type { RecordedRates } from './plugin-rates.ts'
 import type { Rater, RatingContext } from './rater.ts'
 import { scaled } from './scale.ts'
 import { exposureRunData, perilRunData, policySegmentData } from './template-data.ts'
@@ -32,12 +34,20 @@ export class PerilRating {
   readonly #rater: Rater
   readonly #aggregate: PolicyAggregate
   readonly #context: RatingContext
+  readonly #rates: ReadonlyMap<Uuid, RecordedRates> | undefined
   readonly #data = new WeakMap<object, object>()
 
-  constructor(rater: Rater, aggregate: PolicyAggregate, context: RatingContext) {
+  /** `rates` are those that a plugin gave; then no premium template is asked. */
+  constructor(
+    rater: Rater,
+    aggregate: PolicyAggregate,
+    context: RatingContext,
+    rates?: ReadonlyMap<Uuid, RecordedRates>,
+  ) {
     this.#rater = rater
     this.#aggregate = aggregate
     this.#context = context
+    this.#rates = rates
   }
 
   /** The run's price. Refuses (422) when a script fails, or gives an amount that is too large to keep. */
@@ -54,7 +64,8 @@ export class PerilRating {
   #price({ run, peril, exposure, segment, exposureRun }: Rateable, definition: PerilDefinition): PerilPrice {
     const { product, timeZone, operation } = this.#context
     const { currency } = this.#aggregate.policy
-    if (!definition.premium)
+    const given = this.#rates?.get(run.locator)
+    if (!given && !definition.premium)
       throw new Refusal(
         'templateFailed',
         `Peril '${peril.name}' of '${exposure.name}' has no premium template; add ${peril.name}.premium.liquid and deploy.`,
@@ -70,10 +81,12 @@ export class PerilRating {
     }
     const runMonths = months(run.start, run.end, timeZone)
     const nothing = { month: '0', amount: zero(currency) }
-    const rated = this.#rater.run(definition.premium, {
-      ...shared,
-      peril_characteristics: perilRunData(peril, run, definition.fields),
-    })
+    const rated =
+      given ??
+      this.#rater.run(definition.premium!, {
+        ...shared,
+        peril_characteristics: perilRunData(peril, run, definition.fields),
+      })
     const price: PerilPrice = {
       premium: scaled(rated.premium, runMonths, currency) ?? nothing,
       technicalPremium: scaled(rated.technicalPremium, runMonths, currency),

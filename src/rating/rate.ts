@@ -1,5 +1,5 @@
-// Prices and underwrites by the templates of the configuration: perils with their taxes, standard fees, then the
-// decision (docs/design.md, section 4).
+// Prices and underwrites by the templates of the configuration, or by its plugins, which win over them: perils with
+// their taxes, standard fees, then the decision (docs/design.md, section 4).
 import { Refusal } from '../platform/errors.ts'
 import { money, sum } from '../platform/money.ts'
 import type { Span } from '../platform/time.ts'
@@ -14,17 +14,20 @@ import {
 } from '../policies/aggregate.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { PerilRating } from './peril-rating.ts'
+import { pluginRates } from './plugin-rates.ts'
+import { pluginDecision } from './plugin-underwriting.ts'
 import { Rater, type RatingContext } from './rater.ts'
 
 /** The quote with every peril priced and its standard fees; what was priced before is replaced. */
-export function priceQuote(
+export async function priceQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
   context: RatingContext,
-): PolicyAggregate {
+): Promise<PolicyAggregate> {
   const { modification, segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   const exposureRunOf = new Map(exposureRuns.map(run => [run.exposureLocator, run]))
-  const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context)
+  const rates = await pluginRates(aggregate, quote, perilRuns, context)
+  const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context, rates)
   const priced = perilRuns.map((run): PerilRun => {
     const peril = aggregate.perils.get(run.perilLocator)!
     const exposure = aggregate.exposures.get(peril.exposureLocator)!
@@ -82,13 +85,15 @@ export function standardFees(
 
 /**
  * The decision on a priced quote (brief 5.4): a guidelines file that sets nothing decides `none`; without a
- * file everything is accepted.
+ * file everything is accepted. A plugin decides in its place.
  */
-export function underwriteQuote(
+export async function underwriteQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
   context: RatingContext,
-): UnderwritingResult {
+): Promise<UnderwritingResult> {
+  const decided = await pluginDecision(aggregate, quote, context)
+  if (decided) return decided
   const { underwriting } = context.product
   if (!underwriting) return { decision: 'accept', notes: [], at: context.now }
   const { decision, notes } = new Rater(aggregate, quote, context).run(underwriting, {

@@ -4,6 +4,8 @@ import type { ProductDefinition, TemplateSource } from '../configuration/configu
 import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant, TimeZone } from '../platform/time.ts'
+import type { TransactionNames } from '../plugins/contract.ts'
+import type { PluginCaller } from '../plugins/functions.ts'
 import type { PolicyAggregate, Quote } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
@@ -30,6 +32,10 @@ export type RatingContext = {
   project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
   /** Exposures of the policy were not read: what takes all of them is not in its answer. */
   unread: boolean
+  /** Calls a plugin of the product. */
+  callPlugin: PluginCaller
+  /** What plugins are told of the transaction that is rated; of new business they are told its quote. */
+  transaction?: TransactionNames
 }
 
 /** Renders templates over one aggregate; `data.policy` and `data.policyholder` are made when first read. */

@@ -46,7 +46,7 @@ export async function decideReinstatement(
       { product, now, supply },
     )
     if (!issue) return { planned: created, reinstatement: reinstatement.locator }
-    const accepted = acceptance(created.aggregate, reinstatement, loaded, attempt, supply)
+    const accepted = await acceptance(created.aggregate, reinstatement, loaded, attempt, supply)
     const issued = planReinstatementIssue(
       accepted.aggregate,
       reinstatementOf(accepted.aggregate, reinstatement.locator),
@@ -61,7 +61,7 @@ export async function decideReinstatement(
       return answered(planReinstatementUpdate(aggregate, reinstatement, termsOf(operation.request), now))
     case 'accept': {
       const supply = await attempt.digits(2)
-      return answered(acceptance(aggregate, reinstatement, loaded, attempt, supply))
+      return answered(await acceptance(aggregate, reinstatement, loaded, attempt, supply))
     }
     case 'issue':
       return answered(planReinstatementIssue(aggregate, reinstatement, { product, now }))
@@ -73,14 +73,14 @@ export async function decideReinstatement(
 }
 
 /** Accepts it, if underwriting does. */
-function acceptance(
+async function acceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
   loaded: Loaded,
   attempt: Attempt,
   supply: LocatorSupply,
-): Planned {
-  const underwriting = underwritten(loaded, attempt)
+): Promise<Planned> {
+  const underwriting = await underwritten(loaded, attempt)
   const accepted = planReinstatementAcceptance(before, reinstatement, underwriting, {
     now: attempt.now,
     supply,
@@ -106,7 +106,7 @@ export async function foreseenReinstatement(
   const { reinstatement, ...created } = planReinstatementCreation(aggregate, of, termsOf(request), context)
   const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
-  const underwriting = underwritten(loaded, attempt)
+  const underwriting = await underwritten(loaded, attempt)
   const accepted = planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, context)
   const asAccepted = reinstatementOf(accepted.aggregate, locator)
   const issued = planReinstatementIssue(accepted.aggregate, asAccepted, context)
@@ -119,7 +119,7 @@ const termsOf = ({
 }: ReinstatementUpdateRequest) => ({ effectiveAt, deadlineAt })
 
 /** What the guidelines say of taking the policy back (brief 1.6). */
-const underwritten = (loaded: Loaded, attempt: Attempt): UnderwritingResult =>
+const underwritten = (loaded: Loaded, attempt: Attempt): Promise<UnderwritingResult> =>
   underwriteQuote(loaded.aggregate, boundQuote(loaded.aggregate), {
     ...ratingContext(loaded, attempt),
     operation: 'reinstatement',

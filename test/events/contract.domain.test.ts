@@ -18,7 +18,7 @@ test('the stream has the 74 types of the contract, and of its own those of docum
   const own = ['invoice.writtenOff', 'document.ready', 'document.failed']
   expect(eventTypes.filter(type => !own.includes(type))).toHaveLength(74)
   expect(eventTypes).toEqual(expect.arrayContaining(own))
-  expect(Event.shape.type.options).toEqual(eventTypes)
+  expect(Event.shape.type.options[0].options).toEqual(eventTypes)
 })
 
 test('a subscription is a type, or all types below a prefix', () => {
@@ -29,6 +29,14 @@ test('a subscription is a type, or all types below a prefix', () => {
   expect(isEventTypePattern('policy.quote.*')).toBe(true)
   expect(isEventTypePattern('policy.sold')).toBe(false)
   expect(isEventTypePattern('*')).toBe(false)
+})
+
+test('plugins have types of their own, all below custom', () => {
+  for (const pattern of ['custom.rate.referred', 'custom.*', 'custom.rate.*'])
+    expect(isEventTypePattern(pattern)).toBe(true)
+  for (const pattern of ['custom', 'custom.', 'custom..a', 'customs.*', 'custom.a.*.b'])
+    expect(isEventTypePattern(pattern)).toBe(false)
+  expect(matchesEventType('custom.*', 'custom.rate.referred')).toBe(true)
 })
 
 test('the stream is read from digits in the query', () => {

@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as accounts from '../../src/accounts/contract.ts'
+import * as auxData from '../../src/auxdata/contract.ts'
 import * as billing from '../../src/billing/contract.ts'
 import * as cancellations from '../../src/cancellations/contract.ts'
 import * as configuration from '../../src/configuration/contract.ts'
@@ -12,6 +13,7 @@ import * as events from '../../src/events/contract.ts'
 import * as webhooks from '../../src/events/contract-webhook.ts'
 import * as lapses from '../../src/lapses/contract.ts'
 import * as errors from '../../src/platform/error-contract.ts'
+import * as pluginLogs from '../../src/plugins/contract-log.ts'
 import * as cancel from '../../src/policies/contract/cancel.ts'
 import * as characteristics from '../../src/policies/contract/characteristics.ts'
 import * as coverage from '../../src/policies/contract/coverage.ts'
@@ -34,7 +36,7 @@ const exported: [string, z.ZodType][] = [
   ...[accounts, billing, configuration, documents, events, webhooks, errors],
   ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
   ...[cancel, coverage, fees, snapshots, priceChanges],
-  ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses],
+  ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )

@@ -207,11 +207,12 @@ for (const example of EXAMPLES)
               const [action, run] = actions[one.kind]
               const allowed = allowedActions(POLICY_TRANSITIONS, policyState(current)).includes(action)
               try {
-                const preview = action === 'finalize' && allowed ? decidePrice(loaded, attempt()) : undefined
+                const preview =
+                  action === 'finalize' && allowed ? await decidePrice(loaded, attempt()) : undefined
                 const { aggregate } = await run()
                 expect(allowed).toBe(true)
                 if (preview) {
-                  const recorded = decidePrice({ ...loaded, aggregate }, attempt())
+                  const recorded = await decidePrice({ ...loaded, aggregate }, attempt())
                   expect(recorded.total).toBe(preview.total)
                   expect(recorded.grossPremium).toBe(
                     toNumber(quoteParts(aggregate, selectedQuote(aggregate)).modification.premiumChange!),

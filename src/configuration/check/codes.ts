@@ -36,6 +36,8 @@ export const findingCodes = {
   unknownConditionField: 'A condition names a field that does not exist beside it.',
   circularConditions: 'Conditions of fields go round in a circle.',
   conditionNeverHolds: 'A condition asks for a value that the field never has.',
+  pluginNotCalled: 'A plugin is switched on that the service does not call yet.',
+  badScript: 'A script does not parse.',
   missingTable: 'A table that is named does not exist.',
   notALookupTable: 'A table that a script looks up in lacks the header key,value.',
   badTable: 'A CSV file does not parse.',

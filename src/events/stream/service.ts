@@ -2,7 +2,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import type { Event, EventPageResponse, EventStreamQuery } from '../contract.ts'
-import { type EventType, isEventType } from '../types.ts'
+import { type EventType, isCustomEventType, isEventType } from '../types.ts'
 import { mergeShards } from './merge.ts'
 import { eventsAfter } from './store.ts'
 import { type Reading, readToken, writeToken } from './token.ts'
@@ -70,7 +70,7 @@ function readingOf(query: EventStreamQuery, { env, tenant }: RequestContext): Re
 
 /** A type that is never written would read as one of which nothing has happened yet. */
 function checkType(type: string): void {
-  if (isEventType(type)) return
+  if (isEventType(type) || isCustomEventType(type)) return
   throw new Refusal(
     'invalidParameter',
     `'eventType' names '${type}', which is no type of event; name one in full, as 'policy.issue'. GET /openapi.json lists them at EventType.`,

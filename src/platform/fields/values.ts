@@ -1,4 +1,4 @@
-import { isLongerThan } from '../characters.ts'
+import { isLongerThan, isStorable } from '../characters.ts'
 import { decimal } from '../money.ts'
 import { type FieldError, fieldError } from './errors.ts'
 
@@ -17,15 +17,12 @@ export const ALL_VALUES = 'fieldValues'
 export const valuesOf = (values: FieldValues, name: string): readonly string[] =>
   Object.hasOwn(values, name) ? (values[name] ?? []) : []
 
-/** SQLite text holds neither lone surrogates nor NUL. */
-const storable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
-
 /** Why a field cannot bear the name, whatever the configuration says; undefined when it can. */
 export function nameProblem(name: string): FieldError | undefined {
   if (name === '') return fieldError(name, 'INVALID_FIELD', 'has no name; name the field or leave it out')
   // Assigning to it would change the object's prototype instead of adding an entry.
   if (name === '__proto__') return fieldError(name, 'INVALID_FIELD', 'is not a name for a field; remove it')
-  if (isLongerThan(name, LARGEST_NAME_LENGTH) || !storable(name))
+  if (isLongerThan(name, LARGEST_NAME_LENGTH) || !isStorable(name))
     return fieldError(name, 'INVALID_FIELD', 'is not known; remove it or check its spelling')
   return undefined
 }
@@ -58,7 +55,7 @@ function readField(name: string, wire: unknown): string[] | FieldError {
         'INVALID_VALUE',
         `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`,
       )
-    if (!storable(text))
+    if (!isStorable(text))
       return fieldError(
         name,
         'INVALID_VALUE',

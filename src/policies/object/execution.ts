@@ -49,6 +49,7 @@ import {
 import { takeLocators } from '../../platform/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
+import { PluginSessions } from '../../plugins/sessions.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import { decideQuote, type QuoteOperation } from '../../quotes/decision.ts'
@@ -103,16 +104,21 @@ export async function execute(
   message: PolicyMessage,
   memory: PolicyMemory,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  const database = shardDatabase(context.env, context.tenant, shardOfDigits(message.locator), context.calls)
+  const shard = shardOfDigits(message.locator)
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const plugins = new PluginSessions({ context, database, shard }, message.locator)
   try {
-    return await attemptTwice(context, database, message, memory)
+    return await attemptTwice(context, database, message, memory, plugins)
   } catch (problem) {
     forget(memory)
     // A repeat of what was done is answered as it was then, even where the state now forbids it.
     if (!(problem instanceof Refusal)) throw problem
     const earlier = await storedAnswer(context, database)
     if (earlier) return earlier
+    if (!SHOWN_ONLY.has(message.operation.kind)) await plugins.tellOfFailure()
     throw problem
+  } finally {
+    plugins.keepLogs()
   }
 }
 
@@ -125,16 +131,17 @@ async function attemptTwice(
   database: Database,
   message: PolicyMessage,
   memory: PolicyMemory,
+  plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const fromMemory = memory.loaded !== undefined
   try {
-    return await attempt(context, database, message, memory)
+    return await attempt(context, database, message, memory, plugins)
   } catch (problem) {
     if (!(problem instanceof GuardTripped || (problem instanceof Refusal && fromMemory))) throw problem
   }
   forget(memory)
   try {
-    return await attempt(context, database, message, memory)
+    return await attempt(context, database, message, memory, plugins)
   } catch (problem) {
     if (!(problem instanceof GuardTripped)) throw problem
     throw new Refusal(
@@ -158,13 +165,14 @@ async function attempt(
   database: Database,
   message: PolicyMessage,
   memory: PolicyMemory,
+  plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const part = partFor(message.operation)
   try {
-    return await attemptOn(part, context, database, message, memory)
+    return await attemptOn(part, context, database, message, memory, plugins)
   } catch (problem) {
     if (!(problem instanceof NeedsWholePolicy)) throw problem
-    return await attemptOn(undefined, context, database, message, memory)
+    return await attemptOn(undefined, context, database, message, memory, plugins)
   }
 }
 
@@ -180,11 +188,18 @@ async function attemptOn(
   database: Database,
   { locator, operation }: PolicyMessage,
   memory: PolicyMemory,
+  plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const shard = shardOfDigits(locator)
   const digits = async (count: number): Promise<LocatorSupply> =>
     locatorSupply(shard, count === 0 ? [] : await takeLocators(context, shard, count))
-  const attemptWith = (supply: LocatorSupply): Attempt => ({ now: context.now, supply, digits })
+  const session = plugins.begin()
+  const attemptWith = (supply: LocatorSupply): Attempt => ({
+    now: context.now,
+    supply,
+    digits,
+    plugins: session,
+  })
 
   if (operation.kind === 'create') {
     const ground = await loadGround(context, database, operation.request)
@@ -197,6 +212,7 @@ async function attemptOn(
       attempt: creation,
       answer: policyAnswer(operation),
       subject: String(locator),
+      plugins,
     })
   }
 
@@ -221,6 +237,7 @@ async function attemptOn(
       attempt: plain,
       answer,
       subject,
+      plugins,
     })
   switch (operation.kind) {
     case 'update': {
@@ -303,6 +320,7 @@ async function attemptOn(
         attempt: plain,
         answer: () => json(answer),
         subject: String(locator),
+        plugins,
       })
     }
     case 'invoice': {
@@ -322,11 +340,11 @@ async function attemptOn(
       return planned ? await recorded(planned, () => VOID) : VOID
     }
     case 'price': {
-      const price = decidePrice(loaded, plain)
+      const price = await decidePrice(loaded, plain)
       return json(operation.due ? getPolicyPriceResponse(price) : price)
     }
     case 'underwriting':
-      return json(decideUnderwriting(loaded, plain))
+      return json(await decideUnderwriting(loaded, plain))
   }
 }
 
@@ -399,6 +417,8 @@ type Recording = {
   answer: AnswerOf
   /** The policy's locator, or `policy/quote`: what the answer shows. */
   subject: string
+  /** Whose writes and events go with it. */
+  plugins: PluginSessions
 }
 
 /** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
@@ -406,7 +426,7 @@ async function record(
   context: RequestContext,
   database: Database,
   memory: PolicyMemory,
-  { before, loaded, planned: plan, attempt, answer: answerOf, subject }: Recording,
+  { before, loaded, planned: plan, attempt, answer: answerOf, subject, plugins }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
   const version = (before?.policy.version ?? 0) + 1
@@ -430,9 +450,10 @@ async function record(
     facts: [
       ...differenceQueries(database, before, after, loaded.unread),
       ...termQueries(database, loaded.product, before, after, loaded.unread),
+      ...plugins.facts(),
       ...jobQueries(database, before, after, now()),
     ],
-    events: planned.events,
+    events: [...planned.events, ...plugins.events()],
     timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
     answer,
     subject,

@@ -1,21 +1,15 @@
-import type { PluginReference } from '../../configuration.ts'
+import {
+  CALLED_FUNCTIONS,
+  hasPlugin,
+  isPluginFunction,
+  PLUGIN_FUNCTIONS,
+} from '../../../plugins/functions.ts'
+import { compileScript } from '../../../plugins/script.ts'
+import type { PluginReference, ProductDefinition } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
 import { lineIndex } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
 import type { PolicyFile } from '../schemas/product.ts'
-
-/** The functions that are ever called (brief 5.6). */
-const pluginFunctions = [
-  'getPerilRates',
-  'getUnderwritingResult',
-  'getProrationResult',
-  'createInstallments',
-  'getPreGraceResult',
-  'getPostPaymentReversal',
-  'getPostIssuanceResult',
-  'getDataAutofill',
-  'executeLambda',
-]
 
 /** The plugins of a product, each with its script below `scripts/`. */
 export function compilePlugins(
@@ -27,11 +21,11 @@ export function compilePlugins(
   const plugins: Record<string, PluginReference> = {}
   for (const [name, { path: given, enabled }] of Object.entries(files)) {
     const where = place(['plugins', name])
-    if (!pluginFunctions.includes(name)) {
+    if (!isPluginFunction(name)) {
       report.warning(
         where,
         'unknownPlugin',
-        `'${name}' is no plugin function and is never called. Use one of ${pluginFunctions.join(', ')}.`,
+        `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.`,
       )
       continue
     }
@@ -42,6 +36,12 @@ export function compilePlugins(
       else report.warning(where, 'missingPlugin', message)
       continue
     }
+    if (enabled && !CALLED_FUNCTIONS.has(name))
+      report.warning(
+        where,
+        'pluginNotCalled',
+        `The service does not call '${name}' yet: what it does itself stays as it is. Switch the plugin off until it does.`,
+      )
     plugins[name] = { path, enabled }
   }
   return plugins
@@ -55,10 +55,7 @@ export function checkRequires(scripts: Record<string, string>, report: Report): 
     const positionAt = lineIndex(source)
     for (const match of source.matchAll(REQUIRE)) {
       const target = resolve(path, match[2]!)
-      const found = [target, `${target}.js`, `${target}.json`, `${target}/index.js`].some(one =>
-        Object.hasOwn(scripts, one),
-      )
-      if (!found)
+      if (fileOf(target, scripts) === undefined)
         report.warning(
           { path: `scripts/${path}`, ...positionAt(match.index) },
           'missingScript',
@@ -67,6 +64,56 @@ export function checkRequires(scripts: Record<string, string>, report: Report): 
     }
   }
 }
+
+/**
+ * Reports scripts that do not parse: an error where a plugin that is switched on needs the script, else a warning,
+ * since archives hold scripts that nothing runs.
+ */
+export function checkScripts(
+  scripts: Record<string, string>,
+  products: readonly ProductDefinition[],
+  report: Report,
+): void {
+  const needed = neededScripts(scripts, products)
+  for (const [path, source] of Object.entries(scripts)) {
+    const { problem } = compileScript(path, source)
+    if (!problem) continue
+    const { message, line, column } = problem
+    const where = { path: `scripts/${path}`, line, column }
+    const told = `The script does not parse: ${message}.`
+    if (needed.has(path)) report.error(where, 'badScript', `${told} A plugin needs it.`)
+    else report.warning(where, 'badScript', `${told} No plugin that is switched on needs it.`)
+  }
+}
+
+const NAMED = /\b(?:require\s*\(|from|import)\s*(["'])([^"'\n]+)\1/g
+
+/** The scripts of enabled plugins, with all that they require. */
+function neededScripts(
+  scripts: Record<string, string>,
+  products: readonly ProductDefinition[],
+): ReadonlySet<string> {
+  const needed = new Set<string>()
+  const waiting = products.flatMap(product =>
+    PLUGIN_FUNCTIONS.filter(name => hasPlugin(product, name)).map(name => product.plugins[name]!.path),
+  )
+  while (waiting.length > 0) {
+    const path = waiting.pop()!
+    if (needed.has(path) || !Object.hasOwn(scripts, path)) continue
+    needed.add(path)
+    for (const [, , request] of scripts[path]!.matchAll(NAMED)) {
+      const targets = request!.startsWith('.') ? [resolve(path, request!)] : [request!, `lib/${request}`]
+      waiting.push(...targets.flatMap(target => fileOf(target, scripts) ?? []))
+    }
+  }
+  return needed
+}
+
+/** The script that is meant where an ending may be left out. */
+const fileOf = (target: string, scripts: Record<string, string>): string | undefined =>
+  ['', '.js', '.cjs', '.mjs', '.json', '/index.js']
+    .map(ending => target + ending)
+    .find(path => Object.hasOwn(scripts, path))
 
 function resolve(from: string, relative: string): string {
   const segments = from.split('/').slice(0, -1)

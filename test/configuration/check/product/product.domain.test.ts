@@ -447,6 +447,32 @@ describe('what is referred to exists', () => {
       'WARNING missingScript scripts/main/underwriter.js:2',
     ])
   })
+
+  test('scripts that do not parse: those that plugins need are errors', () => {
+    expect(
+      found({
+        ...policyWith({
+          plugins: {
+            getPerilRates: { path: 'main/rater.js', enabled: true },
+            getUnderwritingResult: { path: 'main/off.js', enabled: false },
+            createInstallments: { path: 'main/installments.js', enabled: true },
+          },
+        }),
+        'scripts/main/rater.js':
+          "import { a } from '../lib/needed.mjs'\nexport const getPerilRates = () => a",
+        'scripts/main/installments.js': "require('shared')",
+        'scripts/main/off.js': 'exports.a = (',
+        'scripts/lib/needed.mjs': 'export const a = 1\nexport const b = = 2',
+        'scripts/lib/shared.js': 'with (a) { b = 1 }\nreturn',
+        'scripts/lib/data.json': '{',
+      }),
+    ).toEqual([
+      'WARNING pluginNotCalled policy/policy.json:12',
+      'WARNING badScript scripts/lib/data.json:1',
+      'ERROR badScript scripts/lib/needed.mjs:2',
+      'WARNING badScript scripts/main/off.js:1',
+    ])
+  })
 })
 
 describe('rules of single files', () => {

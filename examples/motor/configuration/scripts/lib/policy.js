@@ -1,0 +1,43 @@
+// What rating and underwriting read of a policy.
+
+// The one value of a field, or undefined.
+const valueOf = (characteristics, field) => (characteristics.fieldValues[field] || [])[0]
+
+// The groups of a repeatable field, in their order.
+const groupsOf = (characteristics, field) =>
+  (characteristics.fieldValues[field] || []).map(locator => characteristics.fieldGroupsByLocator[locator])
+
+const clock = {}
+const partsAt = (timestamp, timeZone) => {
+  clock[timeZone] =
+    clock[timeZone] ||
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  const parts = {}
+  for (const { type, value } of clock[timeZone].formatToParts(timestamp)) parts[type] = Number(value)
+  return [parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second]
+}
+
+// Whether someone born then is younger than so many years at that time, by the calendar of the zone.
+const isYounger = (birthDate, years, timestamp, timeZone) => {
+  const birthday = partsAt(Number(birthDate), timeZone)
+  birthday[0] += years
+  const isLeapYear = year => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  if (birthday[1] === 2 && birthday[2] === 29 && !isLeapYear(birthday[0])) birthday[2] = 28
+  const now = partsAt(Number(timestamp), timeZone)
+  for (let part = 0; part < now.length; part++)
+    if (birthday[part] !== now[part]) return birthday[part] > now[part]
+  return false
+}
+
+exports.valueOf = valueOf
+exports.groupsOf = groupsOf
+exports.isYounger = isYounger

@@ -1,0 +1,100 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { type Database, LARGEST_PARAMETER, type Query } from '../platform/database.ts'
+import { readDigits, readUuid, shardOfDigits, shardOfUuid } from '../platform/locators.ts'
+import { HOME_SHARD, type Tenant } from '../platform/tenancy.ts'
+import type { Instant } from '../platform/time.ts'
+import { auxData } from './tables.ts'
+
+export type AuxRow = typeof auxData.$inferSelect
+
+/** What is to be written; without a value the one there is stays, and without a uiType that one does. */
+export type AuxChange = {
+  readonly locator: string
+  readonly key: string
+  readonly value?: string
+  readonly uiType?: AuxRow['uiType']
+}
+
+/** Keys of one page (brief 7). */
+export const AUX_PAGE = 100
+
+/** Where the data of a locator lies: with the record that it names. */
+export function shardOfAuxData({ shards }: Pick<Tenant, 'shards'>, locator: string): number {
+  const digits = readDigits(locator)
+  const uuid = readUuid(locator)
+  const shard =
+    digits !== undefined ? shardOfDigits(digits) : uuid !== undefined ? shardOfUuid(uuid) : HOME_SHARD
+  return shard < shards.length ? shard : HOME_SHARD
+}
+
+export const auxDataQuery = ({ build }: Database, locator: string, key: string) =>
+  build
+    .select()
+    .from(auxData)
+    .where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
+
+/** A page of the keys of a locator, in their order; pages count from 0. */
+export const auxKeysQuery = ({ build }: Database, locator: string, page: number) =>
+  build
+    .select({ key: auxData.key, uiType: auxData.uiType })
+    .from(auxData)
+    .where(eq(auxData.locator, locator))
+    .orderBy(asc(auxData.key))
+    .limit(AUX_PAGE)
+    .offset(page * AUX_PAGE)
+
+/** Rows of the locators with the keys: at most `most` of them, in the order of their keys. */
+export const auxRowsQuery = (
+  { build }: Database,
+  locators: readonly string[],
+  keys: readonly string[] | undefined,
+  most: number,
+) => {
+  const among = (values: readonly string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
+  return build
+    .select()
+    .from(auxData)
+    .where(and(sql`${auxData.locator} in ${among(locators)}`, keys && sql`${auxData.key} in ${among(keys)}`))
+    .orderBy(asc(auxData.locator), asc(auxData.key))
+    .limit(most)
+}
+
+/** Queries that make the changes; of several to one key each property has what the last one gave it. */
+export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
+  const chunks: string[][] = []
+  let characters = Number.POSITIVE_INFINITY
+  for (const change of merged(changes)) {
+    const text = JSON.stringify(change)
+    if (characters + text.length > LARGEST_PARAMETER) {
+      chunks.push([])
+      characters = 0
+    }
+    chunks.at(-1)!.push(text)
+    characters += text.length + 1
+  }
+  return chunks.map(chunk =>
+    build.run(sql`
+      insert into ${auxData} (locator, key, value, ui_type, updated_at)
+      select change.value ->> 'locator', change.value ->> 'key',
+        coalesce(change.value ->> 'value', old.value, ''),
+        coalesce(change.value ->> 'uiType', old.ui_type, 'normal'), ${at}
+      from json_each(${`[${chunk.join()}]`}) change
+      left join ${auxData} old on old.locator = change.value ->> 'locator' and old.key = change.value ->> 'key'
+      where true
+      on conflict (locator, key) do update set
+        value = excluded.value, ui_type = excluded.ui_type, updated_at = excluded.updated_at`),
+  )
+}
+
+function merged(changes: readonly AuxChange[]): Iterable<AuxChange> {
+  const byKey = new Map<string, AuxChange>()
+  for (const change of changes) {
+    const name = JSON.stringify([change.locator, change.key])
+    const given = Object.entries(change).filter(([, value]) => value !== undefined)
+    byKey.set(name, { ...byKey.get(name), ...(Object.fromEntries(given) as AuxChange) })
+  }
+  return byKey.values()
+}
+
+export const deleteAuxData = ({ build }: Database, locator: string, key: string): Query =>
+  build.delete(auxData).where(and(eq(auxData.locator, locator), eq(auxData.key, key)))

@@ -1,0 +1,249 @@
+// What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
+// text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
+import { z } from 'zod'
+import { isStorable, storable } from '../platform/characters.ts'
+import type { FieldValues } from '../platform/fields/values.ts'
+import { type Decimal, decimal } from '../platform/money.ts'
+import type { PolicyResponse } from '../policies/contract/response.ts'
+import type { PolicyholderResponse } from '../policyholders/contract.ts'
+
+// ------------------------------------------------------------------------------------------------ values
+
+const AMOUNT = 'must be an amount: a number or its digits, below 10^13'
+
+/** An amount in major units as an exact decimal. `NaN` and the like come as text, which no amount is. */
+const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
+  const text = String(wire).trim()
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) && text.length <= 400) {
+    const amount = decimal(text.replace(/^\+/, ''))
+    if (amount.abs().lt('1e13')) return amount
+  }
+  ctx.issues.push({ code: 'custom', message: AMOUNT, input: wire })
+  return z.NEVER
+})
+
+/** From a plugin, negative amounts are errors (brief 5.6). */
+const Amount = SignedAmount.refine(amount => amount.gte(0), 'must not be negative')
+
+const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(value => value ?? undefined)
+
+/** Characters of a text that is kept, such as a note. */
+const LONGEST_TEXT = 2_000
+
+const Text = z
+  .union([z.string().max(LONGEST_TEXT), z.number()], `must be text of at most ${LONGEST_TEXT} characters`)
+  .transform(text => storable(String(text)))
+
+const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
+
+const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): number => {
+  if (/^-?\d{1,15}$/.test(String(wire).trim())) return Number(wire)
+  ctx.issues.push({ code: 'custom', message: INSTANT, input: wire })
+  return z.NEVER
+})
+
+// ------------------------------------------------------------------------------------------------ input
+
+/** A response as plugins see it: its numbers are text (input.ts). */
+export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
+
+export type PluginPolicy = Textual<PolicyResponse>
+
+/** What is common to plugins that are not given the whole policy. */
+export type PolicyInfo = {
+  locator: string
+  policyholderLocator: string
+  productName: string
+  originalContractStartTimestamp: string
+  currency: string
+  quoteLocator?: string
+}
+
+export type PolicyExposurePeril = {
+  policyCharacteristicsLocator: string
+  exposureCharacteristicsLocator: string
+  perilCharacteristicsLocator: string
+}
+
+export type TransactionNames = {
+  endorsementLocator?: string
+  renewalLocator?: string
+  reinstatementLocator?: string
+  quoteLocator?: string
+  newPaymentScheduleName?: string
+}
+
+export type PerilRatesInput = TransactionNames & {
+  operation: 'new_business' | 'endorsement' | 'renewal' | 'reinstatement'
+  policy: PluginPolicy
+  policyExposurePerils: PolicyExposurePeril[]
+  tenantTimeZone: string
+}
+
+export type UnderwritingInput = {
+  operation: PerilRatesInput['operation']
+  policy: PluginPolicy
+  policyholder: Textual<PolicyholderResponse>
+}
+
+export type ProrationInput = {
+  operation:
+    | 'creation'
+    | 'endorsement'
+    | 'renewal'
+    | 'cancellation'
+    | 'reinstatement'
+    | 'withdrawal'
+    | 'action'
+  segmentSplitTimestamp: string
+  paymentScheduleName: string
+  tenantTimeZone: string
+  policy: PolicyInfo
+  items: {
+    id: string
+    type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
+    amount: string
+    followingAmount?: string
+    segmentStartTimestamp: string
+    segmentEndTimestamp: string
+    perilCharacteristicsLocator?: string
+    perilName?: string
+  }[]
+}
+
+export type InstallmentsInput = {
+  operation: 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+  transactionType: InstallmentsInput['operation']
+  policy: PluginPolicy
+  charges: unknown[]
+  plannedInvoices: unknown[]
+  paymentScheduleName: string
+  oldPaymentScheduleName?: string
+  defaultPaymentTerms: { amount: string; unit: 'day' }
+  coverageStartTimestamp: string
+  coverageEndTimestamp: string
+  productName: string
+  tenantTimeZone: string
+}
+
+export type PreGraceInput = {
+  invoiceLocator: string
+  defaultGracePeriodDays: string
+  policy: PolicyInfo
+  tenantTimeZone: string
+}
+
+export type PostPaymentReversalInput = {
+  operationType: 'payment_reversal' | 'payment_invalidation'
+  paymentLocator: string
+  invoiceLocator: string
+  invoiceAmount: string
+  invoiceDueTimestamp: string
+  invoiceIssueTimestamp: string
+  gracePeriodDays: string
+  policy: PolicyInfo
+}
+
+export type PostIssuanceInput = {
+  operation: 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+  policyLocator: string
+  policy: PolicyInfo
+  documents: unknown[]
+}
+
+export type AutofillInput = {
+  operation: 'newBusiness' | 'endorsement' | 'renewal'
+  operationType: 'create' | 'update'
+  updates: { fieldValues?: FieldValues } & Record<string, unknown>
+  productName: string
+  policyholderLocator: string
+  policyLocator?: string
+  endorsementLocator?: string
+  renewalLocator?: string
+}
+
+// ------------------------------------------------------------------------------------------------ answers
+
+const CommissionRate = z
+  .object({
+    recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
+    yearlyAmount: optional(Amount),
+    exactAmount: optional(Amount),
+  })
+  .refine(
+    ({ yearlyAmount, exactAmount }) => (yearlyAmount ?? exactAmount) !== undefined,
+    'needs yearlyAmount or exactAmount',
+  )
+
+const PerilRate = z
+  .object({
+    yearlyPremium: optional(Amount),
+    exactPremium: optional(Amount),
+    yearlyTechnicalPremium: optional(Amount),
+    exactTechnicalPremium: optional(Amount),
+    commissions: optional(z.array(CommissionRate).max(50)),
+  })
+  .refine(
+    ({ yearlyPremium, exactPremium }) => (yearlyPremium ?? exactPremium) !== undefined,
+    'needs yearlyPremium or exactPremium',
+  )
+export type PerilRate = z.output<typeof PerilRate>
+
+export const PerilRatesResult = z.object({
+  pricedPerilCharacteristics: z.record(z.string(), PerilRate).default({}),
+  exceptionMessage: optional(Text),
+})
+
+export const UnderwritingResult = z.object({
+  decision: z.enum(['accept', 'reject', 'none']),
+  notes: z
+    .array(Text)
+    .max(100)
+    .nullish()
+    .transform(notes => notes ?? []),
+})
+
+export const ProrationResult = z.object({
+  items: z.array(z.object({ id: Text, proratedAmount: SignedAmount, holdbackAmount: optional(Amount) })),
+})
+
+export const InstallmentsResult = z.object({
+  installments: z
+    .array(
+      z.object({
+        startTimestamp: Timestamp,
+        endTimestamp: Timestamp,
+        issueTimestamp: Timestamp,
+        dueTimestamp: Timestamp,
+        writeOff: optional(z.boolean()),
+        invoiceItems: z.array(z.object({ chargeId: Text, amount: SignedAmount })),
+        installmentFees: optional(
+          z.array(z.object({ feeName: z.string().min(1), description: optional(Text), amount: Amount })),
+        ),
+      }),
+    )
+    .min(1),
+})
+
+export const PreGraceResult = z.object({
+  gracePeriodEndTimestamp: optional(Timestamp),
+  cancelEffectiveTimestamp: optional(Timestamp),
+})
+
+export const PostPaymentReversalResult = z.object({ gracePeriodEndTimestamp: optional(Timestamp) })
+
+export const PostIssuanceResult = z.object({
+  documentConsolidations: optional(
+    z.array(
+      z.object({
+        displayName: z.string().min(1),
+        fileName: z.string().min(1),
+        documentLocators: z.array(z.string()).min(1),
+        deleteSourceDocuments: optional(z.boolean()),
+      }),
+    ),
+  ),
+})
+
+/** A part of the request that is being made; the request's own contract reads it. */
+export const AutofillResult = z.record(z.string(), z.unknown())

@@ -1,0 +1,88 @@
+// A sandbox for tenant code: values in, values out. No network, no clock and no randomness but what is handed in.
+// There are two, of one behaviour (test/plugins/runners.service.test.ts): isolate.ts and quickjs.ts.
+import type { LoadedConfiguration } from '../configuration/cache.ts'
+import type { CustomEventType } from '../events/types.ts'
+import type { CompiledScript } from './script.ts'
+
+/** The tenant code of one configuration. Programs of one `key` are the same. */
+export type PluginProgram = {
+  /** Names tenant, generation, configuration version and archive. */
+  readonly key: string
+  readonly configuration: LoadedConfiguration
+  /** By path below `scripts/`. */
+  readonly scripts: ReadonlyMap<string, CompiledScript>
+}
+
+export type UiType = 'normal' | 'hidden' | 'readonly'
+
+/** What a call knows of what it may ask for; the rest is fetched when it does. */
+export type Known = {
+  /** Locator, key and value; the value is `''` where there is none. */
+  aux: (readonly [locator: string, key: string, value: string])[]
+  /** Locators all of whose keys are in `aux`. */
+  auxLocators: string[]
+  /** Entity, locator and the record; null where there is none. */
+  entities: (readonly [entity: string, locator: string, record: unknown])[]
+  /** Rows of tables that do not travel: product, table, key and value; null where there is none. */
+  rows: (readonly [table: string, key: string, value: string | null])[]
+}
+
+/** Plain data: it crosses to the sandbox as JSON. */
+export type PluginCall = {
+  readonly product: string
+  /** File of the function, below `scripts/`. */
+  readonly path: string
+  readonly function: string
+  readonly arguments: readonly unknown[]
+  /** The time that `Date` tells, in milliseconds, and what `Math.random` begins with. */
+  readonly now: number
+  readonly seed: number
+  readonly known: Known
+}
+
+/** What a call asked for and was not at hand. */
+export type Missing =
+  | { readonly kind: 'aux'; readonly locator: string; readonly key: string }
+  | { readonly kind: 'entity'; readonly entity: string; readonly locator: string }
+  | { readonly kind: 'row'; readonly table: string; readonly key: string }
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type LogLine = { readonly level: LogLevel; readonly text: string }
+export type AuxWrite = {
+  readonly locator: string
+  readonly key: string
+  readonly value: string
+  readonly uiType?: UiType
+}
+export type CustomEvent = { readonly type: CustomEventType; readonly data: Readonly<Record<string, string>> }
+
+export type CallFailure = {
+  readonly reason: string
+  /** Where in the tenant's own files, as `main/rater.js:12`. */
+  readonly at?: string
+  /** A counted limit was passed. */
+  readonly limit?: boolean
+}
+
+export type CallOutcome = {
+  readonly value?: unknown
+  readonly failure?: CallFailure
+  /** When anything is missing, nothing else of the outcome counts: fetch it and call again. */
+  readonly missing: readonly Missing[]
+  readonly logs: readonly LogLine[]
+  readonly writes: readonly AuxWrite[]
+  readonly events: readonly CustomEvent[]
+}
+
+export type PluginRunner = {
+  /** Whatever the code does is in the outcome; throws only when the sandbox itself is not to be had. */
+  run(program: PluginProgram, call: PluginCall): Promise<CallOutcome>
+}
+
+export const failed = (failure: CallFailure): CallOutcome => ({
+  failure,
+  missing: [],
+  logs: [],
+  writes: [],
+  events: [],
+})

@@ -1,0 +1,160 @@
+/** Milliseconds that local time is ahead of UTC at a time in a zone; undefined for a zone that is none. */
+export type ZoneOffset = (at: number, zone: string) => number | undefined
+
+/**
+ * An `Intl` of its own, so that every sandbox prints the same: numbers and dates as American English has them,
+ * whatever locale is asked for. Of zones it knows all. Runs inside the sandbox: it stands alone.
+ */
+export function ownIntl(zoneOffset: ZoneOffset): void {
+  type NumberOptions = {
+    style?: string
+    currency?: string
+    minimumFractionDigits?: number
+    maximumFractionDigits?: number
+    useGrouping?: boolean
+  }
+  type DateOptions = { timeZone?: string; hour12?: boolean; hourCycle?: string } & Record<string, unknown>
+  const define = (on: object, name: string, value: unknown): void => {
+    Reflect.defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false })
+  }
+  const SIGNS: Record<string, string> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥', INR: '₹' }
+
+  class NumberFormat {
+    readonly #options: NumberOptions
+    constructor(_locales?: unknown, options: NumberOptions = {}) {
+      this.#options = options
+      this.format = this.format.bind(this)
+    }
+    format(given: unknown): string {
+      const { style = 'decimal', currency = '', useGrouping = true } = this.#options
+      const value = Number(given)
+      if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '-∞' : '∞'
+      const usual = style === 'currency' ? (currency === 'JPY' ? 0 : 2) : 0
+      const least = this.#options.minimumFractionDigits ?? usual
+      const most =
+        this.#options.maximumFractionDigits ??
+        Math.max(least, style === 'currency' ? usual : style === 'percent' ? 0 : 3)
+      const text = Math.abs(style === 'percent' ? value * 100 : value).toFixed(most)
+      let [whole, fraction = ''] = text.split('.') as [string, string?]
+      while (fraction.length > least && fraction.endsWith('0')) fraction = fraction.slice(0, -1)
+      if (useGrouping) whole = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+      const number = fraction === '' ? whole : `${whole}.${fraction}`
+      const sign = value < 0 && /[1-9]/.test(number) ? '-' : ''
+      if (style === 'percent') return `${sign}${number}%`
+      if (style !== 'currency') return sign + number
+      return `${sign}${SIGNS[currency] ?? `${currency} `}${number}`
+    }
+    resolvedOptions(): object {
+      return { locale: 'en-US', numberingSystem: 'latn', ...this.#options }
+    }
+  }
+
+  const MONTHS =
+    'January February March April May June July August September October November December'.split(' ')
+  const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
+
+  class DateTimeFormat {
+    readonly #options: DateOptions
+    constructor(_locales?: unknown, options: DateOptions = {}) {
+      const { timeZone = 'UTC' } = options
+      if (zoneOffset(0, timeZone) === undefined)
+        throw new RangeError(`Invalid time zone specified: ${timeZone}`)
+      const parts = ['weekday', 'year', 'month', 'day', 'hour', 'minute', 'second', 'fractionalSecondDigits']
+      const named = parts.some(part => options[part] !== undefined)
+      const usual = named ? {} : { year: 'numeric', month: 'numeric', day: 'numeric' }
+      this.#options = { ...usual, ...options, timeZone }
+      this.format = this.format.bind(this)
+    }
+    format(at?: unknown): string {
+      return this.formatToParts(at)
+        .map(part => part.value)
+        .join('')
+    }
+    formatToParts(given?: unknown): { type: string; value: string }[] {
+      const { timeZone, hour12, hourCycle, ...asked } = this.#options
+      const ms = given === undefined ? Date.now() : Number(given)
+      if (!Number.isFinite(ms)) throw new RangeError('Invalid time value')
+      const local = new Date(ms + zoneOffset(ms, timeZone!)!)
+      const number = (value: number, how: unknown): string =>
+        String(value).padStart(how === '2-digit' ? 2 : 1, '0')
+      const date: { type: string; value: string }[] = []
+      const put = (list: typeof date, separator: string, type: string, value: string): void => {
+        if (list.length > 0) list.push({ type: 'literal', value: separator })
+        list.push({ type, value })
+      }
+      const { month, day, year, weekday } = asked
+      const inWords = month === 'long' || month === 'short'
+      if (weekday !== undefined) {
+        const name = DAYS[local.getUTCDay()]!
+        put(date, '', 'weekday', weekday === 'short' ? name.slice(0, 3) : name)
+      }
+      if (month !== undefined) {
+        const name = MONTHS[local.getUTCMonth()]!
+        const text =
+          month === 'long'
+            ? name
+            : month === 'short'
+              ? name.slice(0, 3)
+              : number(local.getUTCMonth() + 1, month)
+        put(date, ', ', 'month', text)
+      }
+      if (day !== undefined) put(date, inWords ? ' ' : '/', 'day', number(local.getUTCDate(), day))
+      if (year !== undefined) {
+        const full = local.getUTCFullYear()
+        put(date, inWords ? ', ' : '/', 'year', year === '2-digit' ? number(full % 100, year) : String(full))
+      }
+      const time: { type: string; value: string }[] = []
+      const noon = hour12 ?? (hourCycle === undefined ? asked.hour !== undefined : hourCycle === 'h12')
+      const hours = local.getUTCHours()
+      const at = local.getUTCHours()
+      if (asked.hour !== undefined)
+        put(time, '', 'hour', number(noon ? at % 12 || 12 : at, noon ? asked.hour : '2-digit'))
+      if (asked.minute !== undefined) put(time, ':', 'minute', number(local.getUTCMinutes(), '2-digit'))
+      if (asked.second !== undefined) put(time, ':', 'second', number(local.getUTCSeconds(), '2-digit'))
+      const digits = Number(asked.fractionalSecondDigits ?? 0)
+      if (digits > 0)
+        put(
+          time,
+          '.',
+          'fractionalSecond',
+          String(local.getUTCMilliseconds()).padStart(3, '0').slice(0, digits),
+        )
+      if (asked.hour !== undefined && noon) put(time, ' ', 'dayPeriod', hours < 12 ? 'AM' : 'PM')
+      if (date.length > 0 && time.length > 0) date.push({ type: 'literal', value: ', ' })
+      return [...date, ...time]
+    }
+    resolvedOptions(): object {
+      return { locale: 'en-US', calendar: 'gregory', numberingSystem: 'latn', ...this.#options }
+    }
+  }
+
+  define(globalThis, 'Intl', { NumberFormat, DateTimeFormat })
+  const DATE = { year: 'numeric', month: 'numeric', day: 'numeric' }
+  const TIME = { hour: 'numeric', minute: 'numeric', second: 'numeric' }
+  const printing = (usual: object) =>
+    function (this: Date, locales?: unknown, options: DateOptions = {}): string {
+      if (Number.isNaN(this.getTime())) return 'Invalid Date'
+      const { timeZone, hour12, hourCycle, ...parts } = options
+      const asked = Object.keys(parts).length > 0 ? parts : usual
+      return new DateTimeFormat(locales, { timeZone, hour12, hourCycle, ...asked }).format(this.getTime())
+    }
+  define(Date.prototype, 'toLocaleString', printing({ ...DATE, ...TIME }))
+  define(Date.prototype, 'toLocaleDateString', printing(DATE))
+  define(Date.prototype, 'toLocaleTimeString', printing(TIME))
+  define(
+    Number.prototype,
+    'toLocaleString',
+    function (this: number, locales?: unknown, options?: NumberOptions) {
+      return new NumberFormat(locales, options).format(this)
+    },
+  )
+  define(BigInt.prototype, 'toLocaleString', function (this: bigint) {
+    return this.toString().replace(/\B(?=(\d{3})+$)/g, ',')
+  })
+  define(String.prototype, 'localeCompare', function (this: string, other: unknown) {
+    const [own, its] = [String(this), String(other)]
+    return own < its ? -1 : own > its ? 1 : 0
+  })
+  define(String.prototype, 'toLocaleUpperCase', String.prototype.toUpperCase)
+  define(String.prototype, 'toLocaleLowerCase', String.prototype.toLowerCase)
+}

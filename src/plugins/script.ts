@@ -1,0 +1,193 @@
+// A script of the archive as the sandbox takes it: a function of CommonJS' five names, whose lines are the file's
+// own. ES modules are rewritten to that form: what they import is read when they are loaded.
+import { type Node, parse } from 'acorn'
+
+/** `text` is a function expression; with a `problem` the file cannot run, and what requires it is told so. */
+export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }
+
+/** Line and column count from 1. */
+export type ScriptProblem = { readonly message: string; readonly line: number; readonly column: number }
+
+const HEAD = '(function (exports, require, module, __filename, __dirname) { '
+const TAIL = '\n})'
+
+const wrapped = (body: string): CompiledScript => ({ text: HEAD + body + TAIL })
+
+/** Reads the script at the path, by its ending and, of `.js`, by what it says. */
+export function compileScript(path: string, source: string): CompiledScript {
+  if (path.endsWith('.json')) return jsonScript(source)
+  const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
+  if (script && 'program' in script) return checked(script.program, wrapped(withoutHashBang(source)))
+  const module = path.endsWith('.cjs') ? undefined : parsed(source, 'module')
+  if (module && 'program' in module)
+    return checked(module.program, wrapped(asCommonJs(source, module.program)))
+  const isModule = script && 'problem' in script && /'import' and 'export'/.test(script.problem.message)
+  return failing((isModule || !script ? module : script) as { problem: ScriptProblem })
+}
+
+const failing = ({ problem }: { problem: ScriptProblem }): CompiledScript => ({
+  text: `(function () { throw new SyntaxError(${JSON.stringify(problem.message)}) })`,
+  problem,
+})
+
+function jsonScript(source: string): CompiledScript {
+  try {
+    return wrapped(`module.exports = ${JSON.stringify(JSON.parse(source))}`)
+  } catch (problem) {
+    return failing({ problem: { message: (problem as Error).message, line: 1, column: 1 } })
+  }
+}
+
+type Program = Node & { body: Statement[] }
+type Named = Node & { name?: string; value?: string }
+type Statement = Node & {
+  source?: { value: string } | null
+  specifiers?: (Node & { local: Named; imported?: Named; exported?: Named })[]
+  declaration?: Declared | null
+  exported?: Named | null
+}
+type Declared = Node & { id?: Named | null; declarations?: { id: Node }[] }
+
+function parsed(
+  source: string,
+  sourceType: 'script' | 'module',
+): { program: Program } | { problem: ScriptProblem } {
+  try {
+    const program = parse(source, {
+      sourceType,
+      ecmaVersion: 'latest',
+      locations: true,
+      allowHashBang: true,
+      allowAwaitOutsideFunction: false,
+      allowReturnOutsideFunction: sourceType === 'script',
+    })
+    return { program: program as unknown as Program }
+  } catch (error) {
+    if (error instanceof RangeError)
+      return { problem: { message: 'it is nested too deep', line: 1, column: 1 } }
+    if (!(error instanceof SyntaxError)) throw error
+    const { loc, message } = error as SyntaxError & { loc?: { line: number; column: number } }
+    return {
+      problem: {
+        message: message.replace(/ \(\d+:\d+\)$/, ''),
+        line: loc?.line ?? 1,
+        column: (loc?.column ?? 0) + 1,
+      },
+    }
+  }
+}
+
+const withoutHashBang = (source: string): string => source.replace(/^#!.*/, '')
+
+/** The script, unless it loads code in a way that a plugin has none of. */
+function checked(program: Program, script: CompiledScript): CompiledScript {
+  const found = firstLoading(program)
+  if (!found) return script
+  const { line, column } = found.loc!.start
+  return failing({
+    problem: { message: 'import() and import.meta are not available in plugins', line, column: column + 1 },
+  })
+}
+
+function firstLoading(node: unknown): Node | undefined {
+  const waiting: unknown[] = [node]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    const { type, meta } = next as { type?: string; meta?: { name: string } }
+    if (type === 'ImportExpression' || (type === 'MetaProperty' && meta?.name === 'import'))
+      return next as Node
+    for (const part of Object.values(next)) waiting.push(part)
+  }
+  return undefined
+}
+
+const nameOf = ({ name, value }: Named): string => name ?? value!
+
+/** The module's own text with imports and exports taken out, and what stands for them before its first line. */
+function asCommonJs(source: string, program: Program): string {
+  const before: string[] = []
+  const edits: { start: number; end: number; text: string }[] = []
+  const cut = (start: number, end: number, text = ''): void => {
+    edits.push({ start, end, text: text + source.slice(start, end).replace(/[^\n]/g, '') })
+  }
+  const exported = (name: string, expression: string): void => {
+    before.push(
+      `Object.defineProperty(exports, ${JSON.stringify(name)}, { enumerable: true, get: () => ${expression} });`,
+    )
+  }
+  for (const [at, node] of program.body.entries()) {
+    const { type, specifiers = [], declaration, start, end } = node
+    const required = node.source ? `require.module(${JSON.stringify(node.source.value)})` : ''
+    if (type === 'ImportDeclaration') {
+      before.push(...imports(specifiers, required))
+      cut(start, end)
+    } else if (type === 'ExportAllDeclaration') {
+      if (node.exported) exported(nameOf(node.exported), required)
+      else before.push(`require.all(exports, ${required});`)
+      cut(start, end)
+    } else if (type === 'ExportNamedDeclaration' && declaration) {
+      for (const name of declaredNames(declaration)) exported(name, name)
+      cut(start, declaration.start)
+    } else if (type === 'ExportNamedDeclaration') {
+      for (const { local, exported: name } of specifiers) {
+        const from = required ? `${required}[${JSON.stringify(nameOf(local))}]` : nameOf(local)
+        exported(nameOf(name!), from)
+      }
+      cut(start, end)
+    } else if (type === 'ExportDefaultDeclaration') {
+      const declared = declaration!
+      const name = /^(Function|Class)Declaration$/.test(declared.type) ? declared.id?.name : undefined
+      const stored = name ?? `default_${at}`
+      exported('default', stored)
+      if (name !== undefined) cut(start, declared.start)
+      else {
+        before.push(`var ${stored};`)
+        cut(start, declared.start, `;${stored} = `)
+        edits.push({ start: declared.end, end: declared.end, text: ';' })
+      }
+    }
+  }
+  let text = source
+  for (const { start, end, text: instead } of edits.sort((a, b) => b.start - a.start))
+    text = text.slice(0, start) + instead + text.slice(end)
+  const head = `"use strict"; Object.defineProperty(exports, "__esModule", { value: true });`
+  return [head, ...before].join(' ') + withoutHashBang(text)
+}
+
+function imports(specifiers: NonNullable<Statement['specifiers']>, required: string): string[] {
+  if (specifiers.length === 0) return [`${required};`]
+  const whole = specifiers.filter(one => one.type === 'ImportNamespaceSpecifier')
+  const parts = specifiers
+    .filter(one => one.type !== 'ImportNamespaceSpecifier')
+    .map(({ local, imported }) => `${JSON.stringify(imported ? nameOf(imported) : 'default')}: ${local.name}`)
+  return [
+    ...whole.map(({ local }) => `const ${local.name} = ${required};`),
+    ...(parts.length > 0 ? [`const { ${parts.join(', ')} } = ${required};`] : []),
+  ]
+}
+
+/** Names that `export const { a, b: [c] } = …` and the like declare. */
+function declaredNames({ id, declarations }: Declared): string[] {
+  if (id) return [nameOf(id)]
+  return (declarations ?? []).flatMap(one => patternNames(one.id))
+}
+
+type Pattern = Node & {
+  name?: string
+  left?: Node
+  argument?: Node
+  value?: Node
+  elements?: (Node | null)[]
+  properties?: Node[]
+}
+
+function patternNames(node: Node | null | undefined): string[] {
+  if (!node) return []
+  const { type, name, left, argument, value, elements = [], properties = [] } = node as Pattern
+  if (type === 'Identifier') return [name!]
+  if (type === 'AssignmentPattern') return patternNames(left)
+  if (type === 'RestElement') return patternNames(argument)
+  if (type === 'Property') return patternNames(value)
+  return [...elements, ...properties].flatMap(patternNames)
+}

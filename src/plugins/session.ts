@@ -1,0 +1,179 @@
+// The calls of plugins that one attempt at an operation makes. What a call asks for and is not at hand is fetched, and
+// the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
+import type { LoadedConfiguration } from '../configuration/cache.ts'
+import type { ProductDefinition } from '../configuration/configuration.ts'
+import { isStorable, storable } from '../platform/characters.ts'
+import type { RequestContext } from '../platform/context.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { PluginFunction } from './functions.ts'
+import { LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
+import type { Sandbox } from './open.ts'
+import type { AuxWrite, CallOutcome, CustomEvent, Known, LogLine, Missing } from './runner.ts'
+
+/** What fetches what calls ask for: everything that is missing at once. */
+export type Fetching = (missing: readonly Missing[], locators: readonly string[]) => Promise<Known>
+
+/** On whose behalf a plugin is called. */
+export type PluginSubject = {
+  readonly configuration: LoadedConfiguration
+  readonly configVersion: number
+  readonly product: ProductDefinition
+  readonly policyLocator?: string
+}
+
+export type LoggedCall = {
+  readonly plugin: PluginFunction
+  readonly path: string
+  readonly productName: string
+  readonly configVersion: number
+  readonly policyLocator: string | undefined
+  readonly failure: string | undefined
+  readonly lines: readonly LogLine[]
+}
+
+/** The tenant, and the time that plugins are told. */
+export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
+
+export class PluginSession {
+  readonly #open: () => Promise<Sandbox>
+  readonly #context: SessionContext
+  readonly #fetching: Fetching
+  #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
+  readonly #writes: AuxWrite[] = []
+  readonly #events: CustomEvent[] = []
+  readonly #logs: LoggedCall[] = []
+
+  constructor(open: () => Promise<Sandbox>, context: SessionContext, fetching: Fetching) {
+    this.#open = open
+    this.#context = context
+    this.#fetching = fetching
+  }
+
+  /** Auxiliary data that calls wrote, in order; it counts with the transaction. */
+  get writes(): readonly AuxWrite[] {
+    return this.#writes
+  }
+
+  /** Custom events of the calls, in order; those of a call that failed too. */
+  get events(): readonly CustomEvent[] {
+    return this.#events
+  }
+
+  get logs(): readonly LoggedCall[] {
+    return this.#logs
+  }
+
+  /** What the function of the product answers. Refuses (422) when it fails or passes a limit. */
+  async call(subject: PluginSubject, name: PluginFunction, given: readonly unknown[]): Promise<unknown> {
+    const { product, configVersion, policyLocator } = subject
+    const { path } = product.plugins[name]!
+    const outcome = keepable(await this.#settled(subject, name, path, given))
+    const { logs, failure, writes, events, value } = outcome
+    this.#events.push(...events)
+    const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
+    if (logs.length > 0 || told !== undefined)
+      this.#logs.push({
+        plugin: name,
+        path,
+        productName: product.name,
+        configVersion,
+        policyLocator,
+        failure: told,
+        lines: logs,
+      })
+    if (failure)
+      throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
+    this.#writes.push(...writes)
+    for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
+    return value
+  }
+
+  async #settled(
+    { configuration, configVersion, product, policyLocator }: PluginSubject,
+    name: PluginFunction,
+    path: string,
+    given: readonly unknown[],
+  ): Promise<CallOutcome> {
+    const { tenant, now } = this.#context
+    const { runner, programOf } = await this.#open()
+    const program = programOf(configuration, tenant, configVersion)
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      const outcome = await runner.run(program, {
+        product: product.name,
+        path,
+        function: name,
+        arguments: given,
+        now,
+        seed: seedOf(`${policyLocator}/${name}/${now}`),
+        known: this.#known,
+      })
+      if (outcome.missing.length === 0) return outcome
+      await this.#fetch(outcome.missing, given, configuration, product)
+    }
+    const reason = `asks for more in over ${MOST_ROUNDS} rounds; fetch what belongs together at once`
+    return { failure: { reason, limit: true }, missing: [], logs: [], writes: [], events: [] }
+  }
+
+  async #fetch(
+    missing: readonly Missing[],
+    given: readonly unknown[],
+    configuration: LoadedConfiguration,
+    product: ProductDefinition,
+  ): Promise<void> {
+    for (const one of missing)
+      if (one.kind === 'row') {
+        const found = configuration.lookup(product.name)(one.table, one.key)
+        this.#known.rows.push([one.table, one.key, typeof found === 'object' ? found.value : null])
+      }
+    const elsewhere = missing.filter(one => one.kind !== 'row')
+    if (elsewhere.length === 0) return
+    const { aux, auxLocators, entities } = await this.#fetching(elsewhere, locatorsIn(given))
+    // What this transaction wrote itself comes after what is stored, and so counts.
+    this.#known = {
+      aux: [...aux, ...this.#known.aux],
+      auxLocators: [...this.#known.auxLocators, ...auxLocators],
+      entities: [...this.#known.entities, ...entities],
+      rows: this.#known.rows,
+    }
+  }
+}
+
+/** The outcome with texts that the database can keep; data with one that it cannot is a failure of the call. */
+function keepable(outcome: CallOutcome): CallOutcome {
+  const { failure, logs, writes, events } = outcome
+  const lost = writes.find(({ locator, key, value }) => ![locator, key, value].every(isStorable))
+  return {
+    ...outcome,
+    failure:
+      failure ??
+      (lost && {
+        reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be kept: NUL, or half of a pair`,
+      }),
+    logs: logs.map(({ level, text }) => ({ level, text: storable(text) })),
+    events: events.map(({ type, data }) => ({
+      type,
+      data: Object.fromEntries(Object.entries(data).map(([name, text]) => [storable(name), storable(text)])),
+    })),
+  }
+}
+
+/** Every locator that the input names: where data of one is asked for, that of the others will be. */
+function locatorsIn(given: unknown): string[] {
+  const found = new Set<string>()
+  const waiting: unknown[] = [given]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    for (const [name, value] of Object.entries(next))
+      if (typeof value !== 'string') waiting.push(value)
+      else if (/locator$/i.test(name)) found.add(value)
+  }
+  return [...found]
+}
+
+/** 32 bits of a text (FNV-1a). */
+function seedOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash | 0
+}

@@ -1,0 +1,91 @@
+// The plugin calls of one operation, on a policy or on none, over its attempts: what the last one wrote goes into the batch of the
+// transaction; its log is kept, and its custom events are told, even when the operation failed (resources brief 8.3).
+import { putAuxData, shardOfAuxData } from '../auxdata/store.ts'
+import type { NewEvent } from '../events/outbox.ts'
+import { commit } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
+import type { Database, Query } from '../platform/database.ts'
+import { Refusal } from '../platform/errors.ts'
+import { newUuid, type PolicyLocator } from '../platform/locators.ts'
+import { now } from '../platform/time.ts'
+import { fetchingFor } from './fetching.ts'
+import { logRows } from './logs.ts'
+import { openSandbox } from './open.ts'
+import { PluginSession } from './session.ts'
+
+/** The shard that the operation writes. */
+type Place = { readonly context: RequestContext; readonly database: Database; readonly shard: number }
+
+export class PluginSessions {
+  readonly #place: Place
+  readonly #policy: PolicyLocator | undefined
+  #last: PluginSession | undefined
+
+  constructor(place: Place, policy?: PolicyLocator) {
+    this.#place = place
+    this.#policy = policy
+  }
+
+  /** For the calls of an attempt; those of the one before count no more. */
+  begin(): PluginSession {
+    const { context } = this.#place
+    this.#last = new PluginSession(() => openSandbox(context.env), context, fetchingFor(context))
+    return this.#last
+  }
+
+  /** What the last attempt's calls write with the transaction. Refuses (422) data of a record in another shard. */
+  facts(): Query[] {
+    const { context, database, shard } = this.#place
+    const writes = this.#last?.writes ?? []
+    const elsewhere = writes.find(one => shardOfAuxData(context.tenant, one.locator) !== shard)
+    if (elsewhere)
+      throw new Refusal(
+        'pluginFailed',
+        `A plugin set auxiliary data of '${elsewhere.locator}', which lies in another database than ${this.#policy === undefined ? 'data of no policy' : `policy ${this.#policy}`}, and so cannot be written with it.`,
+      )
+    return putAuxData(database, writes, context.now)
+  }
+
+  /** Custom events of the last attempt. */
+  events(): NewEvent[] {
+    const policyLocator = this.#policy
+    return (this.#last?.events ?? []).map(
+      ({ type, data }): NewEvent => ({
+        type,
+        data: { ...(policyLocator !== undefined && { policyLocator: String(policyLocator) }), ...data },
+        policyLocator,
+      }),
+    )
+  }
+
+  /** Tells the custom events of an operation that failed, in a commit of their own. */
+  async tellOfFailure(): Promise<void> {
+    const events = this.events()
+    if (events.length === 0) return
+    const { context, database, shard } = this.#place
+    await commit({ ...context, idempotency: undefined }, database, {
+      shard,
+      guards: [],
+      facts: [],
+      events: events.map(event => ({ ...event, data: { ...event.data, operationFailed: 'true' } })),
+      answer: { status: 200, text: '' },
+      subject: String(this.#policy ?? ''),
+    })
+  }
+
+  /** Keeps the log after the answer. */
+  keepLogs(): void {
+    const logs = this.#last?.logs ?? []
+    if (logs.length === 0) return
+    const { context, database, shard } = this.#place
+    const rows = logs.map(log => ({
+      ...log,
+      locator: newUuid(shard),
+      createdAt: context.now,
+      at: now(),
+      requestId: context.requestId,
+      username: context.caller.username,
+    }))
+    context.later(database.batch(logRows(database, rows) as [Query, ...Query[]]))
+  }
+}

@@ -1,0 +1,26 @@
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { LogLine } from './runner.ts'
+
+/** What a call of a plugin printed, or why it failed; kept 7 days. A call that does neither leaves no row. */
+export const pluginLogs = sqliteTable(
+  'plugin_log',
+  {
+    locator: text().primaryKey(),
+    createdAt: integer().notNull(),
+    /** In real time, by which it is purged. */
+    at: integer().notNull(),
+    plugin: text().notNull(),
+    path: text().notNull(),
+    productName: text().notNull(),
+    configVersion: integer().notNull(),
+    policyLocator: text(),
+    requestId: text().notNull(),
+    username: text().notNull(),
+    failure: text(),
+    lines: text({ mode: 'json' }).$type<readonly LogLine[]>().notNull(),
+  },
+  table => [
+    index('plugin_log_created').on(table.createdAt, table.locator),
+    index('plugin_log_at').on(table.at),
+  ],
+)

@@ -1,0 +1,29 @@
+// The decision of the product's plugin (brief 5.6).
+
+import { readAnswer } from '../plugins/answer.ts'
+import type { UnderwritingInput } from '../plugins/contract.ts'
+import { hasPlugin } from '../plugins/functions.ts'
+import { asPluginInput } from '../plugins/input.ts'
+import type { PolicyAggregate, Quote, UnderwritingResult } from '../policies/aggregate.ts'
+import { NeedsWholePolicy } from '../policies/part.ts'
+import { policyholderResponse } from '../policyholders/projection.ts'
+import type { RatingContext } from './rater.ts'
+
+/** The decision on a priced quote; undefined where the product has no such plugin. */
+export async function pluginDecision(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  context: RatingContext,
+): Promise<UnderwritingResult | undefined> {
+  const { product, operation, policyholder, callPlugin, now } = context
+  if (!hasPlugin(product, 'getUnderwritingResult')) return undefined
+  if (context.unread) throw new NeedsWholePolicy()
+  const input: UnderwritingInput = {
+    operation,
+    policy: asPluginInput(context.project(aggregate, quote)) as UnderwritingInput['policy'],
+    policyholder: asPluginInput(policyholderResponse(policyholder)) as UnderwritingInput['policyholder'],
+  }
+  const contract = await import('../plugins/contract.ts')
+  const answer = await callPlugin('getUnderwritingResult', input)
+  return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer), at: now }
+}

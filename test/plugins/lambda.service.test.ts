@@ -1,0 +1,117 @@
+// Functions of the tenant's own, through HTTP.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { pluginRated } from '../support/plugin-rated.ts'
+
+const LAMBDA = `
+exports.executeLambda = (operation, payload) => {
+  switch (operation) {
+    case 'echo': return { operation, payload, type: typeof (payload || {}).n }
+    case 'count': {
+      const n = Number(socotraApi.getAuxData('global', 'count') || '0') + 1
+      socotraApi.setAuxData('global', 'count', n)
+      return n
+    }
+    case 'region': return socotraApi.tableLookup(0, 'region_factor', payload.region)
+    case 'holder': return socotraApi.fetchByLocator(Policyholder, payload.locator)
+    case 'policy': { const one = socotraApi.fetchByLocator(Policy, payload.locator); return one && [one.locator, typeof one.grossFees, one.grossFees] }
+    case 'many': {
+      let sum = 0
+      for (const one of payload.all) sum += Number(socotraApi.getAuxData(one.policyLocator, 'n') || '0')
+      return sum
+    }
+    case 'chain': { let at = 'start'; for (let n = 0; n < 30; n++) at = socotraApi.getAuxData(at, 'next') || 'next-' + n; return at }
+    case 'odd': console.log('\\ud800 \\0'); socotraApi.setAuxData('global', 'odd', 'a\\0b'); return 1
+    case 'fail': socotraApi.setAuxData('global', 'count', 99); throw new Error('as asked')
+  }
+}`
+
+let motor: Motor
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  motor = await motorTenant('lambda', pluginRated([], { 'lambda/lambda.js': LAMBDA }))
+})
+
+const lambda = (operation: string, payload?: unknown, headers?: Record<string, string>) =>
+  motor.post<unknown>(`/lambda/${operation}`, payload, headers)
+
+describe('a lambda', () => {
+  it('takes and gives free JSON, as it is', async () => {
+    expect((await lambda('echo', { n: 1, deep: [null, 'x'] })).body).toEqual({
+      operation: 'echo',
+      payload: { n: 1, deep: [null, 'x'] },
+      type: 'number',
+    })
+    expect((await lambda('echo')).body).toMatchObject({ payload: null })
+  })
+
+  it('looks tables up, fetches records as text, and finds none where there is none', async () => {
+    expect((await lambda('region', { region: 'R6' })).body).toMatch(/^\d\.\d+$/)
+    const locator = await motor.newPolicyholder()
+    expect((await lambda('holder', { locator })).body).toMatchObject({
+      locator,
+      version: '1',
+      entity: { completed: true },
+    })
+    const { body: policy } = await motor.createPolicy({ finalize: true })
+    expect((await lambda('policy', { locator: policy.locator })).body).toEqual([
+      policy.locator,
+      'string',
+      policy.grossFees.toFixed(2),
+    ])
+    for (const nowhere of ['1', 'x', '640064'])
+      expect((await lambda('policy', { locator: nowhere })).body).toBeNull()
+  })
+
+  it('writes when it returns, once for a key, and not when it throws', async () => {
+    expect((await lambda('count')).body).toBe(1)
+    const headers = { 'idempotency-key': 'lambda-1' }
+    expect((await lambda('count', {}, headers)).body).toBe(2)
+    expect((await lambda('count', {}, headers)).body).toBe(2)
+    const failed = await lambda('fail')
+    expect(failed.status).toBe(422)
+    expect(failed.body).toMatchObject({
+      message: 'Plugin executeLambda failed: lambda/lambda.js:20: Error: as asked',
+    })
+    expect((await lambda('count')).body).toBe(3)
+  })
+
+  it('reads one key of a thousand records in one query', async () => {
+    const all = Array.from({ length: 1_000 }, (_, at) => ({ policyLocator: `record-${at}` }))
+    for (const at of [0, 499, 999])
+      await callApi('PUT', `/auxData/record-${at}`, {
+        token: motor.token,
+        body: { auxData: [{ key: 'n', value: '7' }] },
+      })
+    const answer = await lambda('many', { all })
+    expect(answer.body).toBe(21)
+    expect(answer.headers.get('server-timing')).toContain('d1;desc="2"')
+  })
+
+  it('refuses what is nested too deep, and data that cannot be kept', async () => {
+    const deep = await callApi('POST', '/lambda/echo', {
+      token: motor.token,
+      headers: { 'content-type': 'application/json' },
+      body: '['.repeat(1_000_000) + ']'.repeat(1_000_000),
+    })
+    expect(deep.status).toBeGreaterThanOrEqual(400)
+    expect(deep.status).toBeLessThan(500)
+    const odd = await lambda('odd')
+    expect(odd.status).toBe(422)
+    expect(odd.body).toMatchObject({ message: expect.stringContaining('cannot be kept') })
+  })
+
+  it('ends when it asks for one thing after the other without end', async () => {
+    const { status, body } = await lambda('chain')
+    expect(status).toBe(422)
+    expect(body).toMatchObject({ message: expect.stringContaining('more in over 20 rounds') })
+  })
+
+  it('is not there where the configuration has none, and not for those who only read', async () => {
+    const other = await motorTenant('lambda-none')
+    expect((await other.post('/lambda/echo')).status).toBe(404)
+    expect((await callApi('POST', '/lambda/echo', {})).status).toBe(401)
+  })
+})

@@ -1,0 +1,59 @@
+// Programs of tenant code for tests: scripts and tables, without an archive.
+import { env } from 'cloudflare:workers'
+import { loadedConfiguration } from '../../src/configuration/cache.ts'
+import type { Configuration, LookupTable, ProductDefinition } from '../../src/configuration/configuration.ts'
+import type { Uuid } from '../../src/platform/locators.ts'
+import { isolateRunner } from '../../src/plugins/isolate.ts'
+import { pluginProgram } from '../../src/plugins/program.ts'
+import { quickjsRunner } from '../../src/plugins/quickjs.ts'
+import type { CallOutcome, Known, PluginCall, PluginProgram, PluginRunner } from '../../src/plugins/runner.ts'
+import { compileTemplate } from '../../src/rating/liquid/compile.ts'
+
+export const RUNNERS: [name: 'quickjs' | 'isolate', runner: PluginRunner][] = [
+  ['quickjs', quickjsRunner],
+  ['isolate', isolateRunner(env.LOADER)],
+]
+
+export const table = (name: string, rows: [string, string][]): LookupTable => ({
+  path: `products/motor/policy/tables/${name}.csv`,
+  columns: ['key', 'value'],
+  rows,
+})
+
+let programs = 0
+
+/** A program of its own: no two share an isolate. */
+export function programOf(
+  scripts: Record<string, string>,
+  tables: Record<string, LookupTable> = {},
+): PluginProgram {
+  const product = { name: 'motor', tables } as unknown as ProductDefinition
+  const configuration = { scripts, tables, products: { motor: product } } as unknown as Configuration
+  programs += 1
+  const loaded = loadedConfiguration(configuration, `hash-${programs}`, compileTemplate)
+  return pluginProgram(loaded, { locator: `tenant-${programs}` as Uuid, generation: 1 }, 1)
+}
+
+export const nothingKnown = (): Known => ({ aux: [], auxLocators: [], entities: [], rows: [] })
+
+export const callOf = (more: Partial<PluginCall> = {}): PluginCall => ({
+  product: 'motor',
+  path: 'main/rater.js',
+  function: 'getPerilRates',
+  arguments: [{}],
+  now: Date.UTC(2026, 10, 21, 12),
+  seed: 7,
+  known: nothingKnown(),
+  ...more,
+})
+
+/** What the body of a function of `data` comes to in a program of its own. */
+export const outcomeOf = (
+  runner: PluginRunner,
+  body: string,
+  more: Partial<PluginCall> = {},
+): Promise<CallOutcome> =>
+  runner.run(
+    programOf({ 'main/rater.js': `exports.getPerilRates = function (data) {\n${body}\n}` }),
+    callOf(more),
+  )

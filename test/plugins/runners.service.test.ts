@@ -1,0 +1,324 @@
+// One behaviour of both sandboxes: what tenant code finds there, what it gives back, and how it fails.
+import { describe, expect, it } from 'vitest'
+import { callOf, nothingKnown, outcomeOf, programOf, RUNNERS, table } from './programs.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 12)
+
+describe.each(RUNNERS)('tenant code under %s', (_name, runner) => {
+  const value = async (body: string, more = {}): Promise<unknown> => {
+    const { failure, value } = await outcomeOf(runner, body, more)
+    if (failure) throw new Error(`${failure.at}: ${failure.reason}`)
+    return value
+  }
+
+  it('takes values and gives values', async () => {
+    expect(
+      await value('return { sum: data.a + data.b, list: [1, null, "x"] }', { arguments: [{ a: 1, b: 2 }] }),
+    ).toEqual({
+      sum: 3,
+      list: [1, null, 'x'],
+    })
+  })
+
+  it('requires relative files, the shared library, folders and JSON, each loaded once a call', async () => {
+    const program = programOf({
+      'main/rater.js':
+        "const a = require('./parts/a.js'); const lib = require('../lib/money'); const data = require('./data.json')\nexports.getPerilRates = () => [a.name, lib.cents(1.5), data.rate, require('money').cents(2), require('./parts/a') === a, require('./folder').n]",
+      'main/parts/a.js': "exports.name = 'a' + require('../../lib/money.js').cents(1)",
+      'main/data.json': '{"rate": 0.5}',
+      'main/folder/index.js': 'module.exports = { n: 9 }',
+      'lib/money.js': 'let loads = 0; loads += 1; exports.cents = n => n * 100 + loads - 1',
+    })
+    expect(await runner.run(program, callOf())).toMatchObject({ value: ['a100', 150, 0.5, 200, true, 9] })
+  })
+
+  it('runs ES modules, and lets them import CommonJS', async () => {
+    const program = programOf({
+      'main/rater.js': `import { double, default as named, twice as again } from './maths.mjs'
+import * as maths from './maths.mjs'
+import common, { third } from './common.js'
+import './effect.js'
+export const unused = 1, { more, rest: [inner] } = { more: 2, rest: [3] }
+export { third as reexported } from './common.js'
+export async function getPerilRates(data) {
+  return [double(2), named(), again(3), maths.double(5), common.third(9), third(3), more, inner]
+}`,
+      'main/maths.mjs':
+        'export const double = n => n * 2\nexport default function () { return "default" }\nexport { double as twice }',
+      'main/common.js': 'exports.third = n => n / 3',
+      'main/effect.js': 'global.seen = true',
+    })
+    expect(await runner.run(program, callOf())).toMatchObject({ value: [4, 'default', 6, 10, 3, 1, 2, 3] })
+  })
+
+  it('runs untidy scripts: names that nobody declared, old ways of writing', async () => {
+    expect(
+      await value('for (i = 0, sum = 0; i < 3; i++) sum += i; with ({ a: 1 }) { sum += a } return sum'),
+    ).toBe(4)
+  })
+
+  it('has the time of the call for its clock, in UTC, and chance that repeats itself', async () => {
+    const seen = await value(
+      'return [Date.now(), new Date().toISOString(), String(new Date(0)), new Date(2026, 0, 1).getTime(), Date(), new Date() instanceof Date, Math.random(), Math.random()]',
+    )
+    expect(seen).toEqual([
+      NOW,
+      '2026-11-21T12:00:00.000Z',
+      'Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)',
+      Date.UTC(2026, 0, 1),
+      'Sat Nov 21 2026 12:00:00 GMT+0000 (Coordinated Universal Time)',
+      true,
+      0.011704753153026104,
+      0.06195825757458806,
+    ])
+  })
+
+  it('prints numbers and dates the same everywhere, and knows zones', async () => {
+    expect(
+      await value(`return [
+        (1234567.891).toLocaleString(), new Intl.NumberFormat('de-DE', { style: 'currency', currency: 'EUR' }).format(-1234.5),
+        new Intl.NumberFormat('en', { style: 'percent' }).format(0.256),
+        new Date(0).toLocaleString('en-US', { timeZone: 'America/New_York' }),
+        new Date(1750000000000).toLocaleDateString('en-GB', { timeZone: 'Europe/Berlin', month: 'long', day: 'numeric', year: 'numeric', weekday: 'short' }),
+        new Intl.DateTimeFormat('en', { timeZone: 'Europe/Berlin', hour: 'numeric', hourCycle: 'h23', minute: '2-digit' }).format(1750000000000),
+        ['b', 'a', 'B'].sort((a, b) => a.localeCompare(b)).join('')
+      ]`),
+    ).toEqual([
+      '1,234,567.891',
+      '-€1,234.50',
+      '26%',
+      '12/31/1969, 7:00:00 PM',
+      'Sun, June 15, 2025',
+      '17:06',
+      'Bab',
+    ])
+  })
+
+  it('finds no network, no timers, no environment and no making of code from text', async () => {
+    const names = [
+      'fetch',
+      'setTimeout',
+      'crypto',
+      'process',
+      'caches',
+      'WebSocket',
+      'WebAssembly',
+      'performance',
+      'navigator',
+      'SharedArrayBuffer',
+      'WeakRef',
+      'Buffer',
+      'Cloudflare',
+    ]
+    expect(await value(`return ${JSON.stringify(names)}.map(name => typeof global[name])`)).toEqual(
+      names.map(() => 'undefined'),
+    )
+    for (const attempt of [
+      'eval("1")',
+      'new Function("return 1")()',
+      '(() => {}).constructor("return 1")()',
+      '(async () => {}).constructor("return 1")()',
+      '(0, eval)("1")',
+    ])
+      expect((await outcomeOf(runner, `return ${attempt}`)).failure?.reason).toBe(
+        'EvalError: code cannot be made from text in a plugin',
+      )
+    expect((await outcomeOf(runner, 'return fetch("http://example.com")')).failure).toEqual({
+      reason: expect.stringMatching(
+        /^(ReferenceError: '?fetch'? is not defined|TypeError: .*not a function)$/,
+      ),
+      at: 'main/rater.js:2',
+    })
+    expect((await outcomeOf(runner, 'return import("cloudflare:workers")')).failure).toEqual({
+      reason: 'SyntaxError: import() and import.meta are not available in plugins',
+      at: 'main/rater.js:2',
+    })
+  })
+
+  it('keeps what is logged, in order, up to a size', async () => {
+    const { logs } = await outcomeOf(
+      runner,
+      'console.log("a", 1, { b: [2] }, null, undefined, new Error("no")); console.warn("w"); console.error(3n); return 1',
+    )
+    expect(logs).toEqual([
+      { level: 'info', text: 'a 1 {"b":[2]} null undefined Error: no' },
+      { level: 'warn', text: 'w' },
+      { level: 'error', text: '3' },
+    ])
+    const many = await outcomeOf(runner, 'for (let n = 0; n < 5000; n++) console.log(n); return 1')
+    expect(many.logs).toHaveLength(1_001)
+    expect(many.logs.at(-1)?.text).toContain('full')
+  })
+
+  it('looks tables up: the value as text, empty where there is none', async () => {
+    const program = programOf(
+      {
+        'main/rater.js':
+          "exports.getPerilRates = () => ['car', 'none', 'twice'].map(key => socotraApi.tableLookup(0, 'rates', key)).concat(socotraApi.tableLookup(0, 'unknown', 'car'), socotraApi.tableLookup(0, 'constructor', 'x'))",
+      },
+      {
+        rates: table('rates', [
+          ['car', '1.5'],
+          ['twice', 'first'],
+          ['twice', 'second'],
+        ]),
+      },
+    )
+    expect(await runner.run(program, callOf())).toMatchObject({ value: ['1.5', '', 'first', '', ''] })
+  })
+
+  it('stops for what is not at hand, whatever catches it, and goes on when it is told', async () => {
+    const body =
+      'let a; try { a = socotraApi.getAuxData("x", "k") } catch (e) { a = "caught" } try { socotraApi.fetchByLocator(Policy, "1") } catch (e) {} console.log("ran"); return a + socotraApi.getAuxData("all", "absent")'
+    const stopped = await outcomeOf(runner, body)
+    expect(stopped.missing).toEqual([{ kind: 'aux', locator: 'x', key: 'k' }])
+    expect(stopped.value).toBeUndefined()
+    expect(stopped.failure?.reason ?? '').not.toContain('Error')
+    const known = {
+      ...nothingKnown(),
+      aux: [['x', 'k', 'value']] as const,
+      auxLocators: ['all'],
+      entities: [['Policy', '1', { locator: '1' }]] as const,
+    }
+    expect(await outcomeOf(runner, body, { known: known as never })).toMatchObject({
+      value: 'value',
+      missing: [],
+      logs: [{ text: 'ran' }],
+    })
+  })
+
+  it('reads what it wrote, and hands out its writes and events', async () => {
+    const outcome = await outcomeOf(
+      runner,
+      'socotraApi.setAuxData("x", "k", 12, "hidden"); socotraApi.createCustomEvent("custom.rate.done", { a: 1, b: "t" }); return socotraApi.getAuxData("x", "k")',
+    )
+    expect(outcome).toMatchObject({
+      value: '12',
+      writes: [{ locator: 'x', key: 'k', value: '12', uiType: 'hidden' }],
+      events: [{ type: 'custom.rate.done', data: { a: '1', b: 't' } }],
+    })
+    for (const wrong of [
+      'setAuxData("x", "k", "v", "loud")',
+      'setAuxData("", "k", "v")',
+      'setAuxData("x", "k", "v".repeat(100001))',
+      'createCustomEvent("policy.issue", {})',
+      'createCustomEvent("custom.a", 1)',
+      'fetchByLocator("Nothing", "1")',
+    ])
+      expect((await outcomeOf(runner, `socotraApi.${wrong}; return 1`)).failure).toEqual({
+        reason: expect.stringMatching(/^(Type|Range)Error: /),
+        at: 'main/rater.js:2',
+      })
+  })
+
+  it('writes so much in a call and no more', async () => {
+    const many = await outcomeOf(
+      runner,
+      'for (let n = 0; n < 1001; n++) socotraApi.setAuxData("x", "k" + n, n); return 1',
+    )
+    expect(many.failure?.reason).toBe('RangeError: a call makes at most 1000 writes and events')
+    const much = await outcomeOf(
+      runner,
+      'for (let n = 0; n < 30; n++) socotraApi.setAuxData("x", "k" + n, "v".repeat(100000)); return 1',
+    )
+    expect(much.failure?.reason).toBe('RangeError: a call writes at most 2097152 characters')
+  })
+
+  it('says where in the tenant’s own file it failed, and why', async () => {
+    const program = programOf({
+      'main/rater.js':
+        "const lib = require('../lib/money.js')\n\nexports.getPerilRates = data => lib.cents(data.missing.value)\nexports.deep = () => lib.cents(undefined)\nexports.text = () => { throw 'no rate' }\nexports.late = async () => { await null; throw new RangeError('late') }\nexports.notThere = 5",
+      'lib/money.js': '// money\nexports.cents = n => {\n  return n.value * 100\n}',
+      'main/broken.js': 'exports.a = 1\n\nvar = 2',
+      'main/lost.js': "\nrequire('./nowhere.js')",
+    })
+    const fails = async (name: string, path = 'main/rater.js') =>
+      (await runner.run(program, callOf({ function: name, path }))).failure
+    expect(await fails('getPerilRates')).toMatchObject({
+      at: 'main/rater.js:3',
+      reason: expect.stringContaining('TypeError'),
+    })
+    expect(await fails('deep')).toMatchObject({
+      at: 'lib/money.js:3',
+      reason: expect.stringContaining('TypeError'),
+    })
+    expect(await fails('text')).toEqual({ at: 'main/rater.js', reason: 'threw no rate' })
+    expect(await fails('late')).toEqual({ at: 'main/rater.js:6', reason: 'RangeError: late' })
+    expect(await fails('notThere')).toMatchObject({
+      at: 'main/rater.js',
+      reason: expect.stringContaining('exports no function notThere'),
+    })
+    expect(await fails('x', 'main/broken.js')).toEqual({
+      at: 'main/broken.js:3',
+      reason: 'SyntaxError: Unexpected token',
+    })
+    expect(await fails('x', 'main/lost.js')).toEqual({
+      at: 'main/lost.js:2',
+      reason: "Error: cannot find './nowhere.js', which main/lost.js requires; it is not below scripts/",
+    })
+  })
+
+  it('refuses what is no JSON, nothing at all, and a promise without end', async () => {
+    expect((await outcomeOf(runner, 'const a = {}; a.a = a; return a')).failure?.reason).toContain(
+      'returned what is no JSON',
+    )
+    expect((await outcomeOf(runner, '')).failure?.reason).toBe('returned nothing')
+    expect((await outcomeOf(runner, 'return new Promise(() => {})')).failure?.reason).toBe(
+      'returned a promise that is never settled',
+    )
+    expect(await value('return [NaN, Infinity, 12n]')).toEqual(['NaN', 'Infinity', '12'])
+    const long = await outcomeOf(runner, 'return "x".repeat(5 * 1024 * 1024)')
+    expect(long.failure).toMatchObject({ limit: true, reason: expect.stringContaining('characters') })
+  })
+
+  it('ends recursion without end', async () => {
+    const { failure } = await outcomeOf(runner, 'const f = n => f(n + 1) + 1; return f(0)')
+    expect(failure?.reason).toBe('calls itself too deep (recursion without end?)')
+  })
+
+  it('leaves no trace for the next call: neither in globals, in the language’s own objects, nor in inputs', async () => {
+    const program = programOf({
+      'main/rater.js': `let calls = 0
+exports.getPerilRates = data => {
+  calls += 1
+  const seen = [calls, typeof leaked, ({}).polluted, [].map === Array.prototype.map, JSON.stringify({ a: 1 }), data.__proto__ === Object.prototype, Math.max(1, 2), typeof Date.now()]
+  leaked = 1
+  global.other = 2
+  Object.prototype.polluted = 'yes'
+  data.__proto__.deeper = 1
+  Array.prototype.map = () => 'mine'
+  JSON.stringify = () => 'stolen'
+  Math.max = () => 9
+  Object.prototype.toJSON = () => 'taken'
+  socotraApi.tableLookup = () => '9'
+  delete global.Date
+  return seen
+}`,
+    })
+    const first = await runner.run(program, callOf())
+    const expected = [1, 'undefined', null, true, '{"a":1}', true, 2, 'number']
+    expect(first).toMatchObject({ missing: [], logs: [] })
+    const second = await runner.run(program, callOf())
+    const third = await runner.run(program, callOf())
+    expect(second).toEqual(first)
+    expect(third).toEqual(first)
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+    expect(first.value === 'taken' || JSON.stringify(first.value) === JSON.stringify(expected)).toBe(true)
+  })
+
+  it('keeps calls apart that are made at the same time', async () => {
+    const program = programOf({
+      'main/rater.js':
+        'exports.getPerilRates = async data => { console.log(data.n); for (let i = 0; i < 50; i++) await null; socotraApi.setAuxData("x", "k", data.n); return [data.n, Date.now()] }',
+    })
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => runner.run(program, callOf({ arguments: [{ n }], now: NOW + n }))),
+    )
+    for (const [n, outcome] of outcomes.entries())
+      expect(outcome).toMatchObject({
+        value: [n, NOW + n],
+        logs: [{ text: String(n) }],
+        writes: [{ value: String(n) }],
+      })
+  })
+})

@@ -1,0 +1,18 @@
+import { type ArchiveFiles, exampleFiles } from './examples.ts'
+
+const POLICY = 'products/private_motor/policy/policy.json'
+
+type Plugins = Record<string, { path: string; enabled: boolean }>
+
+/** The motor example with plugins of its own switched on, and other scripts in the place of its own where given. */
+export function pluginRated(
+  enabled: readonly string[] = ['getPerilRates', 'getUnderwritingResult'],
+  scripts: Record<string, string> = {},
+): ArchiveFiles {
+  const files: ArchiveFiles = exampleFiles('motor')
+  const policy = JSON.parse(new TextDecoder().decode(files[POLICY] as Uint8Array)) as { plugins: Plugins }
+  for (const name of enabled) policy.plugins[name]!.enabled = true
+  files[POLICY] = JSON.stringify(policy)
+  for (const [path, source] of Object.entries(scripts)) files[`scripts/${path}`] = source
+  return files
+}
