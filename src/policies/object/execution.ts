@@ -15,7 +15,7 @@ import { hintDocuments } from '../../documents/job/hint.ts'
 import { jobChange, jobQueries } from '../../documents/job/store.ts'
 import { type Made, planMade } from '../../documents/made.ts'
 import { withDocuments } from '../../documents/planned.ts'
-import { planRemoval, planUpload } from '../../documents/upload.ts'
+import { planRemoval, planUpload, policyAsOwner } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../endorsements/projection.ts'
@@ -334,7 +334,9 @@ async function attemptOn(
     case 'addDocument':
       return await recorded(planUpload(loaded.aggregate, operation.document, context.now))
     case 'removeDocument':
-      return await recorded(planRemoval(loaded.aggregate, operation.document))
+      return await recorded(
+        planRemoval(loaded.aggregate, policyAsOwner(loaded.aggregate), operation.document),
+      )
     case 'documentsMade': {
       const planned = planMade(loaded.aggregate, operation.made, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
