@@ -392,7 +392,7 @@ const lapseReinstatementAnswer =
 const paymentAnswer =
   (locator: Uuid): AnswerOf =>
   ({ aggregate }) =>
-    json(paymentResponse(paymentNamed(aggregate, locator)))
+    json(paymentResponse(aggregate, paymentNamed(aggregate, locator)))
 
 const invoiceAnswer =
   (locator: Uuid): AnswerOf =>
@@ -433,7 +433,7 @@ async function record(
   const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
   const version = (before?.policy.version ?? 0) + 1
   const shard = shardOfDigits(planned.aggregate.policy.locator)
-  const seen = await withMedia(context, before, planned.aggregate, loaded.product)
+  const seen = await withMedia(context, before, planned.aggregate, loaded)
   const after = withDocuments(
     before,
     { ...seen, policy: { ...seen.policy, version } },
