@@ -63,7 +63,7 @@ export const lapseReinstatementAnswer =
 export const paymentAnswer =
   (locator: Uuid): AnswerOf =>
   ({ aggregate }) =>
-    json(paymentResponse(paymentNamed(aggregate, locator)))
+    json(paymentResponse(aggregate, paymentNamed(aggregate, locator)))
 
 export const invoiceAnswer =
   (locator: Uuid): AnswerOf =>

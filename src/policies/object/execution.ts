@@ -3,7 +3,7 @@
 import { decidePayment } from '../../billing/payments/decision.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { type Made, planMade } from '../../documents/made.ts'
-import { planRemoval, planUpload } from '../../documents/upload.ts'
+import { planRemoval, planUpload, policyAsOwner } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { partOf } from '../../endorsements/touches.ts'
 import { decideAmountDue, decideLapse } from '../../lapses/decision.ts'
@@ -293,7 +293,9 @@ async function attemptOn(
     case 'addDocument':
       return await recorded(planUpload(loaded.aggregate, operation.document, context.now))
     case 'removeDocument':
-      return await recorded(planRemoval(loaded.aggregate, operation.document))
+      return await recorded(
+        planRemoval(loaded.aggregate, policyAsOwner(loaded.aggregate), operation.document),
+      )
     case 'documentsMade': {
       const planned = planMade(loaded.aggregate, operation.made, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID

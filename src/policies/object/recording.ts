@@ -55,7 +55,7 @@ export async function record(
   const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
   const version = (before?.policy.version ?? 0) + 1
   const shard = shardOfDigits(planned.aggregate.policy.locator)
-  const seen = await withMedia(context, before, planned.aggregate, loaded.product)
+  const seen = await withMedia(context, before, planned.aggregate, loaded)
   const after = withDocuments(
     before,
     { ...seen, policy: { ...seen.policy, version } },
