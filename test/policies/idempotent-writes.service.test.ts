@@ -215,7 +215,11 @@ const WRITES: Record<string, () => Promise<Write>> = {
 }
 
 /** The way back from a legacy lapse takes a lapsed policy: test/lapses. */
-const ELSEWHERE = ['POST /policy/{policyLocator}/createReinstatement']
+const ELSEWHERE = [
+  'POST /policy/{policyLocator}/createReinstatement',
+  'POST /policy/{policyLocator}/addDocument',
+  'POST /policy/{policyLocator}/removeDocument',
+]
 
 /** Reads that take a body. */
 const READS = [

@@ -2,8 +2,7 @@
 
 /**
  * The value with what two carryings-out of the same differ in taken away: locators are numbered in the order in
- * which they are met, so that which of them are the same still tells; times of recording are there or not; documents
- * are left out, which only what is recorded has.
+ * which they are met, so that which of them are the same still tells; times of recording are there or not.
  */
 export function comparable(value: unknown): unknown {
   const names = new Map<string, string>()
@@ -20,12 +19,10 @@ export function comparable(value: unknown): unknown {
     if (Array.isArray(one)) return one.map(element => walk(element, name))
     if (typeof one !== 'object' || one === null) return one
     return Object.fromEntries(
-      Object.entries(one)
-        .filter(([key]) => key !== 'documents')
-        .map(([key, inner]) => [
-          isLocator(key) ? numbered(key) : key,
-          RECORDED.test(key) ? 'recorded' : walk(inner, key),
-        ]),
+      Object.entries(one).map(([key, inner]) => [
+        isLocator(key) ? numbered(key) : key,
+        RECORDED.test(key) ? 'recorded' : walk(inner, key),
+      ]),
     )
   }
   return walk(value)
