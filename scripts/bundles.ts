@@ -48,6 +48,11 @@ const BUNDLES: readonly Bundle[] = [
     entry: 'src/plugins/sandboxed.ts',
     options: { conditions: ['workerd', 'import'] },
   },
+  {
+    file: 'src/bundles/patterns.bundle.mjs',
+    entry: 'src/platform/fields/pattern-engine.ts',
+    options: { conditions: ['import'] },
+  },
 ]
 
 /** Writes each file when it changes: a service that runs from here would start anew at every write. */

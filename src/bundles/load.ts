@@ -5,5 +5,8 @@
 /** HTML to PDF: src/documents/pdf/render.ts. */
 export const loadRenderer = () => import('./renderer.bundle.mjs')
 
+/** The engine of patterns: src/platform/fields/pattern-engine.ts. */
+export const loadPatterns = () => import('./patterns.bundle.mjs')
+
 /** What reads and runs tenant code: src/plugins/sandboxed.ts. */
 export const loadSandbox = () => import('./sandbox.bundle.mjs')

@@ -28,7 +28,7 @@ const KNOWN_FOLDERS = new Set(['products', 'payment', 'policyholder', 'security'
 /**
  * Checks the files of an archive wholly and compiles them (brief 5, resources brief 10.4). Never throws for what
  * files contain: every problem is a finding. `compileLiquid` is the compiler of the rating capability,
- * `compileScript` that of plugins.
+ * `compileScript` that of plugins; the engine of patterns is loaded beforehand.
  */
 export function compileConfiguration(
   archive: readonly ArchiveFile[],

@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readArchive } from '../../src/configuration/archive/read.ts'
 import { compileConfiguration } from '../../src/configuration/compile.ts'
+import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { compileScript } from '../../src/plugins/script.ts'
 import { compileTemplate } from '../../src/rating/liquid/compile.ts'
 import { filesOf, zipOf } from './archive-maker.ts'
+
+await loadPatternEngine()
 
 for (const name of ['motor', 'home']) {
   const folder = `examples/${name}/configuration`

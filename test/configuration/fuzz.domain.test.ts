@@ -6,8 +6,11 @@ import { ArchiveRefused, refusals } from '../../src/configuration/archive/refusa
 import { findingCodes } from '../../src/configuration/check/codes.ts'
 import { type Compilation, compileConfiguration } from '../../src/configuration/compile.ts'
 import { formatLog } from '../../src/configuration/log.ts'
+import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { compileScript } from '../../src/plugins/script.ts'
 import { type ArchiveContent, filesOf, zipOf } from './archive-maker.ts'
+
+await loadPatternEngine()
 
 const knownCodes = new Set([...Object.keys(findingCodes), ...Object.keys(refusals)])
 const example = filesOf('examples/motor/configuration')
