@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildDocumentsBundle } from '../scripts/documents-bundle.ts'
+import { buildBundles } from '../scripts/bundles.ts'
 import { CONFIG_FILE, writeConfig } from '../scripts/write-config.ts'
 import type { Operation } from './operations.ts'
 import { type Options, readOptions, type Sizes } from './options.ts'
@@ -30,7 +30,7 @@ function commit(): string | undefined {
 
 async function bench({ sizes, onlyStartUp, jsonFile }: Options, folder: string): Promise<void> {
   writeConfig()
-  await buildDocumentsBundle()
+  await buildBundles()
   const load = onlyStartUp ? undefined : await underLoad(sizes, folder)
   say('start-up and bundle')
   const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)

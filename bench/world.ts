@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { prepareAdministrator } from '../scripts/administrator.ts'
 import { type ApiClient, type Credentials, signIn } from '../scripts/api-client.ts'
+import { buildBundles } from '../scripts/bundles.ts'
 import { openStores } from '../scripts/databases.ts'
-import { buildDocumentsBundle } from '../scripts/documents-bundle.ts'
 import { type DeployedExample, deployExample, testUsers, workedPolicies } from '../scripts/example.ts'
 import { readPool } from '../scripts/pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from '../scripts/prepare-databases.ts'
@@ -23,7 +23,7 @@ const DATABASES = 2
 export async function prepareStores(dataFolder: string): Promise<Credentials> {
   completeSecrets()
   writeConfig()
-  await buildDocumentsBundle()
+  await buildBundles()
   const stores = await openStores(dataFolder)
   try {
     const control = stores.target('CONTROL')

@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs'
 import { type Administrator, prepareAdministrator } from './administrator.ts'
 import { signIn } from './api-client.ts'
+import { buildBundles } from './bundles.ts'
 import { curlLines } from './curl-lines.ts'
 import { openStores } from './databases.ts'
-import { buildDocumentsBundle } from './documents-bundle.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
 import { readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
@@ -30,7 +30,7 @@ async function prepareFiles(): Promise<Settings> {
   if (await endStaleService(settings.dataFolder)) say('ended a service that a crash had left running')
   await checkPort(settings.port)
   writeConfig()
-  await buildDocumentsBundle()
+  await buildBundles()
   say(`${CONFIG_FILE} is written; data is kept in ${settings.dataFolder}`)
   return settings
 }

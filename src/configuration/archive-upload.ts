@@ -1,4 +1,6 @@
 // From the bytes of an upload, or of an archive kept in R2, to a compiled configuration and what was found.
+import { loadSandbox } from '../bundles/load.ts'
+import { loadPatternEngine } from '../platform/fields/patterns.ts'
 import { compileTemplate } from '../rating/liquid/compile.ts'
 import { readArchive } from './archive/read.ts'
 import { ArchiveRefused } from './archive/refusal.ts'
@@ -6,10 +8,11 @@ import { type Compilation, compileConfiguration } from './compile.ts'
 import { refusalFinding } from './log.ts'
 
 /** Reads, checks and compiles a zip. Never throws for what it contains: every problem is a finding. */
-export function compileArchive(zip: Uint8Array): Compilation {
+export async function compileArchive(zip: Uint8Array): Promise<Compilation> {
+  const [{ compileScript }] = await Promise.all([loadSandbox(), loadPatternEngine()])
   try {
     const { files, findings, checkUnread } = readArchive(zip)
-    const compilation = compileConfiguration(files, { compileLiquid: compileTemplate })
+    const compilation = compileConfiguration(files, { compileLiquid: compileTemplate, compileScript })
     if (compilation.configuration) checkUnread()
     return { ...compilation, findings: [...findings, ...compilation.findings] }
   } catch (problem) {

@@ -1,7 +1,7 @@
 import type { ArchiveFile } from './archive/read.ts'
 import { type FileIndex, indexFiles } from './check/file-index.ts'
 import { checkLeftOver } from './check/left-over.ts'
-import { checkRequires, checkScripts } from './check/product/plugins.ts'
+import { checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
 import { compileProduct } from './check/product/product.ts'
 import type { LiquidCheck } from './check/product/templates.ts'
 import { openReport, type Report } from './check/report.ts'
@@ -27,11 +27,12 @@ const KNOWN_FOLDERS = new Set(['products', 'payment', 'policyholder', 'security'
 
 /**
  * Checks the files of an archive wholly and compiles them (brief 5, resources brief 10.4). Never throws for what
- * files contain: every problem is a finding. `compileLiquid` is the compiler of the rating capability.
+ * files contain: every problem is a finding. `compileLiquid` is the compiler of the rating capability,
+ * `compileScript` that of plugins; the engine of patterns is loaded beforehand.
  */
 export function compileConfiguration(
   archive: readonly ArchiveFile[],
-  { compileLiquid }: { compileLiquid: LiquidCheck },
+  { compileLiquid, compileScript }: { compileLiquid: LiquidCheck; compileScript: ScriptCheck },
 ): Compilation {
   const files = indexFiles(archive)
   const report = openReport()
@@ -59,7 +60,7 @@ export function compileConfiguration(
       tenantTables: tables.ofTenant,
     }),
   )
-  checkScripts(scripts, products, report)
+  checkScripts(scripts, products, compileScript, report)
   const configuration: Configuration = {
     ...settings,
     paymentFields,

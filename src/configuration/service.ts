@@ -179,7 +179,7 @@ async function readUpload(
   type: TenantType,
 ): Promise<{ upload: Upload | undefined; findings: readonly Finding[] }> {
   if (!file) throw new Refusal('malformedMultipart', 'Send the archive as the part named zipFile.')
-  const { configuration, findings: found } = compileArchive(file.bytes)
+  const { configuration, findings: found } = await compileArchive(file.bytes)
   const findings = [
     ...found,
     ...(configuration && type === 'test' ? userFindings(configuration.testUsers) : []),

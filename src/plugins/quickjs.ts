@@ -8,8 +8,6 @@ import {
   type QuickJSHandle,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
-// By its path: the bundler takes for WebAssembly what is named so, and the package has another name for it.
-import wasmModule from '../../node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm'
 import { MOST_INTERRUPTS, MOST_JOBS, MOST_MEMORY_BYTES, MOST_STACK_BYTES } from './limits.ts'
 import { readOutcome } from './outcome.ts'
 import { realmSettings } from './program.ts'
@@ -23,7 +21,7 @@ let interpreter: Promise<QuickJSWASMModule> | undefined
 const broken = new WeakSet<QuickJSWASMModule>()
 
 /** Its memory never grows: the library loses hold of what a promise's job made while it did. */
-function loaded(): Promise<QuickJSWASMModule> {
+function loaded(wasmModule: WebAssembly.Module): Promise<QuickJSWASMModule> {
   if (interpreter) return interpreter
   const pages = Math.ceil((MOST_MEMORY_BYTES + OWN_BYTES) / PAGE_BYTES)
   const wasmMemory = new WebAssembly.Memory({ initial: pages, maximum: pages })
@@ -39,11 +37,12 @@ const OWN_BYTES = 16 * 1024 * 1024
 const TOO_LONG = failed({ reason: 'takes more steps than a plugin may (a loop without end?)', limit: true })
 const TOO_MUCH = failed({ reason: 'needs more memory than a plugin may have', limit: true })
 
-export const quickjsRunner: PluginRunner = {
+/** `wasmModule` is the interpreter, compiled; all runners share one instance. */
+export const quickjsRunner = (wasmModule: WebAssembly.Module): PluginRunner => ({
   async run(program, call) {
-    let module = await loaded()
+    let module = await loaded(wasmModule)
     // Another call may have broken it while this one waited.
-    while (broken.has(module)) module = await loaded()
+    while (broken.has(module)) module = await loaded(wasmModule)
     try {
       return inInterpreter(module, program, JSON.stringify(call))
     } catch (problem) {
@@ -54,7 +53,7 @@ export const quickjsRunner: PluginRunner = {
       throw problem
     }
   },
-}
+})
 
 function inInterpreter(module: QuickJSWASMModule, program: PluginProgram, call: string): CallOutcome {
   const runtime = module.newRuntime({

@@ -6,7 +6,11 @@ import { ArchiveRefused, refusals } from '../../src/configuration/archive/refusa
 import { findingCodes } from '../../src/configuration/check/codes.ts'
 import { type Compilation, compileConfiguration } from '../../src/configuration/compile.ts'
 import { formatLog } from '../../src/configuration/log.ts'
+import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
+import { compileScript } from '../../src/plugins/script.ts'
 import { type ArchiveContent, filesOf, zipOf } from './archive-maker.ts'
+
+await loadPatternEngine()
 
 const knownCodes = new Set([...Object.keys(findingCodes), ...Object.keys(refusals)])
 const example = filesOf('examples/motor/configuration')
@@ -17,7 +21,7 @@ const exampleFiles = readArchive(exampleZip).files
 function deploy(zip: Uint8Array): Compilation | undefined {
   try {
     const { files } = readArchive(zip)
-    return compileConfiguration(files, { compileLiquid: () => ({ findings: [] }) })
+    return compileConfiguration(files, { compileLiquid: () => ({ findings: [] }), compileScript })
   } catch (error) {
     if (error instanceof ArchiveRefused) return undefined
     throw error
@@ -28,7 +32,7 @@ function deploy(zip: Uint8Array): Compilation | undefined {
 function compileExample(changes: ArchiveContent): Compilation {
   const changed = new Map(readArchive(zipOf(changes)).files.map(file => [file.path, file]))
   const files = exampleFiles.map(file => changed.get(file.path) ?? file)
-  return compileConfiguration(files, { compileLiquid: () => ({ findings: [] }) })
+  return compileConfiguration(files, { compileLiquid: () => ({ findings: [] }), compileScript })
 }
 
 function checkSound(compilation: Compilation | undefined): void {

@@ -1,7 +1,11 @@
 import { readArchive } from '../../src/configuration/archive/read.ts'
 import type { LiquidCheck } from '../../src/configuration/check/product/templates.ts'
 import { type Compilation, compileConfiguration } from '../../src/configuration/compile.ts'
+import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
+import { compileScript } from '../../src/plugins/script.ts'
 import { type ArchiveContent, zipOf } from './archive-maker.ts'
+
+await loadPatternEngine()
 
 const policy = 'products/boat/policy'
 
@@ -28,7 +32,7 @@ export function compileWith(
   for (const [path, file] of Object.entries({ ...minimal, ...expanded(changes) }))
     if (file !== undefined) content[path] = file
   const { files, findings } = readArchive(zipOf(content))
-  const compilation = compileConfiguration(files, { compileLiquid })
+  const compilation = compileConfiguration(files, { compileLiquid, compileScript })
   return { ...compilation, findings: [...findings, ...compilation.findings] }
 }
 

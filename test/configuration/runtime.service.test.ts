@@ -2,6 +2,10 @@ import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
 import { readArchive } from '../../src/configuration/archive/read.ts'
 import { compileConfiguration } from '../../src/configuration/compile.ts'
+import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
+import { compileScript } from '../../src/plugins/script.ts'
+
+await loadPatternEngine()
 
 test('an archive is read and compiled in the runtime of the service, which has no eval', () => {
   const policy = 'products/boat/policy'
@@ -18,6 +22,7 @@ test('an archive is read and compiled in the runtime of the service, which has n
   })
   const { configuration, findings } = compileConfiguration(readArchive(zip).files, {
     compileLiquid: () => ({ findings: [] }),
+    compileScript,
   })
   expect(findings).toEqual([])
   expect(configuration?.products.boat?.tables.ports?.rows).toEqual([['Kiel', 'DE']])

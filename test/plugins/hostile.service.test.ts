@@ -2,9 +2,9 @@
 // isolate, whose limits the platform enforces only in production, that they are handed over.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { isolateRunner, workerCode } from '../../src/plugins/isolate.ts'
-import { quickjsRunner } from '../../src/plugins/quickjs.ts'
-import { callOf, outcomeOf, programOf, RUNNERS, table } from './programs.ts'
+import { workerCode } from '../../src/bundles/sandbox.bundle.mjs'
+import { isolateRunner } from '../../src/plugins/isolate.ts'
+import { callOf, outcomeOf, programOf, QUICKJS, RUNNERS, table } from './programs.ts'
 
 const GOOD = { 'main/rater.js': 'exports.getPerilRates = () => "fine"' }
 
@@ -45,29 +45,29 @@ describe('under QuickJS', () => {
     ],
   ]
   it.each(harm)('contains %s', async (_what, body, reason) => {
-    const { failure, value } = await outcomeOf(quickjsRunner, body)
+    const { failure, value } = await outcomeOf(QUICKJS, body)
     expect(value).toBeUndefined()
     expect(failure?.reason).toMatch(reason)
-    expect(await quickjsRunner.run(programOf(GOOD), callOf())).toMatchObject({ value: 'fine' })
+    expect(await QUICKJS.run(programOf(GOOD), callOf())).toMatchObject({ value: 'fine' })
   })
 
   it('serves neighbours at the same moment, even when the interpreter itself gives out', async () => {
     const crash = 'const o = { toString() { return "" + o } }; return "" + o'
     const good = programOf(GOOD)
     const outcomes = await Promise.all([
-      quickjsRunner.run(good, callOf()),
-      outcomeOf(quickjsRunner, crash),
-      quickjsRunner.run(good, callOf()),
-      outcomeOf(quickjsRunner, crash),
-      quickjsRunner.run(good, callOf()),
+      QUICKJS.run(good, callOf()),
+      outcomeOf(QUICKJS, crash),
+      QUICKJS.run(good, callOf()),
+      outcomeOf(QUICKJS, crash),
+      QUICKJS.run(good, callOf()),
     ])
     expect(outcomes.map(one => one.value)).toEqual(['fine', undefined, 'fine', undefined, 'fine'])
   })
 
   it('serves a neighbour at the same moment', async () => {
     const [bad, good] = await Promise.all([
-      outcomeOf(quickjsRunner, 'while (true) {}'),
-      quickjsRunner.run(programOf(GOOD), callOf()),
+      outcomeOf(QUICKJS, 'while (true) {}'),
+      QUICKJS.run(programOf(GOOD), callOf()),
     ])
     expect(bad.failure).toMatchObject({ limit: true })
     expect(good).toMatchObject({ value: 'fine' })
@@ -122,7 +122,7 @@ describe('the isolate', () => {
       { 'main/rater.js': 'exports.getPerilRates = () => socotraApi.tableLookup(0, "big", "key-59999")' },
       { big: table('big', rows) },
     )
-    const runner = isolateRunner(env.LOADER)
+    const runner = isolateRunner(env.LOADER, workerCode)
     expect((await runner.run(program, callOf())).missing).toEqual([
       { kind: 'row', table: 'big', key: 'key-59999' },
     ])
@@ -144,7 +144,7 @@ describe('the isolate', () => {
           return code()
         }),
     } as unknown as WorkerLoader
-    const runner = isolateRunner(counting)
+    const runner = isolateRunner(counting, workerCode)
     const program = programOf(GOOD)
     for (let n = 0; n < 5; n += 1)
       expect(await runner.run(program, callOf())).toMatchObject({ value: 'fine' })

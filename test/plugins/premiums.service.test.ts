@@ -1,14 +1,15 @@
 // The motor example priced twice, by its templates and by its plugins, on vehicles made up by chance.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { pluginProgram } from '../../src/bundles/sandbox.bundle.mjs'
 import { loadedConfiguration } from '../../src/configuration/cache.ts'
 import { compileConfiguration } from '../../src/configuration/compile.ts'
 import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { locatorSupply, newUuid } from '../../src/platform/locators.ts'
 import { toText, zero } from '../../src/platform/money.ts'
 import type { Instant } from '../../src/platform/time.ts'
-import { pluginProgram } from '../../src/plugins/program.ts'
 import type { PluginRunner } from '../../src/plugins/runner.ts'
+import { compileScript } from '../../src/plugins/script.ts'
 import { PluginSession } from '../../src/plugins/session.ts'
 import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
 import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
@@ -33,7 +34,10 @@ function groundOf(files: ArchiveFiles): Ground {
     const text = () => new TextDecoder().decode(bytes)
     return { path, sizeBytes: bytes.length, bytes: () => bytes, text }
   })
-  const { configuration, findings } = compileConfiguration(archive, { compileLiquid: compileTemplate })
+  const { configuration, findings } = compileConfiguration(archive, {
+    compileLiquid: compileTemplate,
+    compileScript,
+  })
   if (!configuration) throw new Error(JSON.stringify(findings))
   const { timeZone, currency, policyholderFields, products } = configuration
   const { values } = changePolicyholderValues(

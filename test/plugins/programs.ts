@@ -1,17 +1,20 @@
 // Programs of tenant code for tests: scripts and tables, without an archive.
 import { env } from 'cloudflare:workers'
+import { pluginProgram, quickjsRunner, workerCode } from '../../src/bundles/sandbox.bundle.mjs'
 import { loadedConfiguration } from '../../src/configuration/cache.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/configuration/configuration.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 import { isolateRunner } from '../../src/plugins/isolate.ts'
-import { pluginProgram } from '../../src/plugins/program.ts'
-import { quickjsRunner } from '../../src/plugins/quickjs.ts'
+import { interpreter } from '../../src/plugins/open.ts'
 import type { CallOutcome, Known, PluginCall, PluginProgram, PluginRunner } from '../../src/plugins/runner.ts'
 import { compileTemplate } from '../../src/rating/liquid/compile.ts'
 
+/** The runner that counts. */
+export const QUICKJS = quickjsRunner(await interpreter())
+
 export const RUNNERS: [name: 'quickjs' | 'isolate', runner: PluginRunner][] = [
-  ['quickjs', quickjsRunner],
-  ['isolate', isolateRunner(env.LOADER)],
+  ['quickjs', QUICKJS],
+  ['isolate', isolateRunner(env.LOADER, workerCode)],
 ]
 
 export const table = (name: string, rows: [string, string][]): LookupTable => ({

@@ -4,6 +4,7 @@ import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { newUuid } from '../../src/platform/locators.ts'
 import { zero } from '../../src/platform/money.ts'
 import type { Instant } from '../../src/platform/time.ts'
+import { compileScript } from '../../src/plugins/script.ts'
 import type { Ground } from '../../src/policies/surroundings.ts'
 import { compileTemplate } from '../../src/rating/liquid/compile.ts'
 import { boatFiles } from './boat-product.ts'
@@ -16,7 +17,10 @@ export function boatGround(currency: string, now: Instant): Ground {
     const bytes = new TextEncoder().encode(content)
     return { path, sizeBytes: bytes.length, bytes: () => bytes, text: () => content }
   })
-  const { configuration, findings } = compileConfiguration(files, { compileLiquid: compileTemplate })
+  const { configuration, findings } = compileConfiguration(files, {
+    compileLiquid: compileTemplate,
+    compileScript,
+  })
   if (!configuration) throw new Error(JSON.stringify(findings, null, 2))
   const { timeZone } = configuration
   return {

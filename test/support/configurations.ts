@@ -7,6 +7,7 @@ import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { locatorSupply, newUuid } from '../../src/platform/locators.ts'
 import { zero } from '../../src/platform/money.ts'
 import type { Instant } from '../../src/platform/time.ts'
+import { compileScript } from '../../src/plugins/script.ts'
 import type { Ground } from '../../src/policies/surroundings.ts'
 import type { Policyholder } from '../../src/policyholders/policyholder.ts'
 import { changePolicyholderValues } from '../../src/policyholders/values.ts'
@@ -36,7 +37,10 @@ export function exampleConfiguration(example: Example): Configuration {
     bytes: () => new Uint8Array(readFileSync(file)),
     text: () => readFileSync(file, 'utf8'),
   }))
-  const { configuration, findings } = compileConfiguration(files, { compileLiquid: compileTemplate })
+  const { configuration, findings } = compileConfiguration(files, {
+    compileLiquid: compileTemplate,
+    compileScript,
+  })
   if (!configuration) throw new Error(`Example ${example}: ${JSON.stringify(findings, null, 2)}`)
   compiled.set(example, configuration)
   return configuration

@@ -87,7 +87,7 @@ async function compiledFrom(archive: R2ObjectBody): Promise<Compilation> {
     place.reach(archive.size)
     // Seldom needed, and much code: loaded when it is.
     const { compileArchive } = await import('../archive-upload.ts')
-    return compileArchive(new Uint8Array(await archive.arrayBuffer()))
+    return await compileArchive(new Uint8Array(await archive.arrayBuffer()))
   } finally {
     place.leave()
   }

@@ -1,5 +1,6 @@
 // Who makes PDFs of HTML. Two do: the renderer within the service, and Cloudflare's Browser Rendering where the
 // binding BROWSER is there. Both take the same HTML and give a file.
+import { loadRenderer } from '../../bundles/load.ts'
 import type { FontFiles } from './fonts.ts'
 import type { Page } from './page.ts'
 
@@ -34,7 +35,7 @@ async function readFonts(): Promise<FontFiles> {
 export const EMBEDDED: PdfRenderer = {
   async render(html, page) {
     fonts ??= await readFonts()
-    const { renderPdf } = await import('./renderer.bundle.mjs')
+    const { renderPdf } = await loadRenderer()
     return await renderPdf(html, page, fonts)
   },
 }

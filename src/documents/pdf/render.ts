@@ -1,5 +1,5 @@
 // HTML to PDF without a browser. This module and what it needs (parse5, pdfmake) are built into one file of their own,
-// renderer.bundle.mjs, which the service loads when it makes its first document (scripts/documents-bundle.ts).
+// renderer.bundle.mjs, which the service loads when it makes its first document (scripts/bundles.ts).
 import type { Block, ContentDefinition, Margin } from './content.ts'
 import { Engine } from './engine.ts'
 import { type Flow, flowOf } from './flow.ts'

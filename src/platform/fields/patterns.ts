@@ -1,11 +1,12 @@
 // Patterns of fields, by an engine that takes linear time. It is large: loaded with the first configuration.
 import type { RE2JS } from 're2js'
+import { loadPatterns } from '../../bundles/load.ts'
 
 let engine: typeof RE2JS | undefined
 
 /** Matching is synchronous: the engine has to be there before. Loads it once. */
 export async function loadPatternEngine(): Promise<void> {
-  engine ??= (await import('re2js')).RE2JS
+  engine ??= (await loadPatterns()).RE2JS
 }
 
 /** Instructions of the largest pattern that a configuration may have. */
@@ -14,8 +15,18 @@ export const LARGEST_PATTERN_SIZE = 2_000
 const LARGEST_CACHE = 256
 const compiled = new Map<string, RE2JS>()
 
-function compile(source: string): RE2JS {
+function patternEngine(): typeof RE2JS {
   if (!engine) throw new Error('No pattern is matched before loadPatternEngine().')
+  return engine
+}
+
+/** Throws with the reason when the source is not RE2 syntax as it stands. */
+export function assertPattern(source: string): void {
+  patternEngine().compile(source)
+}
+
+function compile(source: string): RE2JS {
+  const engine = patternEngine()
   const pattern = compiled.get(source) ?? engine.compile(engine.translateRegExp(source))
   compiled.delete(source)
   compiled.set(source, pattern)

@@ -1,7 +1,6 @@
 import { type Route, tenantRoute } from '../../platform/http/route.ts'
 import { policyLocator } from '../service.ts'
 import { PolicyPreviewRequest, PolicyPreviewResponse } from './contract.ts'
-import { previewOf } from './service.ts'
 
 export const previewRoutes: readonly Route[] = [
   tenantRoute({
@@ -14,6 +13,10 @@ export const previewRoutes: readonly Route[] = [
     permission: ['policies.read', 'policies.price'],
     body: { schema: PolicyPreviewRequest, required: true },
     answer: { schema: PolicyPreviewResponse, description: 'What it would come to.' },
-    handle: ({ params, body }, context) => previewOf(context, policyLocator(params.policyLocator), body),
+    handle: async ({ params, body }, context) => {
+      // Rules and rating are much code, which the start-up does without.
+      const { previewOf } = await import('./service.ts')
+      return await previewOf(context, policyLocator(params.policyLocator), body)
+    },
   }),
 ]

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { compileConfiguration } from '../../../src/configuration/compile.ts'
+import { compileScript } from '../../../src/plugins/script.ts'
 import type { ArchiveContent } from '../archive-maker.ts'
 import { compileWith, foundIn } from '../minimal-archive.ts'
 
@@ -47,7 +48,9 @@ describe('config.json', () => {
   })
 
   test('is not missed where there is no product', () => {
-    expect(compileConfiguration([], { compileLiquid: () => ({ findings: [] }) }).findings).toMatchObject([
+    expect(
+      compileConfiguration([], { compileLiquid: () => ({ findings: [] }), compileScript }).findings,
+    ).toMatchObject([
       { severity: 'WARNING', path: 'policyholder/policyholder.dictionary.json' },
       { severity: 'ERROR', code: 'noProducts' },
     ])

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { renderPdf } from '../../../src/bundles/renderer.bundle.mjs'
 import type { FontFiles } from '../../../src/documents/pdf/fonts.ts'
 import { pageOf } from '../../../src/documents/pdf/page.ts'
-import { renderPdf } from '../../../src/documents/pdf/renderer.bundle.mjs'
 
 const fontFile = (path: string): ArrayBuffer => {
   const { buffer, byteOffset, byteLength } = readFileSync(`node_modules/${path}`)

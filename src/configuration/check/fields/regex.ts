@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js'
+import { assertPattern } from '../../../platform/fields/patterns.ts'
 import type { FieldDefinition } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
 import type { FieldContext } from './fields.ts'
@@ -28,7 +28,7 @@ export function checkRegex(
     return {}
   }
   try {
-    RE2JS.compile(pattern)
+    assertPattern(pattern)
     return { regex: pattern }
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/\.$/, '') : 'it does not parse'

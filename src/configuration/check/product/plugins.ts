@@ -4,7 +4,6 @@ import {
   isPluginFunction,
   PLUGIN_FUNCTIONS,
 } from '../../../plugins/functions.ts'
-import { compileScript } from '../../../plugins/script.ts'
 import type { PluginReference, ProductDefinition } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
 import { lineIndex } from '../json/read.ts'
@@ -47,6 +46,9 @@ export function compilePlugins(
   return plugins
 }
 
+/** Reads a script as the sandbox does: `compileScript` of src/plugins/script.ts. */
+export type ScriptCheck = typeof import('../../../plugins/script.ts').compileScript
+
 const REQUIRE = /\brequire\s*\(\s*(["'])(\.{1,2}\/[^"'\n]*)\1\s*\)/g
 
 /** Warns of scripts that require a file which is not there. `scripts` are the sources by path below `scripts/`. */
@@ -72,6 +74,7 @@ export function checkRequires(scripts: Record<string, string>, report: Report): 
 export function checkScripts(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
+  compileScript: ScriptCheck,
   report: Report,
 ): void {
   const needed = neededScripts(scripts, products)

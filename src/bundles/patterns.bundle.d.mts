@@ -1,2 +1,2 @@
 // Types of the built file; the file itself is made by `npm run config`.
-export { ConversionError, renderPdf } from './render.ts'
+export { RE2JS } from '../platform/fields/pattern-engine.ts'

@@ -1,0 +1,84 @@
+// Builds what the service needs seldom into files beside its own: loaded when first needed, they are no part of the
+// Worker's start-up (docs/design.md, section 3).
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
+
+const CACHED_FONTS = resolve('src/documents/pdf/fontkit-cached.ts')
+
+/** The PDF library gets fonts that were read before; who reads them gets the library that does. */
+const cachedFonts: Plugin = {
+  name: 'cached-fonts',
+  setup: build =>
+    build.onResolve({ filter: /^fontkit$/ }, ({ importer }) =>
+      importer === CACHED_FONTS ? undefined : { path: CACHED_FONTS },
+    ),
+}
+
+/** Modules of the platform, by the names that libraries know. */
+const platform: Plugin = {
+  name: 'platform',
+  setup: build =>
+    build.onResolve(
+      { filter: /^(?:node:)?(?:fs|stream|zlib|buffer|util|events|assert|path|crypto)$/ },
+      ({ path }) => ({
+        path: path.startsWith('node:') ? path : `node:${path}`,
+        external: true,
+      }),
+    ),
+}
+
+type Bundle = { file: string; entry: string; options: BuildOptions }
+
+/** The files, as src/bundles/load.ts names them. */
+const BUNDLES: readonly Bundle[] = [
+  {
+    file: 'src/bundles/renderer.bundle.mjs',
+    entry: 'src/documents/pdf/render.ts',
+    options: {
+      conditions: ['import'],
+      plugins: [cachedFonts, platform],
+      banner: {
+        js: "import { createRequire } from 'node:module'; const require = createRequire('file:///'); const __dirname = '/';",
+      },
+    },
+  },
+  {
+    file: 'src/bundles/sandbox.bundle.mjs',
+    entry: 'src/plugins/sandboxed.ts',
+    options: { conditions: ['workerd', 'import'] },
+  },
+  {
+    file: 'src/bundles/patterns.bundle.mjs',
+    entry: 'src/platform/fields/pattern-engine.ts',
+    options: { conditions: ['import'] },
+  },
+]
+
+/** Writes each file when it changes: a service that runs from here would start anew at every write. */
+export async function buildBundles(): Promise<void> {
+  await Promise.all(BUNDLES.map(buildBundle))
+}
+
+async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    target: 'es2024',
+    minify: true,
+    legalComments: 'none',
+    write: false,
+    ...options,
+  })
+  const { text } = outputFiles![0]!
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return
+  // Whoever reads it meanwhile has the old one or the new one.
+  const written = `${file}.${process.pid}`
+  writeFileSync(written, text)
+  renameSync(written, file)
+}
+
+if (import.meta.main) await buildBundles()

@@ -1,0 +1,12 @@
+// Modules apart, built by scripts/bundles.ts: no part of the Worker's start-up, which reads every line of its own file.
+// They are named after this folder, so that only a file in it can load them (wrangler.toml, `base_dir`). What throws
+// a class of the service's own does not belong into one: it would be another class there.
+
+/** HTML to PDF: src/documents/pdf/render.ts. */
+export const loadRenderer = () => import('./renderer.bundle.mjs')
+
+/** The engine of patterns: src/platform/fields/pattern-engine.ts. */
+export const loadPatterns = () => import('./patterns.bundle.mjs')
+
+/** What reads and runs tenant code: src/plugins/sandboxed.ts. */
+export const loadSandbox = () => import('./sandbox.bundle.mjs')
