@@ -12,6 +12,7 @@ import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts
 import type { RenewalResponse } from '../../src/renewals/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { fileAt, whenMade } from './waiting.ts'
 
@@ -21,7 +22,7 @@ let motor: Motor
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
-  motor = await motorTenant('papers')
+  motor = await motorTenant('papers', exampleFiles('motor'))
 })
 
 const read = async <T>(path: string): Promise<T> => (await motor.get<T>(path)).body

@@ -7,7 +7,7 @@ import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { deployExample } from '../support/examples.ts'
+import { deployExample, exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../support/motor.ts'
 import { fileAt } from './waiting.ts'
 
@@ -17,7 +17,7 @@ let motor: Motor
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 3 })
-  motor = await motorTenant('media')
+  motor = await motorTenant('media', exampleFiles('motor'))
 })
 
 const upload = async (
@@ -79,7 +79,7 @@ describe('POST /media and GET /media/{locator}', () => {
 
   it("is not another tenant's", async () => {
     const { body } = await upload()
-    const other = await motorTenant('mediaother')
+    const other = await motorTenant('mediaother', exampleFiles('motor'))
     expect((await other.get(`/media/${body.locator}`)).status).toBe(404)
   })
 })

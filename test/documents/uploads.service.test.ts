@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { fileAt, whenMade } from './waiting.ts'
 
@@ -13,7 +14,7 @@ let motor: Motor
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
-  motor = await motorTenant('uploads')
+  motor = await motorTenant('uploads', exampleFiles('motor'))
 })
 
 type Problem = { code: string; message: string }

@@ -8,14 +8,14 @@ import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { exampleFiles } from '../support/examples.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
 /** The motor example with an endorsement type for each way of repricing. */
 const FILES = {
-  ...exampleFiles('motor'),
+  ...motorWithoutPapers(),
   'products/private_motor/policy/endorsements.json': JSON.stringify({
     endorsements: ['never', 'always', 'all', 'input'].map(reprice => ({
       name: reprice,

@@ -6,7 +6,7 @@ import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { exampleFiles } from '../support/examples.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
 let motor: Motor
@@ -14,7 +14,7 @@ let motor: Motor
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
   motor = await motorTenant('legacyendorse', {
-    ...exampleFiles('motor'),
+    ...motorWithoutPapers(),
     'products/private_motor/policy/endorsements.json': JSON.stringify({
       endorsements: ['always', 'input'].map(reprice => ({
         name: reprice,

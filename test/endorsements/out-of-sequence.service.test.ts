@@ -5,7 +5,7 @@ import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { exampleFiles } from '../support/examples.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
 const PERILS = 'products/private_motor/policy/exposures/vehicle/perils'
@@ -15,7 +15,7 @@ let motor: Motor
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
   motor = await motorTenant('outofsequence', {
-    ...exampleFiles('motor'),
+    ...motorWithoutPapers(),
     'products/private_motor/policy/endorsements.json': JSON.stringify({
       endorsements: ['always', 'all'].map(reprice => ({
         name: reprice,

@@ -8,7 +8,7 @@ import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change
 import type { RenewalResponse } from '../../src/renewals/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { exampleFiles } from '../support/examples.ts'
+import { exampleFiles, motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const files = exampleFiles('motor')
   const users = JSON.parse(new TextDecoder().decode(files['security/test_users.json'])) as object[]
   motor = await motorTenant('referral', {
-    ...files,
+    ...motorWithoutPapers(),
     'products/private_motor/policy/endorsements.json': JSON.stringify({
       endorsements: [{ name: 'change', displayName: 'Change', reprice: 'always', documents: [] }],
     }),

@@ -12,32 +12,17 @@ import type { RenewalResponse } from '../../src/renewals/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
-import { exampleFiles } from '../support/examples.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
 let motor: Motor
 
-/** The example without documents: a preview makes none, and is else what is recorded. */
-function withoutPapers(files: Record<string, Uint8Array>): Record<string, Uint8Array | string> {
-  const folder = 'products/private_motor/policy/'
-  const bare: Record<string, Uint8Array | string> = { ...files }
-  delete bare[`${folder}invoice.template.liquid`]
-  for (const name of ['policy', 'renewals', 'cancellations']) {
-    const path = `${folder}${name}.json`
-    const text = new TextDecoder().decode(files[path])
-    bare[path] = JSON.stringify(
-      JSON.parse(text, (key, value) => (key === 'documents' && Array.isArray(value) ? [] : value)),
-    )
-  }
-  return bare
-}
-
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
   motor = await motorTenant('preview', {
-    ...withoutPapers(exampleFiles('motor')),
+    ...motorWithoutPapers(),
     'products/private_motor/policy/endorsements.json': JSON.stringify({
       endorsements: ['always', 'input'].map(reprice => ({
         name: reprice,

@@ -5,13 +5,14 @@ import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
 let motor: Motor
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
-  motor = await motorTenant('trips')
+  motor = await motorTenant('trips', exampleFiles('motor'))
   await motor.createPolicy()
 })
 

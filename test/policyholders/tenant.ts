@@ -2,7 +2,12 @@
 // the policyholder wherever a template can.
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
-import { type ArchiveFiles, type DeployedTenant, deployExample, exampleFiles } from '../support/examples.ts'
+import {
+  type ArchiveFiles,
+  type DeployedTenant,
+  deployExample,
+  motorWithoutPapers,
+} from '../support/examples.ts'
 
 const DICTIONARY = [
   { name: 'first_name', type: 'string', searchable: true },
@@ -35,7 +40,7 @@ const PRINTING: Record<string, string> = {
 }
 
 const files = (): ArchiveFiles => ({
-  ...exampleFiles('motor'),
+  ...motorWithoutPapers(),
   ...PRINTING,
   'policyholder/policyholder.dictionary.json': JSON.stringify(DICTIONARY),
   'security/test_users.json': JSON.stringify(USERS),

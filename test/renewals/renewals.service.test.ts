@@ -7,7 +7,7 @@ import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change
 import type { RenewalResponse } from '../../src/renewals/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { exampleFiles } from '../support/examples.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
@@ -17,7 +17,7 @@ let motor: Motor
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
   motor = await motorTenant('renew', {
-    ...exampleFiles('motor'),
+    ...motorWithoutPapers(),
     'products/private_motor/policy/endorsements.json': JSON.stringify({
       endorsements: [{ name: 'new_value', displayName: 'New value', reprice: 'always', documents: [] }],
     }),

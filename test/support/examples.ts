@@ -68,12 +68,28 @@ export type DeployedTenant = {
 
 type TestUser = { username: string; password: string }
 
-/** The motor example without grace periods: what is not paid changes nothing, however far the clock moves. */
+const POLICY = 'products/private_motor/policy/'
+
+/** The motor example without documents: to make them takes more work than all that most tests do with a policy. */
+export function motorWithoutPapers(): ArchiveFiles {
+  const bare: ArchiveFiles = { ...exampleFiles('motor') }
+  for (const path of Object.keys(bare))
+    if (/\.template\.liquid$|\/static_documents\//.test(path)) delete bare[path]
+  for (const name of ['policy', 'endorsements', 'renewals', 'cancellations']) {
+    const path = `${POLICY}${name}.json`
+    const text = new TextDecoder().decode(bare[path] as Uint8Array)
+    bare[path] = JSON.stringify(
+      JSON.parse(text, (key, value) => (key === 'documents' && Array.isArray(value) ? [] : value)),
+    )
+  }
+  return bare
+}
+
+/** The same without grace periods too: what is not paid changes nothing, however far the clock moves. */
 export function motorWithoutLapses(): ArchiveFiles {
-  const files = exampleFiles('motor')
-  const path = 'products/private_motor/policy/policy.json'
-  const { lapse: _, ...policy } = JSON.parse(new TextDecoder().decode(files[path] as Uint8Array))
-  return { ...files, [path]: JSON.stringify(policy) }
+  const files = motorWithoutPapers()
+  const { lapse: _, ...policy } = JSON.parse(files[`${POLICY}policy.json`] as string)
+  return { ...files, [`${POLICY}policy.json`]: JSON.stringify(policy) }
 }
 
 /**

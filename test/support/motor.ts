@@ -2,7 +2,7 @@
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { type Answer, callApi, callOk } from './api.ts'
-import { type ArchiveFiles, type DeployedTenant, deployExample } from './examples.ts'
+import { type ArchiveFiles, type DeployedTenant, deployExample, motorWithoutPapers } from './examples.ts'
 import type { WorkedPolicy } from './worked.ts'
 
 const WORKED = import.meta.glob('../../examples/*/worked.json', { import: 'default', eager: true }) as Record<
@@ -27,9 +27,9 @@ export type Motor = DeployedTenant & {
   get<Body = PolicyResponse>(path: string): Promise<Answer<Body>>
 }
 
-/** Deploys the motor example, or files of it with changes, as a test tenant of its own. */
+/** Deploys the motor example without its documents, or files of it with changes, as a test tenant of its own. */
 export async function motorTenant(suffix: string, files?: ArchiveFiles): Promise<Motor> {
-  const tenant = await deployExample(files ?? 'motor', suffix)
+  const tenant = await deployExample(files ?? motorWithoutPapers(), suffix)
   const { token } = tenant
   const worked = plainYear()
   let holder: string | undefined
