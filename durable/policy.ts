@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { noCalls } from '../src/platform/calls.ts'
 import { Refusal, refusalData } from '../src/platform/errors.ts'
 import { tenantNow } from '../src/platform/tenancy.ts'
-import type { PolicyMemory } from '../src/policies/object/execution.ts'
+import type { PolicyMemory } from '../src/policies/object/memory.ts'
 import type { PolicyMessage, PolicyReply } from '../src/policies/object/message.ts'
 
 /** Operations that may wait for one policy; more are refused at once. */

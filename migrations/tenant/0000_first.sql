@@ -60,6 +60,7 @@ CREATE TABLE `installment` (
 	`issue_at` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`periods` text NOT NULL,
+	`carries_below` integer,
 	`absorbed_by` text NOT NULL,
 	`takes_over` text,
 	`leaves_out` text

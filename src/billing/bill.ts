@@ -2,7 +2,7 @@
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
-import { type Money, minus, negated, plus, sum } from '../platform/money.ts'
+import { type CurrencyCode, type Money, minus, money, negated, plus, sum, zero } from '../platform/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -16,7 +16,7 @@ import { isStanding } from '../policies/fold/line.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { type Charge, feeCharges, feeReversals, perilCharges } from './charge.ts'
 import { type Installment, planInstallments } from './installments.ts'
-import { INVOICED_TRANSACTIONS, type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
+import { carriedForward, INVOICED_TRANSACTIONS, type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
 import { restOf, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
 
@@ -69,15 +69,18 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
     known.set(owner, due)
     return due[number - 1]!
   }
-  const own = totalsDue(plan, billedCharges(aggregate, modification), currency)
-  return plan.map((installment, at) => {
+  const totals = totalsDue(plan, billedCharges(aggregate, modification), currency)
+  // In the plan's order: an installment may ask for what an earlier one of it carried forward.
+  known.set(modification.locator, totals)
+  for (const [at, installment] of plan.entries()) {
     const { added, leftOut } = alsoBilled(aggregate, installment)
-    if (added.length + leftOut.length === 0) return own[at]!
-    return minus(sum([own[at]!, ...added.map(dueFor)], currency), sum(leftOut.map(dueFor), currency))
-  })
+    if (added.length + leftOut.length === 0) continue
+    totals[at] = minus(sum([totals[at]!, ...added.map(dueFor)], currency), sum(leftOut.map(dueFor), currency))
+  }
+  return totals
 }
 
-/** Installments of other plans that this one asks for too, and those that it leaves out of what it asks for. */
+/** Other installments that this one asks for too, and those that it leaves out of what it asks for. */
 export function alsoBilled(
   { installments }: PolicyAggregate,
   { takesOver = [], leavesOut = [] }: PlannedInstallment,
@@ -198,7 +201,7 @@ export function termPlan(
 ): Installment[] {
   const schedule = product.paymentSchedules.find(one => one.name === scheduleName)
   if (!schedule) throw new Error(`Product '${product.name}' has no payment schedule '${scheduleName}'.`)
-  return planInstallments({
+  const plan = planInstallments({
     charges: chargesOf(aggregate, modification),
     schedule: schedule.type,
     terms: product.defaultPaymentTerms,
@@ -206,6 +209,18 @@ export function termPlan(
     now,
     timeZone: aggregate.policy.timeZone,
   })
+  return carryingForward(plan, product, aggregate.policy.currency)
+}
+
+/** The plan of a product that carries small invoices forward: all installments do that have another after them. */
+export function carryingForward(
+  plan: readonly Installment[],
+  { invoicing }: ProductDefinition,
+  currency: CurrencyCode,
+): Installment[] {
+  if (invoicing.carryForwardBelow === undefined) return [...plan]
+  const carriesBelow = money(invoicing.carryForwardBelow, currency).minor
+  return plan.map((one, at) => (at < plan.length - 1 ? { ...one, carriesBelow } : one))
 }
 
 /** The plan as the modification's records. */
@@ -235,7 +250,10 @@ export function invoiceWhatIsDue(
   })
 }
 
-/** The aggregate with an invoice for each of these installments of the modification's plan. Takes a digit for each. */
+/**
+ * The aggregate with an invoice for each of these installments of the modification's plan. Takes a digit for each. One
+ * that asks for too little is carried forward: it is settled, and the plan's next installment asks for it too.
+ */
 export function invoiceInstallments(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -244,34 +262,46 @@ export function invoiceInstallments(
 ): Invoicing {
   if (due.length === 0) return { aggregate, made: [] }
   const totals = amountsDue(aggregate, modification)
-  const made = due.map(installment => {
-    const totalDue = totals[installment.number - 1]!
-    // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
-    const again =
-      installment.absorbedBy.length > 0 ||
-      invoicesOf(aggregate, modification).some(invoice => invoice.installmentNumber === installment.number)
-    const dueAt = again
-      ? later(installment.dueAt, endOfDay(now, aggregate.policy.timeZone))
-      : installment.dueAt
-    const invoice = invoiceOf(
-      { ...installment, dueAt },
-      totalDue,
-      INVOICED_TRANSACTIONS[modification.kind],
-      {
-        locator: supply.uuid(),
-        displayId: supply.digits() as DisplayId,
-        policyLocator: aggregate.policy.locator,
-        policyModificationLocator: modification.locator,
-      },
-      now,
-    )
-    return { invoice, totalDue }
-  })
+  const { currency, timeZone } = aggregate.policy
+  const open = notInvoiced(aggregate, modification)
+  // What those before carry forward, in the order of time, and the installments that take it over.
+  let carried = zero(currency)
+  const takers: PlannedInstallment[] = []
+  const made = [...due]
+    .sort((a, b) => a.number - b.number)
+    .map(installment => {
+      const totalDue = plus(totals[installment.number - 1]!, carried)
+      // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
+      const again =
+        installment.absorbedBy.length > 0 ||
+        invoicesOf(aggregate, modification).some(invoice => invoice.installmentNumber === installment.number)
+      const dueAt = again ? later(installment.dueAt, endOfDay(now, timeZone)) : installment.dueAt
+      const invoice = invoiceOf(
+        { ...installment, dueAt },
+        totalDue,
+        INVOICED_TRANSACTIONS[modification.kind],
+        {
+          locator: supply.uuid(),
+          displayId: supply.digits() as DisplayId,
+          policyLocator: aggregate.policy.locator,
+          policyModificationLocator: modification.locator,
+        },
+        now,
+      )
+      const next = open.find(one => one.number > installment.number)
+      carried = zero(currency)
+      if (!next || totalDue.minor <= 0 || totalDue.minor >= (installment.carriesBelow ?? 0))
+        return { invoice, totalDue }
+      carried = totalDue
+      takers.push({ ...next, takesOver: [...(next.takesOver ?? []), installment.locator] })
+      return { invoice: carriedForward(invoice, now), totalDue }
+    })
   const invoices = withRecords(
     aggregate.invoices,
     made.map(one => one.invoice),
   )
-  return { aggregate: { ...aggregate, invoices }, made }
+  const installments = withRecords(aggregate.installments, takers)
+  return { aggregate: { ...aggregate, installments, invoices }, made }
 }
 
 /** The policy's invoices that are not void. */

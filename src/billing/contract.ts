@@ -80,7 +80,9 @@ export const PaymentResponse = z
     }),
     creditedAmountCurrency: Currency.optional(),
     fieldValues: FieldValueLists,
-    mediaByLocator: z.record(Text, Media),
+    mediaByLocator: z.record(Text, Media).openapi({
+      description: 'Files that fields of type media of payment.json name, by their locators.',
+    }),
     reversedTimestamp: TimestampIfAny,
   })
   .openapi('PaymentResponse')

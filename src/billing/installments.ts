@@ -2,6 +2,7 @@
 // when it is due. A plan says nothing about amounts: every charge is split over it by the same formula when it
 // is read (items.ts), so what is stored grows with the installments and with the charges, not with both.
 import type { PaymentScheduleType, ProductDefinition } from '../configuration/configuration.ts'
+import { money, sum } from '../platform/money.ts'
 import { add, endOfDay, type Instant, later, type Span, type TimeZone } from '../platform/time.ts'
 import { type Charge, isPayable } from './charge.ts'
 import { type BillingPeriod, billingPeriods } from './schedule.ts'
@@ -15,10 +16,12 @@ export type Installment = Span & {
   readonly dueAt: Instant
   /** One, but for an installment that takes in periods already past, or of a schedule that began later than its term. */
   readonly periods: readonly BillingPeriod[]
+  /** An invoice of it that asks for less, in minor units, is carried forward to the next installment. */
+  readonly carriesBelow?: number
 }
 
 export type PlanInput = {
-  /** What the plan is for; without anything to pay, it is a single installment. */
+  /** What the plan is for; without much to pay, it is a single installment. */
   readonly charges: Iterable<Charge>
   readonly schedule: PaymentScheduleType
   /** How long before its due time an invoice is made. */
@@ -37,7 +40,7 @@ export type PlanInput = {
  */
 export function planInstallments(input: PlanInput): Installment[] {
   const { now, timeZone } = input
-  const schedule = hasPayable(input.charges) ? input.schedule : 'total'
+  const schedule = scheduleFor(input.charges, input.schedule)
   const periods = billingPeriods(input.coverage, schedule, timeZone).map(period => [period])
   const [first, ...others] = paidTogether(periods, endOfDay(now, timeZone)).map(group =>
     installmentOf(group, input),
@@ -60,9 +63,20 @@ export function installmentOf(
 export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
   plan.map((installment, index) => ({ ...installment, number: index + 1 }))
 
-function hasPayable(charges: Iterable<Charge>): boolean {
-  for (const charge of charges) if (isPayable(charge)) return true
-  return false
+/** In major units: whoever owes no more pays it at once, and refunds are not spread (brief 5.6). */
+const SMALLEST_PLAN = 5
+
+/** The schedule that the charges are paid by: a small total, a refund and what is nothing to pay are one installment. */
+export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentScheduleType): PaymentScheduleType {
+  const payable = Array.from(charges).filter(isPayable)
+  const [first] = payable
+  if (!first) return 'total'
+  const { currency } = first.amount
+  const total = sum(
+    payable.map(charge => charge.amount),
+    currency,
+  )
+  return total.minor > money(SMALLEST_PLAN, currency).minor ? schedule : 'total'
 }
 
 /** Every group of periods by itself, but those that start by the end of today together. */

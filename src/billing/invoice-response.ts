@@ -22,7 +22,7 @@ export function invoiceResponses(
       transactionIssued:
         aggregate.modifications.get(invoice.policyModificationLocator)!.issuedAt !== undefined,
       premiumReportName: aggregate.policy.premiumReportName,
-      payments: paymentsOf(aggregate, invoice).map(paymentResponse),
+      payments: paymentsOf(aggregate, invoice).map(one => paymentResponse(aggregate, one)),
       documents: documentsOf(aggregate, 'invoice', invoice.locator),
     })
   })

@@ -1,15 +1,15 @@
 // Bills that change while installments are open, by an endorsement or another payment schedule (brief 4.3): what is not
 // invoiced yet is taken over, and what it would have billed lies on the periods of the schedule, together with what the
 // change itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
-import type { PaymentScheduleType, ProductDefinition } from '../configuration/configuration.ts'
+import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { CurrencyCode } from '../platform/money.ts'
 import { earlier, endOfDay, type Instant, type Span, type TimeZone } from '../platform/time.ts'
 import type { PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
 import { isIssued } from '../policies/fold/line.ts'
 import { openAfter } from './balance.ts'
-import { restsOf } from './bill.ts'
-import { type Charge, isPayable } from './charge.ts'
-import { type Installment, installmentOf, numbered, paidTogether } from './installments.ts'
+import { carryingForward, restsOf } from './bill.ts'
+import type { Charge } from './charge.ts'
+import { type Installment, installmentOf, numbered, paidTogether, scheduleFor } from './installments.ts'
 import { installmentItems, totalsDue } from './items.ts'
 import { type BillingPeriod, periodsFrom } from './schedule.ts'
 
@@ -49,14 +49,18 @@ export function replan(
   const charges = [...own, ...restsOf(before, open)]
   if (charges.length === 0) return { charges, plan: [], open }
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
-  const schedule: PaymentScheduleType = charges.some(isPayable) ? type : 'total'
+  const schedule = scheduleFor(charges, type)
   const periods = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
   const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
   const context = { now, timeZone, currency, terms: product.defaultPaymentTerms }
   const plan = planned(periods, beyond.flat(), charges, context)
   return {
     charges,
-    plan: isAtOnce ? plan.map((one, at) => (at === 0 ? { ...one, issueAt: now } : one)) : plan,
+    plan: carryingForward(
+      isAtOnce ? plan.map((one, at) => (at === 0 ? { ...one, issueAt: now } : one)) : plan,
+      product,
+      currency,
+    ),
     open,
   }
 }

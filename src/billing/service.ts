@@ -64,7 +64,7 @@ export async function readPayment(context: RequestContext, text: string): Promis
   const locator = locatorOf(text, 'payment')
   const database = databaseOf(context, locator, 'payment')
   const { aggregate } = await loadPolicy(context, database, { paymentLocator: locator })
-  return paymentResponse(paymentNamed(aggregate, locator))
+  return paymentResponse(aggregate, paymentNamed(aggregate, locator))
 }
 
 /** All that is billed and planned of a policy: one round trip. */

@@ -19,6 +19,7 @@ export const installments = sqliteTable(
     issueAt: integer().notNull(),
     dueAt: integer().notNull(),
     periods: text({ mode: 'json' }).$type<BillingPeriod[]>().notNull(),
+    carriesBelow: integer(),
     absorbedBy: text({ mode: 'json' }).$type<Uuid[]>().notNull(),
     takesOver: text({ mode: 'json' }).$type<Uuid[]>(),
     leavesOut: text({ mode: 'json' }).$type<Uuid[]>(),

@@ -150,7 +150,8 @@ export type ProductDefinition = {
   paymentSchedules: { type: PaymentScheduleType; name: string; displayName: string }[]
   defaultPaymentTerms: { amount: number; unit: 'day' }
   lapse: { gracePeriodDays?: number; reinstatementPeriodDays?: number }
-  invoicing: { generatingEvent: 'accept' | 'issue' }
+  /** `carryForwardBelow`: decimal text; invoices that ask for less are carried forward to the next of their plan. */
+  invoicing: { generatingEvent: 'accept' | 'issue'; carryForwardBelow?: string | undefined }
   legacyCancellationProration: 'monthly' | 'linear'
   endReminders: { name: string; daysBefore: number }[]
   endorsements: EndorsementType[]

@@ -51,14 +51,25 @@ export type Media = z.infer<typeof Media>
 
 /** In the query or as parts of the form: published clients do both (brief 0.6). */
 const described = {
-  displayName: OptionalLongName.openapi({ description: 'What people see; required here or in the form.' }),
+  displayName: OptionalLongName.openapi({ description: 'What people see; required here or in the query.' }),
   documentType: OptionalName.openapi({
     description:
-      'What kind of document it is; `pdf` and `html` must be what the file is. Required here or in the form.',
+      'What kind of document it is; `pdf` and `html` must be what the file is. Required here or in the query.',
   }),
 }
 
-export const AddDocumentQuery = z.object(described)
+/** Required by contract 1, and so described; what stands in the form instead is read from there. */
+export const AddDocumentQuery = z.object({
+  displayName: described.displayName.openapi({
+    description: 'What people see. A part of the form with this name does as well.',
+    param: { required: true },
+  }),
+  documentType: described.documentType.openapi({
+    description:
+      'What kind of document it is; `pdf` and `html` must be what the file is. A part of the form with this name does as well.',
+    param: { required: true },
+  }),
+})
 export type AddDocumentQuery = z.infer<typeof AddDocumentQuery>
 
 export const AddDocumentForm = z.object({ ...described, document: filePart('document') })

@@ -9,7 +9,7 @@ import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { cancellationResponse } from '../cancellations/projection.ts'
 import { endorsementOf } from '../endorsements/endorsement-of.ts'
 import { transactionResponse } from '../endorsements/projection.ts'
-import { gracePeriodResponse, lapseResponse } from '../lapses/projection.ts'
+import { gracePeriodResponse, lapseReinstatementResponse, lapseResponse } from '../lapses/projection.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../platform/locators.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../policies/aggregate.ts'
 import { isStanding } from '../policies/fold/line.ts'
@@ -120,6 +120,17 @@ function ofSubject(
       const lapse = aggregate.lapses.get(subjectLocator as Uuid)
       if (!lapse) throw new Error(`The policy has no lapse ${subjectLocator}.`)
       return { lapse: () => templateRecord(lapseResponse(aggregate, lapse)) }
+    }
+    case 'lapseReinstatement': {
+      const reinstatement = aggregate.lapseReinstatements.get(subjectLocator as Uuid)
+      if (!reinstatement) throw new Error(`The policy has no reinstatement ${subjectLocator}.`)
+      // Also by the name that the reinstatement of a cancellation has, which the same template may be for.
+      return {
+        reinstatement: () => ({
+          ...templateRecord(lapseReinstatementResponse(aggregate, reinstatement)),
+          effective_timestamp: reinstatement.effectiveAt ?? null,
+        }),
+      }
     }
     default:
       return {}

@@ -4,7 +4,10 @@ import type { Uuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { DocumentType } from './contract.ts'
 
-/** What a document belongs to; `renewal` and `endorsement` are apart as they are in answers. */
+/**
+ * What a document belongs to; `renewal` and `endorsement` are apart as they are in answers. A `reinstatement` is one of
+ * a cancellation, a `lapseReinstatement` one of a legacy lapse.
+ */
 export type DocumentSubject =
   | 'policy'
   | 'quote'
@@ -15,6 +18,7 @@ export type DocumentSubject =
   | 'invoice'
   | 'gracePeriod'
   | 'lapse'
+  | 'lapseReinstatement'
 
 /**
  * How far it has come (resources brief 4.2). A `draft` waits to be made; `dataError`: what its template was to see
@@ -47,6 +51,9 @@ export type PolicyDocument = {
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
+
+/** A document without what it belongs to. */
+export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'>
 
 export const isUploaded = ({ templateName }: PolicyDocument): boolean => templateName === undefined
 

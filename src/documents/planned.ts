@@ -1,6 +1,7 @@
 // Which documents a change of a policy makes (brief 1.2 to 1.7, 5.1). They follow from what the change did to the
 // states of quotes, endorsements, cancellations …: found at the one place where changes are recorded. Pure.
 import type { DocumentDefinition, ProductDefinition } from '../configuration/configuration.ts'
+import { reinstatementStatus } from '../lapses/records.ts'
 import type { Uuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import {
@@ -189,7 +190,10 @@ function* ofInvoices(
   }
 }
 
-/** A grace period that begins and a legacy lapse have the documents of the templates of their names. */
+/**
+ * A grace period that begins and a legacy lapse have the documents of the templates of their names; the reinstatement
+ * of a lapse has its own once it is issued, since until then it is an offer and no cover.
+ */
 function* ofLapses(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
@@ -207,6 +211,12 @@ function* ofLapses(
     if (was) continue
     const { displayId } = after.modifications.get(is.modificationLocator)!
     yield { owner: ownedBy('lapse', is), definitions: fixedDocuments(product, 'lapse', displayId) }
+  }
+  for (const { was, is } of changed(before?.lapseReinstatements, after.lapseReinstatements)) {
+    if (reinstatementStatus(is) !== 'issued' || (was && reinstatementStatus(was) === 'issued')) continue
+    const { displayId } = after.modifications.get(is.modificationLocator!)!
+    const definitions = fixedDocuments(product, 'reinstatement', displayId)
+    yield { owner: ownedBy('lapseReinstatement', is), definitions }
   }
 }
 

@@ -109,12 +109,15 @@ function subjectOf(request: RenderDocumentRequest, { aggregate }: Loaded): Subje
       cancellationLocator,
       aggregate.cancellations.get(Number(cancellationLocator) as never),
     )
-  if (reinstatementLocator !== undefined)
+  if (reinstatementLocator !== undefined) {
+    const ofLapse = aggregate.lapseReinstatements.get(reinstatementLocator as Uuid)
+    if (ofLapse) return found('lapseReinstatement', reinstatementLocator, ofLapse)
     return found(
       'reinstatement',
       reinstatementLocator,
       aggregate.reinstatements.get(reinstatementLocator as Uuid),
     )
+  }
   if (invoiceLocator !== undefined)
     return found('invoice', invoiceLocator, aggregate.invoices.get(invoiceLocator as Uuid))
   if (quoteLocator !== undefined)

@@ -3,7 +3,7 @@
 import { fileAddress } from '../platform/http/file-links.ts'
 import { type PolicyAggregate, selectedQuote, those } from '../policies/aggregate.ts'
 import type { PolicyDocumentResponse } from './contract.ts'
-import type { DocumentSubject, PolicyDocument } from './document.ts'
+import { type DocumentSubject, isUploaded, type PolicyDocument } from './document.ts'
 
 export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
   locator: document.locator,
@@ -17,15 +17,32 @@ export const documentResponse = (document: PolicyDocument): PolicyDocumentRespon
   failureMessage: document.failure,
 })
 
-/** The documents of a quote, an endorsement, an invoice … */
-export const documentsOf = (
+const ofRecord = (
   { documents }: PolicyAggregate,
   subject: DocumentSubject,
   locator: string | number,
-): PolicyDocumentResponse[] =>
-  those(documents, one => one.subject === subject && one.subjectLocator === String(locator)).map(
-    documentResponse,
-  )
+): PolicyDocument[] =>
+  those(documents, one => one.subject === subject && one.subjectLocator === String(locator))
+
+/** The documents of a quote, an endorsement, an invoice … */
+export const documentsOf = (
+  aggregate: PolicyAggregate,
+  subject: DocumentSubject,
+  locator: string | number,
+): PolicyDocumentResponse[] => ofRecord(aggregate, subject, locator).map(documentResponse)
+
+/** Those of the record that were uploaded, and those that were made for it, where answers show them apart. */
+export function documentsByOrigin(
+  aggregate: PolicyAggregate,
+  subject: DocumentSubject,
+  locator: string | number,
+): { uploaded: PolicyDocumentResponse[]; made: PolicyDocumentResponse[] } {
+  const documents = ofRecord(aggregate, subject, locator)
+  return {
+    uploaded: documents.filter(isUploaded).map(documentResponse),
+    made: documents.filter(one => !isUploaded(one)).map(documentResponse),
+  }
+}
 
 /**
  * The policy's documents: its own, those of the quote that it shows, and those of endorsements and renewals that are

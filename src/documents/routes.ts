@@ -27,7 +27,9 @@ export const documentRoutes: readonly Route[] = [
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
     answer: policy,
     handle: async ({ params, query, body, file }, context) =>
-      jsonText(await (await service()).addDocument(context, params.policyLocator, query, body, file)),
+      jsonText(
+        await (await service()).addDocument(context, params.policyLocator, { query, form: body, file }),
+      ),
   }),
   tenantRoute({
     method: 'post',

@@ -9,27 +9,97 @@ import { operate, policyLocator } from '../policies/service.ts'
 import { loadPolicy } from '../policies/store/loading.ts'
 import { staticFiles } from './archive-files.ts'
 import type { AddDocumentForm, AddDocumentQuery, DocumentType, RenderDocumentRequest } from './contract.ts'
-import { documentPath, type PolicyDocument } from './document.ts'
-import { typeOfBytes, uploadedName } from './upload.ts'
+import { documentPath, type PolicyDocument, type UnplacedDocument } from './document.ts'
+import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
 const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
   pdf: 'application/pdf',
   html: 'text/html; charset=utf-8',
 }
 
-/**
- * Stores the file, then adds it to the policy. A repeat with the same key stores the same file again; another file
- * with that key, which is refused, does not take its place.
- */
+/** What a client sends of a document: its words stand in the query or are parts of the form (brief 0.6). */
+export type Upload = { query: AddDocumentQuery; form: AddDocumentForm; file: FilePart | undefined }
+
+/** Stores the file, then adds it to the policy. */
 export async function addDocument(
   context: RequestContext,
   policyText: string,
-  query: AddDocumentQuery,
-  form: AddDocumentForm,
-  file: FilePart | undefined,
+  upload: Upload,
 ): Promise<JsonAnswer> {
   const policy = policyLocator(policyText)
   shardOfPolicy(context.tenant, policy)
+  return await withStoredFile(context, shardOfDigits(policy), upload, stored => {
+    const document: PolicyDocument = { ...stored, subject: 'policy', subjectLocator: String(policy) }
+    return operate(context, policy, { kind: 'addDocument', document })
+  })
+}
+
+/** Takes an uploaded document off the policy, and its file away. */
+export async function removeDocument(
+  context: RequestContext,
+  policyText: string,
+  documentLocator: string,
+): Promise<JsonAnswer> {
+  const policy = policyLocator(policyText)
+  return await withoutStoredFile(context, `Policy ${policy}`, documentLocator, document =>
+    operate(context, policy, { kind: 'removeDocument', document }),
+  )
+}
+
+/**
+ * Stores the file, then has `add` put the document where it belongs; refused, the file goes again. A repeat with the
+ * same key stores the same file again; another file with that key, which is refused, does not take its place.
+ */
+export async function withStoredFile(
+  context: RequestContext,
+  shard: number,
+  upload: Upload,
+  add: (document: UnplacedDocument) => Promise<JsonAnswer>,
+): Promise<JsonAnswer> {
+  const { file, type, ...words } = readUpload(upload)
+  const locator = context.idempotency
+    ? derivedUuid(shard, context.idempotency.key, context.idempotency.bodyHash)
+    : newUuid(shard)
+  const key = fileKey(context.tenant, ...documentPath(locator))
+  context.calls.r2 += 1
+  await context.env.FILES.put(key, file.bytes, { httpMetadata: { contentType: MEDIA_TYPES[type] } })
+  try {
+    return await add({
+      locator,
+      ...words,
+      fileName: uploadedName(file.fileName, type),
+      type,
+      state: 'ready',
+      createdAt: context.now,
+      updatedAt: context.now,
+    })
+  } catch (problem) {
+    if (problem instanceof Refusal && !context.idempotency) context.later(context.env.FILES.delete(key))
+    throw problem
+  }
+}
+
+/** Has `remove` take the document off what it was uploaded to, which `title` names, and takes its file away. */
+export async function withoutStoredFile(
+  context: RequestContext,
+  title: string,
+  documentLocator: string,
+  remove: (document: Uuid) => Promise<JsonAnswer>,
+): Promise<JsonAnswer> {
+  const locator = readUuid(documentLocator)
+  if (!locator) throw noDocument({ title }, documentLocator)
+  const answer = await remove(locator)
+  context.later(context.env.FILES.delete(fileKey(context.tenant, ...documentPath(locator))))
+  return answer
+}
+
+/** Refuses (400) what is incomplete, and files that are neither PDF nor HTML or not what they are said to be. */
+function readUpload({ query, form, file }: Upload): {
+  file: FilePart
+  type: DocumentType
+  displayName: string
+  documentType: string
+} {
   const named = (name: 'displayName' | 'documentType'): string => {
     const value = query[name] ?? form[name]
     if (value === undefined)
@@ -53,45 +123,7 @@ export async function addDocument(
       'invalidRequest',
       `documentType says ${documentType}, and the file is ${type}; correct one of them.`,
     )
-  const shard = shardOfDigits(policy)
-  const locator = context.idempotency
-    ? derivedUuid(shard, context.idempotency.key, context.idempotency.bodyHash)
-    : newUuid(shard)
-  const key = fileKey(context.tenant, ...documentPath(locator))
-  context.calls.r2 += 1
-  await context.env.FILES.put(key, file.bytes, { httpMetadata: { contentType: MEDIA_TYPES[type] } })
-  const document: PolicyDocument = {
-    locator,
-    subject: 'policy',
-    subjectLocator: String(policy),
-    displayName,
-    documentType,
-    fileName: uploadedName(file.fileName, type),
-    type,
-    state: 'ready',
-    createdAt: context.now,
-    updatedAt: context.now,
-  }
-  try {
-    return await operate(context, policy, { kind: 'addDocument', document })
-  } catch (problem) {
-    if (problem instanceof Refusal && !context.idempotency) context.later(context.env.FILES.delete(key))
-    throw problem
-  }
-}
-
-/** Takes an uploaded document off the policy, and its file away. */
-export async function removeDocument(
-  context: RequestContext,
-  policyText: string,
-  documentLocator: string,
-): Promise<JsonAnswer> {
-  const locator = readUuid(documentLocator)
-  const policy = policyLocator(policyText)
-  if (!locator) throw new Refusal('notFound', `Policy ${policy} has no document '${documentLocator}'.`)
-  const answer = await operate(context, policy, { kind: 'removeDocument', document: locator as Uuid })
-  context.later(context.env.FILES.delete(fileKey(context.tenant, ...documentPath(locator))))
-  return answer
+  return { file, type, displayName, documentType }
 }
 
 /** Renders a template over a policy as its documents are made; nothing is stored. */

@@ -37,7 +37,7 @@ export function uploadedName(given: string | undefined, type: DocumentType): str
   return /\.(?:pdf|html?)$/i.test(name) ? name : `${name}.${type}`
 }
 
-/** The policy with an uploaded document; causes no transaction (contract 1). */
+/** The policy with a document uploaded to it or to one of its records; causes no transaction (contract 1). */
 export function planUpload(before: PolicyAggregate, document: PolicyDocument, now: Instant): Planned {
   const { policy } = before
   if (policy.discardedAt !== undefined)
@@ -50,29 +50,41 @@ export function planUpload(before: PolicyAggregate, document: PolicyDocument, no
       'policyLimit',
       `Policy ${policy.locator} has ${MOST_UPLOADED} uploaded documents, the most that it may have; remove some.`,
     )
-  const uploaded: PolicyDocument = {
-    ...document,
-    subjectLocator: String(policy.locator),
-    createdAt: now,
-    updatedAt: now,
-  }
+  const uploaded: PolicyDocument = { ...document, createdAt: now, updatedAt: now }
   return { aggregate: { ...before, documents: withRecords(before.documents, [uploaded]) }, events: [] }
 }
 
-/** The policy without an uploaded document: only while it is not issued (contract 1). */
-export function planRemoval(before: PolicyAggregate, locator: Uuid): Planned {
-  const { policy } = before
+/** What documents are uploaded to: the policy, or one of its records. */
+export type UploadOwner = Pick<PolicyDocument, 'subject' | 'subjectLocator'> & {
+  /** As messages name it. */
+  readonly title: string
+  readonly isIssued: boolean
+}
+
+export const policyAsOwner = ({ policy }: PolicyAggregate): UploadOwner => ({
+  subject: 'policy',
+  subjectLocator: String(policy.locator),
+  title: `Policy ${policy.locator}`,
+  isIssued: policy.issuedAt !== undefined,
+})
+
+/** The policy without a document that was uploaded to `owner`: only while that is not issued (contract 1). */
+export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator: Uuid): Planned {
   const document = before.documents.get(locator)
-  if (!document) throw new Refusal('notFound', `Policy ${policy.locator} has no document '${locator}'.`)
+  const isOwn = document?.subject === owner.subject && document.subjectLocator === owner.subjectLocator
+  if (!document || (isUploaded(document) && !isOwn)) throw noDocument(owner, locator)
   if (!isUploaded(document))
     throw new Refusal(
       'wrongState',
       `Document ${locator} was made by the service; only documents that were uploaded can be removed.`,
     )
-  if (policy.issuedAt !== undefined)
+  if (owner.isIssued)
     throw new Refusal(
       'wrongState',
-      `Policy ${policy.locator} is issued; its documents can be removed only before that.`,
+      `${owner.title} is issued; its documents can be removed only before that.`,
     )
   return { aggregate: { ...before, documents: withoutRecords(before.documents, [locator]) }, events: [] }
 }
+
+export const noDocument = ({ title }: Pick<UploadOwner, 'title'>, locator: string): Refusal =>
+  new Refusal('notFound', `${title} has no document '${locator}'.`)

@@ -4,6 +4,7 @@ import { PolicyDocumentResponse } from '../documents/contract.ts'
 import {
   Amount,
   booleanOr,
+  Locator,
   OptionalText,
   OptionalTimestamp,
   RequestTimestamp,
@@ -77,7 +78,9 @@ export const LapseReinstatementResponse = z
     invoicedTimestamp: TimestampIfAny,
     reinstatementTimestamp: TimestampIfAny,
     invoiceLocator: OptionalText,
-    reinstatementDocument: PolicyDocumentResponse.optional(),
+    reinstatementDocument: PolicyDocumentResponse.optional().openapi({
+      description: 'Once it is issued, where the product has a template `reinstatement`.',
+    }),
   })
   .openapi('LapseReinstatementResponse')
 export type LapseReinstatementResponse = z.infer<typeof LapseReinstatementResponse>
@@ -100,3 +103,7 @@ export const ReinstatementAmountDueResponse = z
   .object({ grossPremiumDue: Amount, grossTaxesDue: Amount, grossFeesDue: Amount, totalDue: Amount })
   .openapi('ReinstatementAmountDueResponse')
 export type ReinstatementAmountDueResponse = z.infer<typeof ReinstatementAmountDueResponse>
+
+export const ReinstatementDocumentRemoveRequest = z
+  .object({ documentLocator: Locator })
+  .openapi('ReinstatementDocumentRemoveRequest')

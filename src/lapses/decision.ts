@@ -4,6 +4,7 @@ import { planOf } from '../billing/bill.ts'
 import { billedItemsOf } from '../billing/billed-items.ts'
 import { isPayable } from '../billing/charge.ts'
 import { isOutstanding } from '../billing/invoice.ts'
+import type { UnplacedDocument } from '../documents/document.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { type Money, sum, toNumber } from '../platform/money.ts'
@@ -14,6 +15,7 @@ import { chain, type Planned } from '../policies/planned.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { planClosing } from './closing.ts'
 import type { ReinstatementAmountDueResponse } from './contract.ts'
+import { planReinstatementRemoval, planReinstatementUpload } from './documents.ts'
 import { reinstatementInvoice } from './events.ts'
 import {
   DIGITS_FOR_LAPSE,
@@ -42,6 +44,8 @@ export type LapseOperation =
   | { action: 'open' }
   | { action: 'invoice'; reinstatement: Uuid; effectiveAt: Instant }
   | { action: 'close'; reinstatement: Uuid }
+  | { action: 'addDocument'; reinstatement: Uuid; document: UnplacedDocument }
+  | { action: 'removeDocument'; reinstatement: Uuid; document: Uuid }
 
 /** What the answer shows. */
 export type LapseSubject = { gracePeriod: Uuid } | { reinstatement: Uuid }
@@ -95,6 +99,16 @@ export async function decideLapse(
       const { reinstatement } = operation
       const planned = planClosing(aggregate, lapseReinstatementOf(aggregate, reinstatement), now)
       return { planned, shown: { reinstatement } }
+    }
+    case 'addDocument': {
+      const { reinstatement, document } = operation
+      const owner = lapseReinstatementOf(aggregate, reinstatement)
+      return { planned: planReinstatementUpload(aggregate, owner, document, now), shown: { reinstatement } }
+    }
+    case 'removeDocument': {
+      const { reinstatement, document } = operation
+      const owner = lapseReinstatementOf(aggregate, reinstatement)
+      return { planned: planReinstatementRemoval(aggregate, owner, document), shown: { reinstatement } }
     }
     case 'periodEnd':
       return {

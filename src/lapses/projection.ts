@@ -1,6 +1,6 @@
 // Grace periods, lapses and their reinstatements as answers show them.
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import { documentsOf } from '../documents/projection.ts'
+import { documentsByOrigin, documentsOf } from '../documents/projection.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { textIfAny } from '../policies/projection/parts.ts'
 import type {
@@ -48,18 +48,22 @@ export const lapseResponse = (aggregate: PolicyAggregate, lapse: Lapse): LapseRe
 export const lapseReinstatementResponse = (
   aggregate: PolicyAggregate,
   reinstatement: LapseReinstatement,
-): LapseReinstatementResponse => ({
-  locator: reinstatement.locator,
-  createdTimestamp: String(reinstatement.createdAt),
-  updatedTimestamp: String(reinstatement.updatedAt),
-  currentStatus: reinstatementStatus(reinstatement),
-  statuses: reinstatement.statuses.map(({ at, status }) => ({ timestamp: String(at), status })),
-  uploadedDocuments: [],
-  issuedTimestamp: textIfAny(since(reinstatement, 'issued')),
-  invoicedTimestamp: textIfAny(since(reinstatement, 'invoiced')),
-  reinstatementTimestamp: textIfAny(reinstatement.effectiveAt),
-  invoiceLocator: reinstatementInvoice(aggregate, reinstatement)?.locator,
-})
+): LapseReinstatementResponse => {
+  const { uploaded, made } = documentsByOrigin(aggregate, 'lapseReinstatement', reinstatement.locator)
+  return {
+    locator: reinstatement.locator,
+    createdTimestamp: String(reinstatement.createdAt),
+    updatedTimestamp: String(reinstatement.updatedAt),
+    currentStatus: reinstatementStatus(reinstatement),
+    statuses: reinstatement.statuses.map(({ at, status }) => ({ timestamp: String(at), status })),
+    uploadedDocuments: uploaded,
+    issuedTimestamp: textIfAny(since(reinstatement, 'issued')),
+    invoicedTimestamp: textIfAny(since(reinstatement, 'invoiced')),
+    reinstatementTimestamp: textIfAny(reinstatement.effectiveAt),
+    invoiceLocator: reinstatementInvoice(aggregate, reinstatement)?.locator,
+    reinstatementDocument: made[0],
+  }
+}
 
 /** Each grace period, oldest first, with the lapse that it ended in and the reinstatements of that. */
 export const graceLapseReinstatements = (

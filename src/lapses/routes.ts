@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { jsonText, type Route, tenantRoute } from '../platform/http/route.ts'
+import { AddDocumentForm, AddDocumentQuery } from '../documents/contract.ts'
+import { LARGEST_UPLOAD_BYTES } from '../documents/limits.ts'
+import { jsonText, type Route, tenantFormRoute, tenantRoute } from '../platform/http/route.ts'
 import {
   GraceLapseReinstatementResponse,
   GracePeriodResponse,
@@ -8,10 +10,12 @@ import {
   LapseResponse,
   ReinstatementAmountDueRequest,
   ReinstatementAmountDueResponse,
+  ReinstatementDocumentRemoveRequest,
   ReinstatementInvoiceRequest,
 } from './contract.ts'
 import {
   actOnReinstatement,
+  addReinstatementDocument,
   graceLapseReinstatementsOf,
   gracePeriodsOf,
   openReinstatement,
@@ -19,6 +23,7 @@ import {
   readLapse,
   readLapseReinstatement,
   reinstatementAmountDue,
+  removeReinstatementDocument,
   updateGracePeriod,
 } from './service.ts'
 
@@ -149,5 +154,33 @@ export const lapseRoutes: readonly Route[] = [
           effectiveAt: body.reinstatementTimestamp,
         })),
       ),
+  }),
+  tenantFormRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/addDocument',
+    summary: 'Upload a document to the reinstatement of a lapsed policy',
+    description:
+      'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. Not once it is closed.',
+    tags,
+    permission: 'lapses.write',
+    query: AddDocumentQuery,
+    form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
+    answer: reinstatement,
+    handle: async ({ params, query, body, file }, context) =>
+      jsonText(
+        await addReinstatementDocument(context, params.reinstatementLocator, { query, form: body, file }),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/removeDocument',
+    summary: 'Remove an uploaded document from the reinstatement of a lapsed policy',
+    description: 'Only documents that were uploaded, and only before it is issued.',
+    tags,
+    permission: 'lapses.write',
+    body: { schema: ReinstatementDocumentRemoveRequest, required: true },
+    answer: reinstatement,
+    handle: async ({ params, body }, context) =>
+      jsonText(await removeReinstatementDocument(context, params.reinstatementLocator, body.documentLocator)),
   }),
 ]

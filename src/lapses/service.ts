@@ -1,9 +1,10 @@
 // Grace periods, legacy lapses and their reinstatements, as the Worker serves them.
+import type { Upload } from '../documents/service.ts'
 import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { notFound } from '../platform/errors.ts'
-import { type PolicyLocator, readUuid, type Uuid } from '../platform/locators.ts'
+import { type PolicyLocator, readUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
 import { operate, policyLocator } from '../policies/service.ts'
@@ -112,6 +113,35 @@ export async function actOnReinstatement(
 ): Promise<JsonAnswer> {
   const { locator, policy } = await reinstatementAt(context, text)
   return await carryOut(context, policy, operation(locator))
+}
+
+/** Files are handled by code that most requests never need. */
+const files = () => import('../documents/service.ts')
+
+/** Stores the file, then adds it to the reinstatement: a look-up more than for a policy's, to find the policy. */
+export async function addReinstatementDocument(
+  context: RequestContext,
+  text: string,
+  upload: Upload,
+): Promise<JsonAnswer> {
+  const { withStoredFile } = await files()
+  const { locator: reinstatement, policy } = await reinstatementAt(context, text)
+  return await withStoredFile(context, shardOfDigits(policy), upload, document =>
+    carryOut(context, policy, { action: 'addDocument', reinstatement, document }),
+  )
+}
+
+/** Takes an uploaded document off the reinstatement, and its file away. */
+export async function removeReinstatementDocument(
+  context: RequestContext,
+  text: string,
+  documentLocator: string,
+): Promise<JsonAnswer> {
+  const { withoutStoredFile } = await files()
+  const { locator: reinstatement, policy } = await reinstatementAt(context, text)
+  return await withoutStoredFile(context, `Reinstatement ${reinstatement}`, documentLocator, document =>
+    carryOut(context, policy, { action: 'removeDocument', reinstatement, document }),
+  )
 }
 
 /** What the reinstatement would ask for, from that time on; nothing is stored. */

@@ -1,9 +1,10 @@
 // Media: files that fields name by their locators. A policy keeps what it shows of those that its fields name.
+import type { Payment } from '../billing/payments/payment.ts'
 import type { FieldDefinition, ProductDefinition } from '../configuration/configuration.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import { valuesOf } from '../platform/fields/values.ts'
 import type { Uuid } from '../platform/locators.ts'
-import type { PolicyAggregate } from '../policies/aggregate.ts'
+import type { ExposureRun, PolicyAggregate } from '../policies/aggregate.ts'
 
 export type Medium = {
   readonly locator: Uuid
@@ -27,11 +28,15 @@ function* locatorsIn(definitions: readonly FieldDefinition[], data: FieldData): 
   }
 }
 
-/** Locators of media that fields name since the change and that the policy does not know yet. */
+/**
+ * Locators of media that fields of the policy, its exposures and perils, and of its payments name since the change, and
+ * that the policy does not know yet.
+ */
 export function newMedia(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
   product: ProductDefinition,
+  paymentFields: readonly FieldDefinition[],
 ): Uuid[] {
   const exposures = new Map(product.exposures.map(one => [one.name, one]))
   const exposureOf = (locator: Uuid) => exposures.get(after.exposures.get(locator)?.name ?? '')
@@ -41,22 +46,32 @@ export function newMedia(
     return exposure?.perils.find(one => one.name === peril?.name)?.fields ?? []
   }
   const named = new Set<Uuid>()
-  const look = <R extends { readonly data: FieldData }>(
+  const look = <R>(
     was: ReadonlyMap<Uuid, R> | undefined,
     is: ReadonlyMap<Uuid, R>,
     fieldsOf: (record: R) => readonly FieldDefinition[],
+    dataOf: (record: R) => FieldData,
   ): void => {
     if (was === is) return
     for (const [locator, record] of is) {
       if (was?.get(locator) === record) continue
-      for (const one of locatorsIn(fieldsOf(record).filter(isMediaField), record.data)) named.add(one)
+      for (const one of locatorsIn(fieldsOf(record).filter(isMediaField), dataOf(record))) named.add(one)
     }
   }
-  look(before?.segments, after.segments, () => product.fields)
-  look(before?.exposureRuns, after.exposureRuns, run => exposureOf(run.exposureLocator)?.fields ?? [])
-  look(before?.perilRuns, after.perilRuns, run => perilFields(run.perilLocator))
+  const ownData = ({ data }: { data: FieldData }): FieldData => data
+  const runFields = (run: ExposureRun) => exposureOf(run.exposureLocator)?.fields ?? []
+  look(before?.segments, after.segments, () => product.fields, ownData)
+  look(before?.exposureRuns, after.exposureRuns, runFields, ownData)
+  look(before?.perilRuns, after.perilRuns, run => perilFields(run.perilLocator), ownData)
+  look(before?.payments, after.payments, () => paymentFields, dataOfPayment)
   return [...named].filter(locator => !after.media.has(locator))
 }
+
+/** A payment has no groups (brief 6.7). */
+export const dataOfPayment = ({ fieldValues }: Pick<Payment, 'fieldValues'>): FieldData => ({
+  values: fieldValues,
+  groups: [],
+})
 
 /** The media among the values, fields of groups included. */
 export function mediaIn(data: FieldData, media: ReadonlyMap<string, Medium>): Medium[] {

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
-import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
 import { type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
+import type { Loaded } from '../policies/surroundings.ts'
 import { type Medium, newMedia } from './medium.ts'
 import { media } from './tables.ts'
 
@@ -29,9 +29,9 @@ export async function withMedia(
   context: RequestContext,
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
-  product: ProductDefinition,
+  { product, configuration }: Pick<Loaded, 'product' | 'configuration'>,
 ): Promise<PolicyAggregate> {
-  const wanted = newMedia(before, after, product)
+  const wanted = newMedia(before, after, product, configuration.configuration.paymentFields)
   if (wanted.length === 0) return after
   const found = await readMedia(context, wanted)
   const missing = wanted.find(locator => !found.some(one => one.locator === locator))

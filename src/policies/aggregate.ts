@@ -241,7 +241,7 @@ export type PlannedInstallment = Installment & {
    * are kept since their void invoices say what they asked for.
    */
   readonly absorbedBy: readonly Uuid[]
-  /** Installments of other plans that it asks for too, whole, and those that it leaves out of what it asks for. */
+  /** Other installments that it asks for too, whole, and those that it leaves out of what it asks for. */
   readonly takesOver?: readonly Uuid[]
   readonly leavesOut?: readonly Uuid[]
 }

@@ -1,11 +1,14 @@
 // Media through HTTP: uploaded, named by fields, shown with addresses wherever they are named.
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { PaymentResponse, PolicyInvoiceResponse } from '../../src/billing/contract.ts'
 import type { Media } from '../../src/documents/contract.ts'
 import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+import { deployExample } from '../support/examples.ts'
+import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../support/motor.ts'
 import { fileAt } from './waiting.ts'
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
@@ -13,17 +16,23 @@ const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('media')
 })
 
 const upload = async (
   content: string | Uint8Array<ArrayBuffer> = PNG,
-  { query = '?fileName=front.png', name = 'upload', headers = {} as Record<string, string>, type = '' } = {},
+  {
+    query = '?fileName=front.png',
+    name = 'upload',
+    headers = {} as Record<string, string>,
+    type = '',
+    token = motor.token,
+  } = {},
 ) => {
   const form = new FormData()
   form.set('file', new Blob([content], { type }), name)
-  return await callApi<Media>('POST', `/media/${query}`, { token: motor.token, body: form, headers })
+  return await callApi<Media>('POST', `/media/${query}`, { token, body: form, headers })
 }
 
 /** The plain policy's exposures, its vehicle with these photographs. */
@@ -117,6 +126,11 @@ describe('media fields', () => {
     const { body } = await motor.get<PolicyResponse>(`/policy/${policy.locator}`)
     const segments = body.exposures.find(one => one.name === 'vehicle')!.characteristics
     expect(segments.map(one => Object.keys(one.mediaByLocator).length)).toContain(1)
+    // A modification has no values of its own: what it changed stands on the segments that it made.
+    expect(body.modifications.map(one => [one.fieldValues, one.mediaByLocator])).toEqual([
+      [{}, {}],
+      [{}, {}],
+    ])
   })
 
   it('a locator that nobody uploaded is refused, and nothing is written', async () => {
@@ -130,5 +144,73 @@ describe('media fields', () => {
     await motor.get('/v1/ping/authorized')
     const finalized = await motor.post(`/policy/${created.locator}/finalize`)
     expect(roundTrips(finalized)).toMatchObject({ d1: 1 })
+  })
+})
+
+describe('media fields of payments', () => {
+  let token: string
+  let policy: PolicyResponse
+
+  const pay = <Body = PaymentResponse>(receipt: string) =>
+    callApi<Body>('POST', `/invoice/${policy.invoices[0]!.locator}/pay`, {
+      token,
+      body: { fieldValues: { method: 'card', receipt } },
+    })
+  const get = <Body>(path: string) => callOk<Body>('GET', path, { token })
+
+  // The home example's payments may name a scanned receipt.
+  beforeAll(async () => {
+    token = (await deployExample('home', 'mediapayments')).token
+    const { request } = workedOf('home')[0]!
+    const holder = await callOk<PolicyholderResponse>('POST', '/policyholder/create', {
+      token,
+      body: { completed: true, values: request.policyholder.values },
+    })
+    const created = await callOk<PolicyResponse>('POST', '/policy', {
+      token,
+      body: { ...request.policy, policyholderLocator: holder.locator },
+    })
+    policy = await callOk<PolicyResponse>('POST', `/policy/${created.locator}/issue`, { token })
+  })
+
+  it('refuse what nobody uploaded to this tenant, and nothing is paid', async () => {
+    const { body: elsewhere } = await upload()
+    for (const locator of [crypto.randomUUID(), elsewhere.locator]) {
+      const { status, body } = await pay<{ message: string }>(locator)
+      expect([status, body.message]).toEqual([
+        400,
+        `There is no medium '${locator}'; upload the file with POST /media first.`,
+      ])
+    }
+    const invoice = await get<PolicyInvoiceResponse>(`/invoice/${policy.invoices[0]!.locator}`)
+    expect([invoice.settlementStatus, invoice.payments]).toEqual(['outstanding', []])
+  })
+
+  it('show what they name wherever the payment is shown, and still when it is reversed', async () => {
+    const { body: receipt } = await upload(PNG, { token })
+    const paid = await pay(receipt.locator.toUpperCase())
+    expect(paid.status, JSON.stringify(paid.body)).toBe(200)
+    const shown = {
+      [receipt.locator]: {
+        locator: receipt.locator,
+        fileName: 'front.png',
+        mimeType: 'image/png',
+        url: expect.any(String),
+        expiresTimestamp: expect.any(String),
+      },
+    }
+    expect(paid.body.mediaByLocator).toEqual(shown)
+    expect((await fileAt(paid.body.mediaByLocator[receipt.locator]!.url)).bytes).toEqual(PNG)
+    const { locator, invoiceLocator } = paid.body
+    const payment = await get<PaymentResponse>(`/payments/${locator}`)
+    const invoice = await get<PolicyInvoiceResponse>(`/invoice/${invoiceLocator}`)
+    const { invoices } = await get<PolicyResponse>(`/policy/${policy.locator}`)
+    const ofHolder = await get<PolicyInvoiceResponse[]>(
+      `/policyholder/${policy.policyholderLocator}/invoices`,
+    )
+    const payments = [invoice, invoices[0]!, ofHolder[0]!].flatMap(one => one.payments)
+    expect([payment, ...payments].map(one => one.mediaByLocator)).toEqual([shown, shown, shown, shown])
+    const reversed = await callOk<PaymentResponse>('POST', `/payments/${locator}/reverse`, { token })
+    expect(reversed.mediaByLocator).toEqual(shown)
   })
 })

@@ -1,5 +1,6 @@
 // Documents are made after the answer: tests ask until they are there.
 import { exports } from 'cloudflare:workers'
+import { inject } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
 
 /** What `read` gives once none of its documents waits; fails after 20 s. */
@@ -27,4 +28,16 @@ export async function fileAt(
     headers: response.headers,
     bytes: new Uint8Array(await response.arrayBuffer()),
   }
+}
+
+/** The text of the PDF at that address, line by line; undefined where the tool is missing. */
+export async function pdfTextAt(url: string): Promise<string | undefined> {
+  const { bytes } = await fileAt(url)
+  const answer = await fetch(`http://127.0.0.1:${inject('pdfReaderPort')}/`, { method: 'POST', body: bytes })
+  if (answer.status === 501) return undefined
+  return (await answer.text())
+    .split(/[\n\f]/)
+    .map(line => line.replace(/\s+/g, ' ').trim())
+    .filter(line => line !== '')
+    .join('\n')
 }

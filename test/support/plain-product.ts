@@ -17,7 +17,13 @@ export type Plain = DeployedTenant & {
   issue(span: { start: number; end: number }, yearly: string, exposures?: object[]): Promise<PolicyResponse>
 }
 
-type Options = { timezone: string; perils?: readonly string[]; proration?: string }
+type Options = {
+  timezone: string
+  perils?: readonly string[]
+  proration?: string
+  paymentSchedules?: object[]
+  invoicing?: object
+}
 
 /** An exposure of a request. */
 export const thing = (yearly: string, perils: readonly string[] = ['cover']) => ({
@@ -26,7 +32,13 @@ export const thing = (yearly: string, perils: readonly string[] = ['cover']) => 
   perils: perils.map(name => ({ name })),
 })
 
-export function plainFiles({ timezone, perils = ['cover'], proration = 'actual' }: Options): ArchiveFiles {
+export function plainFiles({
+  timezone,
+  perils = ['cover'],
+  proration = 'actual',
+  paymentSchedules = [{ type: 'total', name: 'upfront', displayName: 'At once' }],
+  invoicing,
+}: Options): ArchiveFiles {
   const policy = 'products/plain/policy'
   const exposure = `${policy}/exposures/thing`
   const files: Record<string, unknown> = {
@@ -35,7 +47,8 @@ export function plainFiles({ timezone, perils = ['cover'], proration = 'actual' 
     'security/test_users.json': [{ username: 'alice', name: 'Alice', password: 'password' }],
     [`${policy}/policy.json`]: {
       fields: [{ name: 'note', title: 'Note', type: 'string', optional: true }],
-      paymentSchedules: [{ type: 'total', name: 'upfront', displayName: 'At once' }],
+      paymentSchedules,
+      invoicing,
       cancellations: { proration },
     },
     [`${policy}/endorsements.json`]: {

@@ -1,10 +1,16 @@
+import { dataOfPayment } from '../../media/medium.ts'
+import { mediaByLocator } from '../../media/projection.ts'
 import { toNumber } from '../../platform/money.ts'
+import type { PolicyAggregate } from '../../policies/aggregate.ts'
 import { textIfAny } from '../../policies/projection/parts.ts'
 import type { PaymentResponse } from '../contract.ts'
 import type { Payment } from './payment.ts'
 
 /** A payment as answers carry it (brief 4.1). */
-export const paymentResponse = ({ amount, credited, ...payment }: Payment): PaymentResponse => ({
+export const paymentResponse = (
+  { media }: Pick<PolicyAggregate, 'media'>,
+  { amount, credited, ...payment }: Payment,
+): PaymentResponse => ({
   locator: payment.locator,
   displayId: String(payment.displayId),
   invoiceLocator: payment.invoiceLocator,
@@ -18,5 +24,5 @@ export const paymentResponse = ({ amount, credited, ...payment }: Payment): Paym
     creditedAmountCurrency: credited.currency,
   }),
   fieldValues: payment.fieldValues,
-  mediaByLocator: {},
+  mediaByLocator: mediaByLocator(dataOfPayment(payment), media),
 })

@@ -70,7 +70,13 @@ export const PolicyModificationResponse = z
       description: 'The first of newPolicyCharacteristicsLocators.',
     }),
     newPolicyCharacteristicsLocators: Texts,
-    mediaByLocator: MediaByLocator,
+    // It resolves the media that a record's own values name (brief 2.3), and the values of a modification, which are
+    // deprecated, are those of no field: a configuration defines none for it. Listing here what its segments name would
+    // show each file of a large policy once more in every modification.
+    mediaByLocator: MediaByLocator.openapi({
+      description:
+        'Empty: a modification has no field values of its own. What its segments name stands on them; newPolicyCharacteristicsLocators, exposureModifications and perilModifications lead there.',
+    }),
     cancellationName: OptionalText,
     endorsementLocator: OptionalText,
     renewalLocator: OptionalText,

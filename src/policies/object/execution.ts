@@ -1,65 +1,23 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
-import { sql } from 'drizzle-orm'
-import { withCredit } from '../../billing/payments/credit-use.ts'
 import { decidePayment } from '../../billing/payments/decision.ts'
-import { paymentNamed } from '../../billing/payments/payment.ts'
-import { paymentResponse } from '../../billing/payments/payment-response.ts'
-import { creditGuard } from '../../billing/payments/store.ts'
-import { invoiceResponse } from '../../billing/projection.ts'
-import { cancellationOf } from '../../cancellations/cancellation-of.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
-import { cancellationResponse } from '../../cancellations/projection.ts'
-import { configurationVersions } from '../../configuration/tables.ts'
-import { hintDocuments } from '../../documents/job/hint.ts'
-import { jobChange, jobQueries } from '../../documents/job/store.ts'
 import { type Made, planMade } from '../../documents/made.ts'
-import { withDocuments } from '../../documents/planned.ts'
-import { planRemoval, planUpload } from '../../documents/upload.ts'
+import { planRemoval, planUpload, policyAsOwner } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
-import { endorsementOf } from '../../endorsements/endorsement-of.ts'
-import { transactionResponse } from '../../endorsements/projection.ts'
 import { partOf } from '../../endorsements/touches.ts'
-import { decideAmountDue, decideLapse, gracePeriodOf, lapseReinstatementOf } from '../../lapses/decision.ts'
-import { gracePeriodResponse, lapseReinstatementResponse } from '../../lapses/projection.ts'
-import { pastDueTimers } from '../../lapses/timers.ts'
-import { withMedia } from '../../media/store.ts'
-import {
-  type AnswerBySubject,
-  commit,
-  type Guard,
-  GuardTripped,
-  isBySubject,
-  type JsonAnswer,
-  storedAnswer,
-} from '../../platform/commit.ts'
+import { decideAmountDue, decideLapse } from '../../lapses/decision.ts'
+import { type AnswerBySubject, GuardTripped, type JsonAnswer, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
-import {
-  type CancellationLocator,
-  type EndorsementLocator,
-  type LocatorSupply,
-  locatorSupply,
-  newUuid,
-  type QuoteLocator,
-  shardOfDigits,
-  type Uuid,
-} from '../../platform/locators.ts'
+import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
-import { type Instant, now } from '../../platform/time.ts'
 import { PluginSessions } from '../../plugins/sessions.ts'
-import type { Policyholder } from '../../policyholders/policyholder.ts'
-import { policyholders } from '../../policyholders/tables.ts'
-import { decideQuote, type QuoteOperation } from '../../quotes/decision.ts'
-import { quoteResponse } from '../../quotes/projection.ts'
-import { quoteOf } from '../../quotes/quote-of.ts'
-import { getPolicyPriceResponse, policyPriceResponse } from '../../rating/price.ts'
+import { decideQuote } from '../../quotes/decision.ts'
+import { getPolicyPriceResponse } from '../../rating/price.ts'
 import { decideReinstatement } from '../../reinstatements/decision.ts'
-import { reinstatementResponse } from '../../reinstatements/projection.ts'
-import { reinstatementOf } from '../../reinstatements/reinstatement-of.ts'
-import type { PolicyAggregate } from '../aggregate.ts'
 import type { Attempt } from '../attempt.ts'
 import {
   decideCreation,
@@ -73,30 +31,31 @@ import {
 import { digitsForChanges } from '../draft/request.ts'
 import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
 import { decideInvoicing, decideNextInvoice } from '../invoicing.ts'
-import { termQueries } from '../list/store.ts'
 import { NeedsWholePolicy, type Part } from '../part.ts'
 import type { Planned } from '../planned.ts'
 import { decideChange } from '../planned-change.ts'
-import { feeSummary } from '../projection/fees.ts'
-import { policyResponse } from '../projection/policy.ts'
-import { policyView } from '../projection/view.ts'
 import { decideScheduleChange } from '../schedule-change.ts'
-import { differenceQueries } from '../store/aggregates.ts'
-import { loadGround, loadPart, loadPolicy, loadVersion } from '../store/loading.ts'
-import type { Loaded } from '../surroundings.ts'
-import { policies } from '../tables.ts'
+import { loadGround, loadVersion } from '../store/loading.ts'
 import { decideTermEnd } from '../term-end.ts'
 import { decideUpgrade } from '../upgrade/decision.ts'
+import {
+  type AnswerOf,
+  cancellationAnswer,
+  endorsementAnswer,
+  feesAnswer,
+  gracePeriodAnswer,
+  invoiceAnswer,
+  json,
+  lapseReinstatementAnswer,
+  paymentAnswer,
+  policyAnswer,
+  quoteAnswer,
+  reinstatementAnswer,
+  VOID,
+} from './answers.ts'
+import { forget, type PolicyMemory, remembered } from './memory.ts'
 import type { PolicyMessage, PolicyOperation } from './message.ts'
-
-/** What an object remembers of its policy between operations; dropped on any error. */
-export type PolicyMemory = { loaded?: Loaded; readAt?: Instant }
-
-/** How long a price may rest on what an object remembers: so long a repair may be unseen by it. */
-const PRICE_TRUST_MS = 2_000
-
-/** Records whose rows an object keeps in memory: about 256 KiB (docs/design.md, section 5). */
-const MOST_REMEMBERED_RECORDS = 250
+import { record } from './recording.ts'
 
 /** Answers the operation; throws a Refusal when it is not carried out. */
 export async function execute(
@@ -334,7 +293,9 @@ async function attemptOn(
     case 'addDocument':
       return await recorded(planUpload(loaded.aggregate, operation.document, context.now))
     case 'removeDocument':
-      return await recorded(planRemoval(loaded.aggregate, operation.document))
+      return await recorded(
+        planRemoval(loaded.aggregate, policyAsOwner(loaded.aggregate), operation.document),
+      )
     case 'documentsMade': {
       const planned = planMade(loaded.aggregate, operation.made, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
@@ -346,184 +307,4 @@ async function attemptOn(
     case 'underwriting':
       return json(await decideUnderwriting(loaded, plain))
   }
-}
-
-const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
-
-const VOID: JsonAnswer = { status: 200, text: '' }
-
-/** The answer that shows what was recorded. */
-type AnswerOf = (recorded: Loaded) => JsonAnswer
-
-const policyAnswer =
-  ({ summarizeQuotes }: { summarizeQuotes: boolean }): AnswerOf =>
-  ({ aggregate, product }) =>
-    json(policyResponse(aggregate, product, { summarizeQuotes }))
-
-const feesAnswer: AnswerOf = ({ aggregate }) => json(feeSummary(aggregate))
-
-const endorsementAnswer =
-  (locator: EndorsementLocator): AnswerOf =>
-  ({ aggregate, product }) =>
-    json(transactionResponse(aggregate, endorsementOf(aggregate, locator), product))
-
-const cancellationAnswer =
-  (locator: CancellationLocator): AnswerOf =>
-  ({ aggregate, product }) =>
-    json(cancellationResponse(aggregate, cancellationOf(aggregate, locator), product))
-
-const reinstatementAnswer =
-  (locator: Uuid): AnswerOf =>
-  ({ aggregate, product }) =>
-    json(reinstatementResponse(aggregate, reinstatementOf(aggregate, locator), product))
-
-const gracePeriodAnswer =
-  (locator: Uuid): AnswerOf =>
-  ({ aggregate, product }) =>
-    json(gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product))
-
-const lapseReinstatementAnswer =
-  (locator: Uuid): AnswerOf =>
-  ({ aggregate }) =>
-    json(lapseReinstatementResponse(aggregate, lapseReinstatementOf(aggregate, locator)))
-
-const paymentAnswer =
-  (locator: Uuid): AnswerOf =>
-  ({ aggregate }) =>
-    json(paymentResponse(paymentNamed(aggregate, locator)))
-
-const invoiceAnswer =
-  (locator: Uuid): AnswerOf =>
-  ({ aggregate }) =>
-    json(invoiceResponse(aggregate, locator))
-
-const quoteAnswer =
-  (locator: QuoteLocator, { action }: QuoteOperation): AnswerOf =>
-  ({ aggregate, product }) => {
-    if (action === 'select') return VOID
-    const quote = quoteOf(aggregate, locator)
-    return json(
-      action === 'quote'
-        ? policyPriceResponse(policyView(aggregate, quote, product, () => false))
-        : quoteResponse(aggregate, quote, product),
-    )
-  }
-
-type Recording = {
-  before: PolicyAggregate | undefined
-  loaded: Loaded
-  planned: Planned
-  attempt: Attempt
-  answer: AnswerOf
-  /** The policy's locator, or `policy/quote`: what the answer shows. */
-  subject: string
-  /** Whose writes and events go with it. */
-  plugins: PluginSessions
-}
-
-/** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
-async function record(
-  context: RequestContext,
-  database: Database,
-  memory: PolicyMemory,
-  { before, loaded, planned: plan, attempt, answer: answerOf, subject, plugins }: Recording,
-): Promise<JsonAnswer | AnswerBySubject> {
-  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
-  const version = (before?.policy.version ?? 0) + 1
-  const shard = shardOfDigits(planned.aggregate.policy.locator)
-  const seen = await withMedia(context, before, planned.aggregate, loaded.product)
-  const after = withDocuments(
-    before,
-    { ...seen, policy: { ...seen.policy, version } },
-    { product: loaded.product, now: context.now, uuid: () => newUuid(shard) },
-  )
-  const recorded = { ...loaded, aggregate: after, credit }
-  const answer = answerOf(recorded)
-  const committed = await commit(context, database, {
-    shard,
-    guards: [
-      policyGuard(before, after),
-      configurationGuard(after.policy.configVersion, loaded.configuration.hash),
-      ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
-      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
-    ],
-    facts: [
-      ...differenceQueries(database, before, after, loaded.unread),
-      ...termQueries(database, loaded.product, before, after, loaded.unread),
-      ...plugins.facts(),
-      ...jobQueries(database, before, after, now()),
-    ],
-    events: [...planned.events, ...plugins.events()],
-    timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
-    answer,
-    subject,
-  })
-  if (['more', 'progress'].includes(jobChange(before, after)))
-    hintDocuments(context, shard, after.policy.locator)
-  if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
-  else forget(memory)
-  return committed
-}
-
-/** Whether anything was priced or decided anew, for which templates may have read the policyholder. */
-const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
-  [...after.modifications.values()].some(
-    one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
-  )
-
-/** The policy is as it was read, or is not there yet. */
-function policyGuard(before: PolicyAggregate | undefined, { policy }: PolicyAggregate): Guard {
-  const stored = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${policy.locator})`
-  return {
-    name: 'guard_policy_version',
-    holds: before ? sql`${stored} = ${before.policy.version}` : sql`${stored} is null`,
-  }
-}
-
-/** The version still stands for the configuration that the plan was made with. */
-function configurationGuard(version: number, hash: string): Guard {
-  const { hash: stored, version: key } = configurationVersions
-  return {
-    name: 'guard_configuration_hash',
-    holds: sql`(select ${stored} from ${configurationVersions} where ${key} = ${version}) = ${hash}`,
-  }
-}
-
-/** The policyholder is as it was when the price was made of it. */
-function policyholderGuard({ locator, version }: Policyholder): Guard {
-  return {
-    name: 'guard_policyholder_version',
-    holds: sql`(select ${policyholders.version} from ${policyholders} where ${policyholders.locator} = ${locator}) = ${version}`,
-  }
-}
-
-/** The policy from memory, or read. What is stored has guards; what is only shown trusts memory for 2 s. */
-async function remembered(
-  context: RequestContext,
-  database: Database,
-  memory: PolicyMemory,
-  locator: PolicyMessage['locator'],
-  use: 'guarded' | 'unguarded',
-  part: Part | undefined,
-): Promise<Loaded> {
-  const age = now() - (memory.readAt ?? 0)
-  if (memory.loaded && (use === 'guarded' || age < PRICE_TRUST_MS)) return memory.loaded
-  const loaded = part
-    ? await loadPart(context, database, locator, part)
-    : await loadPolicy(context, database, { locator })
-  remember(memory, loaded)
-  return loaded
-}
-
-function remember(memory: PolicyMemory, loaded: Loaded): void {
-  const { aggregate, unread } = loaded
-  const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
-  const small = !unread && records <= MOST_REMEMBERED_RECORDS
-  memory.loaded = small ? loaded : undefined
-  memory.readAt = small ? now() : undefined
-}
-
-function forget(memory: PolicyMemory): void {
-  memory.loaded = undefined
-  memory.readAt = undefined
 }

@@ -29,7 +29,7 @@ export async function decidePreview(
     price: recordedPriceChange(aggregate, modification, product),
     policyWhenIssued: policyResponse(aggregate, product, { summarizeQuotes: false }),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
-    invoices: previewedInvoices(loaded.aggregate, aggregate, product),
+    invoices: previewedInvoices(loaded.aggregate, aggregate),
     conflicts: conflictsOf(loaded.aggregate),
   }
 }

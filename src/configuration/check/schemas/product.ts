@@ -60,7 +60,10 @@ export const policyFile = z.strictObject({
     .strictObject({ gracePeriodDays: count.optional(), reinstatementPeriodDays: count.optional() })
     .default({}),
   invoicing: z
-    .strictObject({ generatingEvent: choice(['accept', 'issue']).default('issue') })
+    .strictObject({
+      generatingEvent: choice(['accept', 'issue']).default('issue'),
+      carryForwardBelow: amount.optional(),
+    })
     .default({ generatingEvent: 'issue' }),
   cancellations: z
     .strictObject({ proration: choice(['30E360', 'actual', 'actualMilliseconds']).default('30E360') })

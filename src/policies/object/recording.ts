@@ -1,0 +1,122 @@
+// Commits what an operation planned: with what follows from any change (credit, documents, past-due timers, search
+// terms), under the guards of all that the plan rests on (docs/design.md, section 5).
+import { sql } from 'drizzle-orm'
+import { withCredit } from '../../billing/payments/credit-use.ts'
+import { creditGuard } from '../../billing/payments/store.ts'
+import { configurationVersions } from '../../configuration/tables.ts'
+import { hintDocuments } from '../../documents/job/hint.ts'
+import { jobChange, jobQueries } from '../../documents/job/store.ts'
+import { withDocuments } from '../../documents/planned.ts'
+import { pastDueTimers } from '../../lapses/timers.ts'
+import { withMedia } from '../../media/store.ts'
+import {
+  type AnswerBySubject,
+  commit,
+  type Guard,
+  isBySubject,
+  type JsonAnswer,
+} from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { newUuid, shardOfDigits } from '../../platform/locators.ts'
+import { now } from '../../platform/time.ts'
+import type { PluginSessions } from '../../plugins/sessions.ts'
+import type { Policyholder } from '../../policyholders/policyholder.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import type { PolicyAggregate } from '../aggregate.ts'
+import type { Attempt } from '../attempt.ts'
+import { termQueries } from '../list/store.ts'
+import type { Planned } from '../planned.ts'
+import { differenceQueries } from '../store/aggregates.ts'
+import type { Loaded } from '../surroundings.ts'
+import { policies } from '../tables.ts'
+import type { AnswerOf } from './answers.ts'
+import { forget, type PolicyMemory, remember } from './memory.ts'
+
+export type Recording = {
+  before: PolicyAggregate | undefined
+  loaded: Loaded
+  planned: Planned
+  attempt: Attempt
+  answer: AnswerOf
+  /** The policy's locator, or `policy/quote`: what the answer shows. */
+  subject: string
+  /** Whose writes and events go with it. */
+  plugins: PluginSessions
+}
+
+/** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
+export async function record(
+  context: RequestContext,
+  database: Database,
+  memory: PolicyMemory,
+  { before, loaded, planned: plan, attempt, answer: answerOf, subject, plugins }: Recording,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
+  const version = (before?.policy.version ?? 0) + 1
+  const shard = shardOfDigits(planned.aggregate.policy.locator)
+  const seen = await withMedia(context, before, planned.aggregate, loaded)
+  const after = withDocuments(
+    before,
+    { ...seen, policy: { ...seen.policy, version } },
+    { product: loaded.product, now: context.now, uuid: () => newUuid(shard) },
+  )
+  const recorded = { ...loaded, aggregate: after, credit }
+  const answer = answerOf(recorded)
+  const committed = await commit(context, database, {
+    shard,
+    guards: [
+      policyGuard(before, after),
+      configurationGuard(after.policy.configVersion, loaded.configuration.hash),
+      ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
+      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
+    ],
+    facts: [
+      ...differenceQueries(database, before, after, loaded.unread),
+      ...termQueries(database, loaded.product, before, after, loaded.unread),
+      ...plugins.facts(),
+      ...jobQueries(database, before, after, now()),
+    ],
+    events: [...planned.events, ...plugins.events()],
+    timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
+    answer,
+    subject,
+  })
+  if (['more', 'progress'].includes(jobChange(before, after)))
+    hintDocuments(context, shard, after.policy.locator)
+  if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
+  else forget(memory)
+  return committed
+}
+
+/** Whether anything was priced or decided anew, for which templates may have read the policyholder. */
+const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
+  [...after.modifications.values()].some(
+    one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
+  )
+
+/** The policy is as it was read, or is not there yet. */
+function policyGuard(before: PolicyAggregate | undefined, { policy }: PolicyAggregate): Guard {
+  const stored = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${policy.locator})`
+  return {
+    name: 'guard_policy_version',
+    holds: before ? sql`${stored} = ${before.policy.version}` : sql`${stored} is null`,
+  }
+}
+
+/** The version still stands for the configuration that the plan was made with. */
+function configurationGuard(version: number, hash: string): Guard {
+  const { hash: stored, version: key } = configurationVersions
+  return {
+    name: 'guard_configuration_hash',
+    holds: sql`(select ${stored} from ${configurationVersions} where ${key} = ${version}) = ${hash}`,
+  }
+}
+
+/** The policyholder is as it was when the price was made of it. */
+function policyholderGuard({ locator, version }: Policyholder): Guard {
+  return {
+    name: 'guard_policyholder_version',
+    holds: sql`(select ${policyholders.version} from ${policyholders} where ${policyholders.locator} = ${locator}) = ${version}`,
+  }
+}

@@ -1,0 +1,109 @@
+// Invoices that ask for too little are carried forward, and small totals are not spread (brief 4.4, 5.6).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
+import { add, dayStart, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Plain, plainTenant } from '../support/plain-product.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+const START = dayStart('2030-01-01', BERLIN)!
+const month = (count: number): Instant => add(START, count, 'month', BERLIN)
+
+let plain: Plain
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  plain = await plainTenant('carry', {
+    timezone: BERLIN,
+    paymentSchedules: [{ type: 'monthly', name: 'monthly', displayName: 'Monthly' }],
+    invoicing: { carryForwardBelow: 2 },
+  })
+})
+
+const issued = (yearly: string): Promise<PolicyResponse> =>
+  plain.issue({ start: START, end: month(12) }, yearly)
+
+const invoicesOf = async ({ locator }: PolicyResponse): Promise<PolicyInvoiceResponse[]> =>
+  (await plain.ok<PolicyResponse>('GET', `/policy/${locator}`)).invoices
+
+const next = ({ locator }: PolicyResponse): Promise<PolicyInvoiceResponse> =>
+  plain.ok('POST', `/policy/${locator}/issueNextInvoice`)
+
+const told = (invoices: PolicyInvoiceResponse[]) =>
+  invoices.map(({ totalDue, settlementType }) => [totalDue, settlementType])
+
+const itemsOf = async ({ locator }: PolicyInvoiceResponse): Promise<number[]> => {
+  const { financialTransactions } = await plain.ok<{ financialTransactions: { amount: number }[] }>(
+    'GET',
+    `/invoice/${locator}/financialTransactions`,
+  )
+  return financialTransactions.map(one => one.amount)
+}
+
+describe('an invoice below the product’s threshold', () => {
+  it('is carried forward, and the next asks for its items too', async () => {
+    const policy = await issued('18')
+    await next(policy)
+    const third = await next(policy)
+    await next(policy)
+    const invoices = await invoicesOf(policy)
+    expect(told(invoices)).toEqual([
+      [1.5, 'carriedForward'],
+      [3, undefined],
+      [1.5, 'carriedForward'],
+      [3, undefined],
+    ])
+    expect(await itemsOf(invoices[0]!)).toEqual([1.5])
+    expect(await itemsOf(invoices[1]!)).toEqual([1.5, 1.5])
+    expect(third).toMatchObject({
+      totalDue: 1.5,
+      settlementStatus: 'settled',
+      settlementType: 'carriedForward',
+    })
+    const pay = await plain.call<{ message: string }>('POST', `/invoice/${third.locator}/pay`, {})
+    expect(pay.status).toBe(409)
+    expect(await plain.ok('POST', `/invoice/${invoices[1]!.locator}/pay`, {})).toMatchObject({ amount: 3 })
+  })
+
+  it('may be carried several times, and is asked for by the last at the latest, to the cent', async () => {
+    const policy = await issued('6.05')
+    for (let count = 1; count < 12; count++) await next(policy)
+    const invoices = await invoicesOf(policy)
+    // Twelfths of 50 cents, and what rounding leaves with the last.
+    expect(told(invoices)).toEqual([
+      [0.5, 'carriedForward'],
+      [1, 'carriedForward'],
+      [1.5, 'carriedForward'],
+      [2, undefined],
+      [0.5, 'carriedForward'],
+      [1, 'carriedForward'],
+      [1.5, 'carriedForward'],
+      [2, undefined],
+      [0.5, 'carriedForward'],
+      [1, 'carriedForward'],
+      [1.5, 'carriedForward'],
+      [2.05, undefined],
+    ])
+    expect((await plain.call('POST', `/policy/${policy.locator}/issueNextInvoice`)).status).toBe(409)
+  })
+
+  it('comes with the refund when the policy is cancelled before it is asked for', async () => {
+    const policy = await issued('18')
+    await plain.ok('POST', `/policies/${policy.locator}/cancellations`, {
+      name: 'wish',
+      effectiveTimestamp: month(1),
+      issue: true,
+    })
+    // 1.50 was carried forward, 16.50 of the year is not had: 1.50 is left to pay.
+    expect(told(await invoicesOf(policy))).toEqual([
+      [1.5, 'carriedForward'],
+      [1.5, undefined],
+    ])
+  })
+})
+
+it('a total of 5 or less is asked for at once', async () => {
+  expect(told(await invoicesOf(await issued('5')))).toEqual([[5, undefined]])
+  expect(told(await invoicesOf(await issued('5.01')))).toEqual([[0.42, 'carriedForward']])
+})

@@ -1,0 +1,322 @@
+// The papers of an unpaid policy, through HTTP: those that are made when its grace period begins, when it lapses and
+// when it is back, and those that people upload to its reinstatement (brief 0.6, 1.7, 5.1).
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import type {
+  GraceLapseReinstatementResponse,
+  GracePeriodResponse,
+  LapseReinstatementResponse,
+  LapseResponse,
+} from '../../src/lapses/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
+import type { ClockResponse } from '../../src/tenants/contract.ts'
+import { fileAt, pdfTextAt, whenMade } from '../documents/waiting.ts'
+import { type Answer, callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type DeployedTenant, deployExample } from '../support/examples.ts'
+import { roundTrips, workedOf } from '../support/motor.ts'
+
+const PDF = '%PDF-1.4\n%%EOF\n'
+const HTML = '<!DOCTYPE html><p>No known losses</p>'
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+let deployed = 0
+let home: DeployedTenant
+
+beforeAll(() => prepareDatabases({ tenants: 8 }))
+beforeEach(async () => {
+  deployed += 1
+  home = await deployExample('home', `papers${deployed}`)
+})
+
+type Problem = { code: string; message: string }
+
+const get = <T>(path: string) => callOk<T>('GET', path, { token: home.token })
+const post = <T>(path: string, body?: object): Promise<Answer<T>> =>
+  callApi('POST', path, { token: home.token, body })
+
+async function moveTo(timestamp: number): Promise<void> {
+  const { body } = await post<ClockResponse>('/test/clock', { timestamp })
+  expect([body.completed, body.failed]).toEqual([true, 0])
+}
+
+/** Issued, with one invoice that is not paid. */
+async function unpaid(): Promise<PolicyResponse> {
+  const { policy, policyholder } = workedOf('home')[0]!.request
+  const holder = await post<PolicyholderResponse>('/policyholder/create', {
+    completed: true,
+    values: policyholder.values,
+  })
+  const created = await post<PolicyResponse>('/policy', {
+    ...policy,
+    policyStartTimestamp: undefined,
+    policyEndTimestamp: undefined,
+    policyholderLocator: holder.body.locator,
+    paymentScheduleName: 'full_pay',
+  })
+  return (await post<PolicyResponse>(`/policy/${created.body.locator}/issue`)).body
+}
+
+/** A lapsed policy, and the reinstatement that was begun. */
+async function reinstating(): Promise<{ policy: PolicyResponse; path: string; locator: string }> {
+  const policy = await unpaid()
+  await moveTo(Number(policy.invoices[0]!.dueTimestamp) + 20 * DAY_MS)
+  const { body } = await post<LapseReinstatementResponse>(`/policy/${policy.locator}/createReinstatement`)
+  return { policy, path: `/reinstatement/${body.locator}`, locator: body.locator }
+}
+
+const lapseOf = async ({ locator }: PolicyResponse): Promise<LapseResponse> =>
+  (await get<GraceLapseReinstatementResponse[]>(`/policy/${locator}/graceLapseReinstatements`))[0]!.lapse!
+
+/** Invoiced from the lapse on. */
+async function invoiced(policy: PolicyResponse, path: string): Promise<LapseReinstatementResponse> {
+  const { lapseTimestamp: reinstatementTimestamp } = await lapseOf(policy)
+  return (await post<LapseReinstatementResponse>(`${path}/invoice`, { reinstatementTimestamp })).body
+}
+
+/** Paid for, and so issued. */
+async function issued(policy: PolicyResponse, path: string): Promise<void> {
+  const { invoiceLocator } = await invoiced(policy, path)
+  const paid = await post(`/invoice/${invoiceLocator}/pay`, { fieldValues: { method: 'card' } })
+  expect(paid.status).toBe(200)
+}
+
+/** `record` once its document is made. */
+const made = <T>(path: string, documentOf: (record: T) => PolicyDocumentResponse | undefined): Promise<T> =>
+  whenMade(
+    () => get<T>(path),
+    record => [documentOf(record) ?? []].flat(),
+  )
+
+/** Whether there is a PDF at the document's address, with these words where they can be read. */
+async function expectPdf(document: PolicyDocumentResponse | undefined, words: string): Promise<void> {
+  const { status, headers, bytes } = await fileAt(document!.url!)
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/pdf'])
+  expect(new TextDecoder().decode(bytes.slice(0, 5))).toBe('%PDF-')
+  const text = await pdfTextAt(document!.url!)
+  if (text !== undefined) expect(text).toContain(words)
+}
+
+describe('papers that the service makes', () => {
+  it('tell of grace, lapse and reinstatement when each happens', async () => {
+    const policy = await unpaid()
+    const [invoice] = policy.invoices
+    await moveTo(Number(invoice!.dueTimestamp) + 60_000)
+    const [begun] = await get<GracePeriodResponse[]>(`/policy/${policy.locator}/gracePeriods`)
+    const grace = await made<GracePeriodResponse>(`/gracePeriod/${begun!.locator}`, one => one.document)
+    expect(grace.document).toMatchObject({
+      displayName: `Grace period ${invoice!.displayId}`,
+      fileName: `gracePeriod_${invoice!.displayId}.pdf`,
+      type: 'pdf',
+      state: 'ready',
+    })
+    await expectPdf(grace.document, `The invoice ${invoice!.displayId} of $`)
+
+    await moveTo(Number(grace.endTimestamp) + 60_000)
+    const { locator } = await lapseOf(policy)
+    const lapse = await made<LapseResponse>(`/lapse/${locator}`, one => one.document)
+    const { modifications } = await get<PolicyResponse>(`/policy/${policy.locator}`)
+    const lapsing = modifications.at(-1)!
+    expect(lapse.document).toMatchObject({
+      displayName: `Lapse ${lapsing.displayId}`,
+      fileName: `lapse_${lapsing.displayId}.pdf`,
+      type: 'pdf',
+      state: 'ready',
+      policyModificationLocator: lapsing.locator,
+    })
+    await expectPdf(lapse.document, 'Your policy has lapsed')
+
+    const opened = await post<LapseReinstatementResponse>(`/policy/${policy.locator}/createReinstatement`)
+    const path = `/reinstatement/${opened.body.locator}`
+    const waiting = await invoiced(policy, path)
+    expect([opened.body, waiting].map(one => one.reinstatementDocument)).toEqual([undefined, undefined])
+    await post(`/invoice/${waiting.invoiceLocator}/pay`, { fieldValues: { method: 'card' } })
+    const back = await made<LapseReinstatementResponse>(path, one => one.reinstatementDocument)
+    const reinstated = (await get<PolicyResponse>(`/policy/${policy.locator}`)).modifications.at(-1)!
+    expect([back.currentStatus, back.uploadedDocuments]).toEqual(['issued', []])
+    expect(back.reinstatementDocument).toMatchObject({
+      displayName: `Reinstatement ${reinstated.displayId}`,
+      fileName: `reinstatement_${reinstated.displayId}.pdf`,
+      type: 'pdf',
+      state: 'ready',
+      policyModificationLocator: reinstated.locator,
+    })
+    await expectPdf(back.reinstatementDocument, 'Your policy is in force again')
+    const [story] = await get<GraceLapseReinstatementResponse[]>(
+      `/policy/${policy.locator}/graceLapseReinstatements`,
+    )
+    expect([
+      story!.gracePeriod.document!.locator,
+      story!.lapse!.document!.locator,
+      story!.reinstatements[0]!.reinstatementDocument!.locator,
+    ]).toEqual([grace.document!.locator, lapse.document!.locator, back.reinstatementDocument!.locator])
+  })
+
+  it('see the reinstatement as `data.reinstatement`', async () => {
+    const { policy, path, locator } = await reinstating()
+    const { invoiceLocator, reinstatementTimestamp } = await invoiced(policy, path)
+    const { status, body } = await post('/document/renderPolicyDocument', {
+      policyLocator: policy.locator,
+      reinstatementLocator: locator,
+      type: 'html',
+      template:
+        '{% assign it = data.reinstatement %}{{ it.locator }} {{ it.current_status }} {{ it.invoice_locator }} {{ it.effective_timestamp | minus: it.reinstatement_timestamp }} ' +
+        `{{ it.reinstatement_timestamp | minus: ${reinstatementTimestamp} }}`,
+    })
+    expect([status, body]).toEqual([200, `${locator} invoiced ${invoiceLocator} 0 0`])
+  })
+})
+
+const upload = <Body = LapseReinstatementResponse>(
+  path: string,
+  content: string | Uint8Array<ArrayBuffer>,
+  {
+    query = '?displayName=Statement&documentType=no_loss',
+    fields = {},
+    name = 'statement.pdf',
+    headers = {},
+    token = home.token,
+  }: {
+    query?: string
+    fields?: Record<string, string>
+    name?: string
+    headers?: Record<string, string>
+    token?: string
+  } = {},
+): Promise<Answer<Body>> => {
+  const form = new FormData()
+  for (const [field, value] of Object.entries(fields)) form.set(field, value)
+  form.set('document', new Blob([content]), name)
+  return callApi('POST', `${path}/addDocument${query}`, { token, body: form, headers })
+}
+
+const remove = <Body = LapseReinstatementResponse>(path: string, documentLocator: string) =>
+  post<Body>(`${path}/removeDocument`, { documentLocator })
+
+describe('papers that are uploaded to a reinstatement', () => {
+  it('stand on it in order, with files, and change nothing else', async () => {
+    const { policy, path } = await reinstating()
+    const before = await get<LapseReinstatementResponse>(path)
+    const first = await upload(path, PDF)
+    expect(first.status, JSON.stringify(first.body)).toBe(200)
+    const second = await upload(path, HTML, {
+      query: '',
+      fields: { displayName: 'Page', documentType: 'html' },
+      name: 'C:\\temp\\page',
+    })
+    const answered = second.body.uploadedDocuments
+    expect(answered).toMatchObject([
+      { displayName: 'Statement', fileName: 'statement.pdf', type: 'pdf', state: 'ready' },
+      { displayName: 'Page', fileName: 'page.html', type: 'html', state: 'ready' },
+    ])
+    const files = await Promise.all(answered.map(one => fileAt(one.url!)))
+    expect(
+      files.map(({ headers, bytes }) => [headers.get('content-type'), new TextDecoder().decode(bytes)]),
+    ).toEqual([
+      ['application/pdf', PDF],
+      ['text/html; charset=utf-8', HTML],
+    ])
+    const after = await get<LapseReinstatementResponse>(path)
+    expect(after.uploadedDocuments.map(one => one.locator)).toEqual(answered.map(one => one.locator))
+    expect({ ...after, uploadedDocuments: [] }).toEqual(before)
+    const [story] = await get<GraceLapseReinstatementResponse[]>(
+      `/policy/${policy.locator}/graceLapseReinstatements`,
+    )
+    expect(story!.reinstatements[0]!.uploadedDocuments).toHaveLength(2)
+    const { documents } = await get<PolicyResponse>(`/policy/${policy.locator}`)
+    expect(documents.filter(one => answered.some(({ locator }) => locator === one.locator))).toEqual([])
+  })
+
+  it('are added once for a repeat of the request', async () => {
+    const { path } = await reinstating()
+    const headers = { 'idempotency-key': 'statement' }
+    const first = await upload(path, PDF, { headers })
+    const again = await upload(path, PDF, { headers })
+    expect([first.status, again.status]).toEqual([200, 200])
+    expect(again.body.uploadedDocuments[0]!.locator).toBe(first.body.uploadedDocuments[0]!.locator)
+    expect((await upload<Problem>(path, `${PDF} `, { headers })).status).toBe(409)
+    expect((await get<LapseReinstatementResponse>(path)).uploadedDocuments).toHaveLength(1)
+    expect(new TextDecoder().decode((await fileAt(first.body.uploadedDocuments[0]!.url!)).bytes)).toBe(PDF)
+  })
+
+  it('cost a look-up, the file and the write', async () => {
+    const { path } = await reinstating()
+    const added = await upload(path, PDF)
+    expect(roundTrips(added)).toMatchObject({ d1: 2, object: 1, r2: 1 })
+  })
+
+  it('are refused with what is wrong, and nothing is added', async () => {
+    const { policy, path } = await reinstating()
+    const large = new Uint8Array(25 * 1024 * 1024 + 1)
+    large.set(new TextEncoder().encode(PDF))
+    const reader = await home.signIn('rita.reader')
+    const refused = [
+      await upload<Problem>(path, 'Dear Sir'),
+      await upload<Problem>(path, ''),
+      await upload<Problem>(path, HTML, { query: '?displayName=x&documentType=pdf' }),
+      await upload<Problem>(path, PDF, { query: '?documentType=x' }),
+      await upload<Problem>(path, PDF, { query: '?displayName=x' }),
+      await upload<Problem>(path, large),
+      await upload<Problem>(path, PDF, { token: reader }),
+      await upload<Problem>(`/reinstatement/${policy.invoices[0]!.locator}`, PDF),
+      await upload<Problem>('/reinstatement/x', PDF),
+    ]
+    expect(refused.map(one => one.status)).toEqual([400, 400, 400, 400, 400, 413, 403, 404, 404])
+    expect((await get<LapseReinstatementResponse>(path)).uploadedDocuments).toEqual([])
+  })
+
+  it('are removed with their files, until the reinstatement is issued', async () => {
+    const { policy, path, locator } = await reinstating()
+    await upload(path, HTML)
+    const [gone, kept] = (await upload(path, PDF)).body.uploadedDocuments
+    const after = await remove(path, gone!.locator)
+    expect([after.status, after.body.uploadedDocuments.map(one => one.locator)]).toEqual([
+      200,
+      [kept!.locator],
+    ])
+    expect((await fileAt(gone!.url!)).status).toBe(404)
+    const ofPolicy = `/policy/${policy.locator}`
+    const elsewhere = await upload<PolicyResponse>(ofPolicy, PDF)
+    const letter = elsewhere.body.documents.at(-1)!
+    const generated = elsewhere.body.documents[0]!
+    const refused = [
+      await remove<Problem>(path, gone!.locator),
+      await remove<Problem>(path, 'nothing'),
+      await remove<Problem>(path, letter.locator),
+      await remove<Problem>(ofPolicy, kept!.locator),
+      await remove<Problem>(path, generated.locator),
+    ]
+    expect(refused.map(one => [one.status, one.body.message])).toEqual([
+      [404, `Reinstatement ${locator} has no document '${gone!.locator}'.`],
+      [404, `Reinstatement ${locator} has no document 'nothing'.`],
+      [404, `Reinstatement ${locator} has no document '${letter.locator}'.`],
+      [404, `Policy ${policy.locator} has no document '${kept!.locator}'.`],
+      [
+        409,
+        `Document ${generated.locator} was made by the service; only documents that were uploaded can be removed.`,
+      ],
+    ])
+    await issued(policy, path)
+    const late = await remove<Problem>(path, kept!.locator)
+    expect([late.status, late.body.message]).toEqual([
+      409,
+      `Reinstatement ${locator} is issued; its documents can be removed only before that.`,
+    ])
+    const more = await upload(path, HTML)
+    expect([more.status, more.body.uploadedDocuments.length]).toEqual([200, 2])
+  })
+
+  it('are no longer added to one that is closed, and may still be removed', async () => {
+    const { path, locator } = await reinstating()
+    const { uploadedDocuments } = (await upload(path, PDF)).body
+    await post(`${path}/close`)
+    const refused = await upload<Problem>(path, PDF)
+    expect([refused.status, refused.body.message]).toEqual([
+      409,
+      `Reinstatement ${locator} is closed; documents are no longer added to it.`,
+    ])
+    const { status, body } = await remove(path, uploadedDocuments[0]!.locator)
+    expect([status, body.currentStatus, body.uploadedDocuments]).toEqual([200, 'closed', []])
+  })
+})
