@@ -21,7 +21,7 @@ export type StartUp = {
   ratio: number
 }
 
-/** `apart`: the renderer of documents, its fonts and the sandbox of tenant code, sent too and loaded when first needed. */
+/** `apart`: the modules of src/bundles/ with fonts and WebAssembly, which are sent too and loaded when first needed. */
 export type BundleSize = { bytes: number; gzippedBytes: number; apart: { gzippedBytes: number } }
 
 /** Bundles the service and the empty app, evaluates both `evaluations` times, one after the other. */

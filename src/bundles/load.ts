@@ -1,6 +1,6 @@
 // Modules apart, built by scripts/bundles.ts: no part of the Worker's start-up, which reads every line of its own file.
-// They are named after this folder, so that only a file in it can load them (wrangler.toml, `base_dir`). What throws
-// a class of the service's own does not belong into one: it would be another class there.
+// They are named after this folder, so that only a file in it can load them (wrangler.toml, `base_dir`). A class
+// of the service's own is another class there: errors that come out of one are told by their name, not by `instanceof`.
 
 /** HTML to PDF: src/documents/pdf/render.ts. */
 export const loadRenderer = () => import('./renderer.bundle.mjs')
