@@ -26,8 +26,8 @@ const loadedBeforehand: Plugin = {
 // a process of its own, started, killed and started again.
 export default defineConfig({
   test: {
-    // Tests wait for the runtime much of the time, so that two keep two cores busy; one would take twice as long.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Tests wait for the runtime, and those of the whole service for its start, so that three keep two cores busy.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     // Read by test/support/sizes.ts.
     provide: { fullSizes: process.env.BINDERY_FULL === '1' },
     projects: [
@@ -37,6 +37,8 @@ export default defineConfig({
           name: 'domain',
           include: ['test/**/*.domain.test.ts'],
           environment: 'node',
+          // Pure functions have nothing to keep apart; what they import is read once for all files.
+          isolate: false,
           // Ten times what the slowest takes: two busy cores must not fail a test.
           testTimeout: 30_000,
         },

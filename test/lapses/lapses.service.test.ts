@@ -21,7 +21,7 @@ import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type { ClockResponse } from '../../src/tenants/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { deployExample } from '../support/examples.ts'
+import { deployExample, exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips, workedOf } from '../support/motor.ts'
 
 type Tenant = Pick<Motor, 'get' | 'post'> & {
@@ -39,7 +39,7 @@ beforeEach(() => {
 })
 
 async function motor(): Promise<Tenant> {
-  const tenant = await motorTenant(`gracious${made}`)
+  const tenant = await motorTenant(`gracious${made}`, exampleFiles('motor'))
   return {
     get: tenant.get,
     post: tenant.post,

@@ -68,7 +68,6 @@ describe('a renewal in one step', () => {
       renewalStartTimestamp: policy.effectiveContractEndTimestamp,
       renewalEndTimestamp: String(aYearOn(policy)),
       policyLocator: policy.locator,
-      documents: [{ fileName: 'renewal_offer.pdf' }, { fileName: 'renewal_schedule.pdf' }],
     })
     const now = await read(policy)
     expect(now).toMatchObject({

@@ -1,4 +1,4 @@
-import { type ArchiveFiles, motorWithoutPapers } from './examples.ts'
+import { type ArchiveFiles, exampleFiles } from './examples.ts'
 
 const POLICY = 'products/private_motor/policy/policy.json'
 
@@ -9,7 +9,7 @@ export function pluginRated(
   enabled: readonly string[] = ['getPerilRates', 'getUnderwritingResult'],
   scripts: Record<string, string> = {},
 ): ArchiveFiles {
-  const files: ArchiveFiles = motorWithoutPapers()
+  const files: ArchiveFiles = exampleFiles('motor')
   const policy = JSON.parse(new TextDecoder().decode(files[POLICY] as Uint8Array)) as { plugins: Plugins }
   for (const name of enabled) policy.plugins[name]!.enabled = true
   files[POLICY] = JSON.stringify(policy)
