@@ -8,15 +8,7 @@ import {
   type PolicyAggregate,
   withRecords,
 } from '../policies/aggregate.ts'
-import {
-  type BillingContext,
-  type Invoicing,
-  invoiceWhatIsDue,
-  isAbsorbed,
-  recorded,
-  standingInvoices,
-  termPlan,
-} from './bill.ts'
+import { type Invoicing, invoiceWhatIsDue, isAbsorbed, recorded, standingInvoices } from './bill.ts'
 import type { Replan } from './replan.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
@@ -75,18 +67,6 @@ export function onlyInstallment(
     periods: [{ ...span, wholeMs: span.end - span.start }],
     absorbedBy: [],
   }
-}
-
-/** The plan of another term by a schedule of the product, and the invoices of it that are due now. */
-export function billTerm(
-  before: PolicyAggregate,
-  modification: Modification,
-  scheduleName: string,
-  { product, now, supply }: BillingContext,
-): Invoicing {
-  const plan = recorded(termPlan(before, modification, scheduleName, product, now), modification, supply)
-  const planned = { ...before, installments: withRecords(before.installments, plan) }
-  return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
 /** Installments of what is issued that start then or later and have no invoice that stands. */

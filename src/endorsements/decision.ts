@@ -30,6 +30,7 @@ import { type Endorsed, endorsed } from './effect.ts'
 import { endorsementOf } from './endorsement-of.ts'
 import { planEndorsementInvalidation } from './invalidation.ts'
 import {
+  billsOfAcceptance,
   digitsForAcceptance,
   planEndorsementAcceptance,
   planEndorsementCreation,
@@ -211,8 +212,9 @@ async function advanced(
   const endorsement = endorsementOf(from, locator)
   if (step === 'issued') return chain(cleared, planEndorsementIssue(from, endorsement, { product, now }))
   if (step === 'accepted') {
-    const supply = await attempt.digits(digitsForAcceptance(from, endorsement, { product, now }))
-    return chain(cleared, planEndorsementAcceptance(from, endorsement, { product, now, supply }))
+    const bills = billsOfAcceptance(from, endorsement, { product, now })
+    const supply = await attempt.digits(digitsForAcceptance(bills, now))
+    return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
   }
   assertEndorsementAllows(endorsement, 'quote')
   const carried = await carriedOut(from, endorsement, loaded, attempt)

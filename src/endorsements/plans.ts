@@ -1,6 +1,6 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
-import { billAnew, billAtOnce, billTerm } from '../billing/balance.ts'
-import { termPlan } from '../billing/bill.ts'
+import { billAnew, billAtOnce } from '../billing/balance.ts'
+import type { Replan } from '../billing/replan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
 import { boundQuote } from '../cancellations/effect.ts'
@@ -25,7 +25,7 @@ import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
 import { issuedCount, undecided } from './referral.ts'
-import { replanOf, scheduleOf } from './schedule.ts'
+import { billPlanOf } from './schedule.ts'
 import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
@@ -174,13 +174,14 @@ export function planEndorsementQuote(
 }
 
 /**
- * It is billed, and its segments show, though they are not issued yet: an endorsement at once or by the schedule that
- * it names, a renewal by the policy's schedule over its term. Takes as many digits as invoices are due.
+ * It is billed by `bills`, else on one invoice at once, and its segments show, though they are not issued yet. Takes the
+ * digits that `digitsForAcceptance` counts.
  */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  { product, now, supply }: EndorsementContext,
+  bills: Replan | undefined,
+  { now, supply }: Pick<EndorsementContext, 'now' | 'supply'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'accept')
   assertCurrent(before, endorsement)
@@ -194,13 +195,9 @@ export function planEndorsementAcceptance(
     { ...before, modifications: withRecords(before.modifications, [modification]) },
     accepted,
   )
-  const anew = replanOf(recorded, endorsement, modification, product, now)
-  const { aggregate, made } =
-    endorsement.kind === 'renewal'
-      ? billTerm(recorded, modification, scheduleOf(recorded, endorsement), { product, now, supply })
-      : anew
-        ? billAnew(recorded, modification, anew, { now, supply })
-        : billAtOnce(recorded, modification, false, { now, supply })
+  const { aggregate, made } = bills
+    ? billAnew(recorded, modification, bills, { now, supply })
+    : billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [
@@ -211,19 +208,20 @@ export function planEndorsementAcceptance(
   }
 }
 
-/** Digits that acceptance takes: one for each invoice that is due at once. */
-export function digitsForAcceptance(
+/** How an endorsement or renewal that may be accepted is billed; undefined where that is on one invoice at once. */
+export function billsOfAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
   { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
-): number {
+): Replan | undefined {
   assertEndorsementAllows(endorsement, 'accept')
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const anew = replanOf(before, endorsement, modification, product, now)
-  if (endorsement.kind === 'endorsement' && !anew) return 1
-  const plan = anew?.plan ?? termPlan(before, modification, scheduleOf(before, endorsement), product, now)
-  return plan.filter(one => one.issueAt <= now).length
+  return billPlanOf(before, endorsement, modification, product, now)
 }
+
+/** Digits that acceptance takes: one for each invoice that is due at once. */
+export const digitsForAcceptance = (bills: Replan | undefined, now: Instant): number =>
+  bills ? bills.plan.filter(one => one.issueAt <= now).length : 1
 
 export function planEndorsementIssue(
   before: PolicyAggregate,

@@ -1,5 +1,5 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
-import { chargesOf, invoicesOf, termPlan } from '../billing/bill.ts'
+import { chargesOf, invoicesOf } from '../billing/bill.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
 import { invoiceResponses } from '../billing/invoice-response.ts'
@@ -17,7 +17,7 @@ import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementResponse } from './contract.ts'
 import { personsDecision } from './referral.ts'
-import { replanOf, scheduleOf } from './schedule.ts'
+import { billPlanOf } from './schedule.ts'
 
 export function endorsementResponse(
   aggregate: PolicyAggregate,
@@ -91,17 +91,13 @@ function planned(
   const quotedAt = modification.updatedAt
   const lastSegmentOf = (maker: Uuid): PolicySegment =>
     [...segments.values()].findLast(one => one.madeBy === maker)!
-  const anew = replanOf(aggregate, transaction, modification, product, quotedAt)
-  const charges = anew?.charges ?? chargesOf(aggregate, modification)
+  const bills = billPlanOf(aggregate, transaction, modification, product, quotedAt)
+  const charges = bills?.charges ?? chargesOf(aggregate, modification)
   const span = { start: modification.effectiveAt, end: modification.policyEnd }
   const atOnce = { ...span, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
   const whole = charges.map(charge => ({ charge, amount: charge.amount }))
-  const scheduled =
-    transaction.kind === 'renewal'
-      ? termPlan(aggregate, modification, scheduleOf(aggregate, transaction), product, quotedAt)
-      : anew?.plan
-  const plan = scheduled ?? [atOnce]
-  const items = scheduled ? installmentItems(scheduled, charges) : [whole]
+  const plan = bills?.plan ?? [atOnce]
+  const items = bills ? installmentItems(bills.plan, charges) : [whole]
   const isLong = items.reduce((count, list) => count + list.length, 0) > MOST_ITEMISED
   return plan.map(({ issueAt, dueAt, start, end }, at) => ({
     issueTimestamp: String(issueAt),

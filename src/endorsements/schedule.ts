@@ -1,5 +1,5 @@
 import { openAfter } from '../billing/balance.ts'
-import { chargesOf } from '../billing/bill.ts'
+import { chargesOf, termPlan } from '../billing/bill.ts'
 import { isPayable } from '../billing/charge.ts'
 import { type Replan, replan } from '../billing/replan.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
@@ -11,24 +11,25 @@ export const scheduleOf = ({ policy }: PolicyAggregate, { changes }: Endorsement
   changes.newPaymentScheduleName ?? policy.paymentScheduleName
 
 /**
- * How an endorsement is billed that charges something while installments are open, or that names a payment schedule, be
- * it the one that the policy has: what it charges and what is open from its time on, together by that schedule (brief
- * 4.3). One that names none is invoiced at once for its first period (brief 4.2). Undefined for one that is billed on one
- * invoice.
+ * How a renewal is billed over its term, and how an endorsement is that charges something while installments are open,
+ * or names a payment schedule, be it the one that the policy has: what it charges and what is open from its time on,
+ * together by that schedule (brief 4.3). One that names none is invoiced at once for its first period (brief 4.2).
+ * Undefined for one that is billed on one invoice.
  */
-export function replanOf(
+export function billPlanOf(
   before: PolicyAggregate,
   endorsement: Endorsement,
   modification: Modification,
   product: ProductDefinition,
   now: Instant,
 ): Replan | undefined {
-  if (endorsement.kind === 'renewal') return undefined
+  const charges = chargesOf(before, modification)
+  const scheduleName = scheduleOf(before, endorsement)
+  if (endorsement.kind === 'renewal')
+    return { charges, plan: termPlan(before, modification, scheduleName, product, now), open: [] }
   const { effectiveAt: from, policyEnd } = modification
   const isNamed = endorsement.changes.newPaymentScheduleName !== undefined
-  const charges = chargesOf(before, modification)
   if (!isNamed && !(charges.some(isPayable) && openAfter(before, from).length > 0)) return undefined
-  const scheduleName = scheduleOf(before, endorsement)
   return replan(before, { charges, scheduleName, from, policyEnd, isAtOnce: !isNamed }, product, now)
 }
 
