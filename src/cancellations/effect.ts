@@ -4,7 +4,7 @@
 
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
-import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
+import type { LocatorSupply, Uuid } from '../platform/locators.ts'
 import { type Money, minus, sum } from '../platform/money.ts'
 import { earlier, type Instant } from '../platform/time.ts'
 import {
@@ -24,6 +24,7 @@ import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
 import { type Piece, piecesOf } from '../policies/fold/pieces.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
 import { measureOf, portion } from '../policies/fold/shares.ts'
+import { newModification } from '../policies/new-modification.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
 import { holdbacksOf } from './holdbacks.ts'
 
@@ -48,13 +49,6 @@ export function boundQuote(aggregate: PolicyAggregate): Quote {
   return quote
 }
 
-/** The number of the policy's next modification: its place in the line. One that was taken back leaves its place. */
-export const nextNumber = ({ modifications }: PolicyAggregate): number =>
-  [...modifications.values()].reduce(
-    (next, one) => (one.invalidatedAt === undefined ? Math.max(next, one.number + 1) : next),
-    1,
-  )
-
 /** The policy cancelled from that time on. Takes one digit. Refuses (409) when no coverage is left from then. */
 export function cancelled(
   before: PolicyAggregate,
@@ -72,16 +66,7 @@ export function cancelled(
   // from an earlier time finds that end again.
   const last = covered.findLast(segment => segment.start < effectiveAt)
   const policyEnd = last ? earlier(last.end, effectiveAt) : effectiveAt
-  const modification: Modification = {
-    ...order,
-    locator: supply.uuid(),
-    displayId: supply.digits() as DisplayId,
-    number: nextNumber(before),
-    policyEnd,
-    createdAt: now,
-    updatedAt: now,
-    issuedAt: now,
-  }
+  const modification = newModification(before, { ...order, policyEnd, issuedAt: now }, { now, supply })
   const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
   const kept = hit
     .filter(segment => segment.start < effectiveAt)
@@ -106,7 +91,9 @@ export function cancelled(
   }
   const premiumChange = premiumChangeOf(after, quote, modification)
   const type = product.cancellationTypes?.find(one => one.name === order.cancellationName)
-  const holdbacks = holdbacksOf(type?.holdback, removedPremiums(after, modification), before.policy.currency)
+  const holdbacks = type?.holdback
+    ? holdbacksOf(type.holdback, removedPremiums(after, modification), before.policy.currency)
+    : []
   const priced = { ...modification, premiumChange, ...(holdbacks.length > 0 && { holdbacks }) }
   return {
     aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },

@@ -11,12 +11,12 @@ import type { Holdback } from '../policies/aggregate.ts'
  * proportion to it.
  */
 export function holdbacksOf(
-  terms: HoldbackTerms | undefined,
+  terms: HoldbackTerms,
   removed: ReadonlyMap<Uuid, Money>,
   currency: CurrencyCode,
 ): Holdback[] {
   const runs = [...removed].filter(([, premium]) => premium.minor > 0)
-  if (!terms || runs.length === 0) return []
+  if (runs.length === 0) return []
   const premiums = runs.map(([, premium]) => premium)
   const all = sum(premiums, currency)
   const asked =

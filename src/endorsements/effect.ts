@@ -5,14 +5,13 @@
 // A new end of the policy is a feature of the configuration (brief 2.5, 10.10). An earlier one ends segments, runs
 // and fees there, as a cancellation would (brief 3.2, 3.3); but the policy is not cancelled, and a renewal starts
 // there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
-import { boundQuote, type Carried, nextNumber, reducedFees } from '../cancellations/effect.ts'
+
+import { boundQuote, type Carried, reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse-in-force.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { DisplayId } from '../platform/locators.ts'
 import { earlier, type Instant, later } from '../platform/time.ts'
 import {
   type Endorsement,
-  type Modification,
   type PolicyAggregate,
   type PolicySegment,
   type Quote,
@@ -21,6 +20,7 @@ import {
 import type { ReportedProblems } from '../policies/draft/request.ts'
 import { feesOf } from '../policies/fold/fees.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
+import { newModification } from '../policies/new-modification.ts'
 import { standingCancellations } from '../policies/standing-cancellations.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'
 import { repricingOf } from './touches.ts'
@@ -46,18 +46,17 @@ export function endorsed(
     )
   const ends = endsOf(before, affected, endorsement)
   const last = affected.at(-1)!
-  const modification: Modification = {
-    locator: supply.uuid(),
-    kind: 'endorsement',
-    displayId: supply.digits() as DisplayId,
-    number: nextNumber(before),
-    name: endorsement.name,
-    effectiveAt: startAt,
-    policyEnd: endorsement.endAt ?? before.policy.effectiveEnd,
-    createdAt: now,
-    updatedAt: now,
-    transactionLocator: String(endorsement.locator),
-  }
+  const modification = newModification(
+    before,
+    {
+      kind: 'endorsement',
+      name: endorsement.name,
+      effectiveAt: startAt,
+      policyEnd: endorsement.endAt ?? before.policy.effectiveEnd,
+      transactionLocator: String(endorsement.locator),
+    },
+    { now, supply },
+  )
   const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
   const content = new Content(before, quote, line, modification, ends, context)
   const going = affected.filter(segment => segment.start < ends.new)

@@ -2,11 +2,12 @@
 // own in the line, so that cancellations, reinstatements and withdrawals after it find its fees like any others, and
 // what was billed before it does not change; it is billed at once. Before a policy is issued its fees are those that
 // its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
+
 import { billAtOnce } from '../billing/balance.ts'
-import { boundQuote, nextNumber } from '../cancellations/effect.ts'
+import { boundQuote } from '../cancellations/effect.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
-import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
+import type { LocatorSupply, Uuid } from '../platform/locators.ts'
 import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../platform/money.ts'
 import { earlier, type Instant } from '../platform/time.ts'
 import { type Fee, type Modification, type PolicyAggregate, withRecords } from './aggregate.ts'
@@ -14,6 +15,7 @@ import type { FeeCreateRequest, FeeUpdateRequest } from './contract/fees.ts'
 import { invoiceEvents, policyEvent, versioned } from './events.ts'
 import { feesOf, isReversedByHand } from './fold/fees.ts'
 import { isIssued, isStanding } from './fold/line.ts'
+import { newModification } from './new-modification.ts'
 import type { Planned } from './planned.ts'
 import { assertWithinLimits } from './terms.ts'
 import { assertPolicyAllows } from './transitions.ts'
@@ -47,19 +49,19 @@ export function planFeeUpdate(
   )
   const reversed = reversedFees(before, reverseFees, locator)
   const touched = [...added, ...reversed]
-  const modification: Modification = {
-    locator,
-    kind: 'feeUpdate',
-    displayId: supply.digits() as DisplayId,
-    number: nextNumber(before),
-    name: 'modification.policy.fees',
-    effectiveAt: touched.map(fee => fee.start).reduce(earlier),
-    policyEnd: before.policy.effectiveEnd,
-    createdAt: now,
-    updatedAt: now,
-    issuedAt: now,
-    premiumChange: zero(before.policy.currency),
-  }
+  const modification = newModification(
+    before,
+    {
+      locator,
+      kind: 'feeUpdate',
+      name: 'modification.policy.fees',
+      effectiveAt: touched.map(fee => fee.start).reduce(earlier),
+      policyEnd: before.policy.effectiveEnd,
+      issuedAt: now,
+      premiumChange: zero(before.policy.currency),
+    },
+    { now, supply },
+  )
   const updated: PolicyAggregate = {
     ...before,
     policy: { ...before.policy, updatedAt: now },

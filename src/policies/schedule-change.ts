@@ -1,17 +1,18 @@
 // Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
 // invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
 // charges nothing, and answers do not list it.
+
 import { billAnew } from '../billing/balance.ts'
 import { type Replan, replan } from '../billing/replan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
-import { nextNumber } from '../cancellations/effect.ts'
-import type { DisplayId, LocatorSupply } from '../platform/locators.ts'
+import type { LocatorSupply } from '../platform/locators.ts'
 import { zero } from '../platform/money.ts'
 import { type Instant, later, startOfDay } from '../platform/time.ts'
-import { type Modification, type PolicyAggregate, withRecords } from './aggregate.ts'
+import { type PolicyAggregate, withRecords } from './aggregate.ts'
 import type { Attempt } from './attempt.ts'
 import { withoutConflicts } from './conflicts.ts'
 import { invoiceEvents, policyEvent, versioned } from './events.ts'
+import { newModification } from './new-modification.ts'
 import type { Planned } from './planned.ts'
 import type { Loaded } from './surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from './terms.ts'
@@ -48,20 +49,19 @@ function planScheduleChange(
   anew: Replan,
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned {
-  const modification: Modification = {
-    locator: supply.uuid(),
-    kind: 'scheduleChange',
-    displayId: supply.digits() as DisplayId,
-    number: nextNumber(before),
-    name: 'modification.policy.paymentSchedule',
-    effectiveAt: from,
-    policyEnd: before.policy.effectiveEnd,
-    createdAt: now,
-    updatedAt: now,
-    issuedAt: now,
-    premiumChange: zero(before.policy.currency),
-    newPaymentScheduleName: scheduleName,
-  }
+  const modification = newModification(
+    before,
+    {
+      kind: 'scheduleChange',
+      name: 'modification.policy.paymentSchedule',
+      effectiveAt: from,
+      policyEnd: before.policy.effectiveEnd,
+      issuedAt: now,
+      premiumChange: zero(before.policy.currency),
+      newPaymentScheduleName: scheduleName,
+    },
+    { now, supply },
+  )
   const changed: PolicyAggregate = {
     ...before,
     policy: { ...before.policy, paymentScheduleName: scheduleName, updatedAt: now },

@@ -1,9 +1,8 @@
 // What a reinstatement does (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At the
 // cancellation's own time that is exactly what it removed; later, in proportion to the months that are left.
 
-import { boundQuote, type Carried, type EffectContext, nextNumber } from '../cancellations/effect.ts'
+import { boundQuote, type Carried, type EffectContext } from '../cancellations/effect.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { DisplayId } from '../platform/locators.ts'
 import { type Instant, later } from '../platform/time.ts'
 import {
   type Fee,
@@ -16,6 +15,7 @@ import {
 import { feesOf, isReversedByHand } from '../policies/fold/fees.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
 import { measureOf, portion } from '../policies/fold/shares.ts'
+import { newModification } from '../policies/new-modification.ts'
 
 export type ReinstatementOrder = {
   /** The cancellation's modification. */
@@ -59,20 +59,20 @@ export function reinstated(
       'wrongState',
       `The cancellation removed nothing from ${effectiveAt} on; choose an earlier time.`,
     )
-  const modification: Modification = {
-    locator,
-    kind: 'reinstatement',
-    displayId: supply.digits() as DisplayId,
-    number: nextNumber(before),
-    name: 'modification.policy.reinstate',
-    effectiveAt: back[0]!.start,
-    policyEnd: back.reduce((latest, segment) => later(latest, segment.end), end),
-    createdAt: now,
-    updatedAt: now,
-    acceptedAt: now,
-    transactionLocator,
-    undoes: cancellation.locator,
-  }
+  const modification = newModification(
+    before,
+    {
+      locator,
+      kind: 'reinstatement',
+      name: 'modification.policy.reinstate',
+      effectiveAt: back[0]!.start,
+      policyEnd: back.reduce((latest, segment) => later(latest, segment.end), end),
+      acceptedAt: now,
+      transactionLocator,
+      undoes: cancellation.locator,
+    },
+    { now, supply },
+  )
   const after: PolicyAggregate = {
     ...before,
     modifications: withRecords(before.modifications, [modification]),

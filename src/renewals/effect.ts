@@ -1,6 +1,7 @@
 // What a renewal does to a policy (brief 1.4, 2.2): one more segment where the policy ends, with a run for each
 // exposure that goes on, and perils of its own, linked to those that they renew by their renewal group.
-import { boundQuote, nextNumber } from '../cancellations/effect.ts'
+
+import { boundQuote } from '../cancellations/effect.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { Endorsed } from '../endorsements/effect.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -21,6 +22,7 @@ import { changeDraft } from '../policies/draft/changes.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
 import { inForce, piecesOf } from '../policies/fold/pieces.ts'
 import { endOfRun } from '../policies/fold/run-end.ts'
+import { newModification } from '../policies/new-modification.ts'
 import { standingCancellations } from '../policies/standing-cancellations.ts'
 
 /** Digit locators that carrying a renewal out takes beside those of its changes: one for each peril that goes on. */
@@ -58,18 +60,17 @@ export function renewed(
     )
   const term = { start: renewal.startAt, end: renewal.endAt! }
   const made = { ...term, createdAt: now, updatedAt: now, replacedBy: undefined }
-  const modification: Modification = {
-    locator: supply.uuid(),
-    kind: 'renewal',
-    displayId: supply.digits() as DisplayId,
-    number: nextNumber(before),
-    name: 'modification.policy.renew',
-    effectiveAt: term.start,
-    policyEnd: term.end,
-    createdAt: now,
-    updatedAt: now,
-    transactionLocator: String(renewal.locator),
-  }
+  const modification = newModification(
+    before,
+    {
+      kind: 'renewal',
+      name: 'modification.policy.renew',
+      effectiveAt: term.start,
+      policyEnd: term.end,
+      transactionLocator: String(renewal.locator),
+    },
+    { now, supply },
+  )
   const own = { ...made, madeBy: modification.locator }
   const segment: PolicySegment = { ...last, ...own, locator: supply.uuid(), predecessor: undefined }
   const going = continuing(before, renewal)

@@ -210,7 +210,10 @@ describe('a cancellation', () => {
 describe('a withdrawal', () => {
   it('leaves zero, and nothing to be done', async () => {
     const policy = await issued()
-    const { body } = await motor.post(`/policy/${policy.locator}/withdraw`)
+    const answer = await motor.post(`/policy/${policy.locator}/withdraw`)
+    const { body } = answer
+    expect(roundTrips(answer)).toMatchObject({ object: 1 })
+    expect(roundTrips(answer).d1).toBeLessThanOrEqual(2)
     expect(body.cancellation?.modificationName).toBe('modification.policy.withdraw')
     expect(currentPremium(body)).toBe(0)
     addsUp(body)

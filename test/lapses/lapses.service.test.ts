@@ -303,6 +303,9 @@ describe('a legacy lapse', () => {
     expect([due.status, due.body.totalDue]).toEqual([200, unpaid!.totalDue])
     expect((await tenant.get(path)).body).toEqual(opened.body)
     const invoiced = await tenant.post<LapseReinstatementResponse>(`${path}/invoice`, when)
+    // The look-up of its policy, a block of locators where the last is used up, and the write.
+    expect(roundTrips(invoiced)).toMatchObject({ object: 1 })
+    expect(roundTrips(invoiced).d1).toBeLessThanOrEqual(3)
     expect(invoiced.body).toMatchObject({
       currentStatus: 'invoiced',
       reinstatementTimestamp: lapse!.lapseTimestamp,
