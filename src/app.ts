@@ -7,6 +7,7 @@ import { configurationRoutes } from './configuration/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { integrationRoutes } from './integrations/routes.ts'
 import { lapseRoutes } from './lapses/routes.ts'
 import { mediaRoutes } from './media/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
@@ -56,6 +57,7 @@ export const ROUTES: readonly Route[] = [
   ...billingRoutes,
   ...auxDataRoutes,
   ...pluginRoutes,
+  ...integrationRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]
