@@ -373,7 +373,8 @@ CREATE TABLE `peril_run` (
 	`cuts` text NOT NULL,
 	`month_premium` text,
 	`premium` integer,
-	`price` text
+	`price` text,
+	`splits` text
 );
 --> statement-breakpoint
 CREATE INDEX `peril_run_policy` ON `peril_run` (`policy_locator`,`peril_locator`);--> statement-breakpoint

@@ -22,10 +22,13 @@ export type Charge = Span & {
   /** The stretch that it pays for, where that is not its whole span: of it the rest was billed, or stays as it was. */
   readonly rest?: Span
 } & (
-    | (PerilSource & { readonly type: 'premium' | 'holdback' })
+    | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
     | (PerilSource & { readonly type: 'commission'; readonly commissionRecipient: string })
     | { readonly type: 'fee'; readonly feeLocator: Uuid; readonly feeName: string }
+    /** Of a premium, of a tax where it names one, or of a fee. */
+    | (PerilSource & { readonly type: 'holdback'; readonly taxName?: string })
+    | { readonly type: 'holdback'; readonly feeLocator: Uuid; readonly feeName: string }
   )
 
 const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0

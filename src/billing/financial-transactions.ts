@@ -38,12 +38,12 @@ function sourceOf(
   shard: number,
   segmentLocatorOf: SegmentLocatorOf,
 ): Partial<FinancialTransactionResponse> {
-  if (charge.type === 'fee') return { feeLocator: charge.feeLocator, feeName: charge.feeName }
+  if ('feeLocator' in charge) return { feeLocator: charge.feeLocator, feeName: charge.feeName }
   const peril = {
     perilCharacteristicsLocator: segmentLocatorOf(charge.perilRunLocator, charge.policyModificationLocator),
     perilName: charge.perilName,
   }
-  if (charge.type === 'tax')
+  if ('taxName' in charge && charge.taxName !== undefined)
     return { ...peril, taxLocator: derivedUuid(shard, charge.id), taxName: charge.taxName }
   if (charge.type === 'commission')
     return {
@@ -60,7 +60,7 @@ export function summedItems(items: readonly InstallmentItem[]): InstallmentItem[
   for (const item of items) {
     const { charge } = item
     const name =
-      charge.type === 'fee'
+      'feeLocator' in charge
         ? charge.feeName
         : charge.type === 'tax'
           ? charge.taxName

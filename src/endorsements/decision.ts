@@ -1,7 +1,7 @@
 // What each action on a policy's endorsements decides: validate, price, underwrite, bill, in that order.
 
 import { Refusal } from '../platform/errors.ts'
-import type { EndorsementLocator } from '../platform/locators.ts'
+import { type EndorsementLocator, shardOfDigits, transientLocators } from '../platform/locators.ts'
 import type { TransactionNames } from '../plugins/contract.ts'
 import type {
   ConflictHandling,
@@ -14,9 +14,11 @@ import { type Attempt, ratingContext } from '../policies/attempt.ts'
 import { hasConflicts, withoutConflicts } from '../policies/conflicts.ts'
 import { summary, validateContent } from '../policies/draft/validation.ts'
 import { withIssued } from '../policies/fold/line.ts'
+import type { Prorated } from '../policies/fold/prorated.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { policyResponse } from '../policies/projection/policy.ts'
+import { prorationOf } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../policies/terms.ts'
 import { underwriteQuote } from '../rating/rate.ts'
@@ -230,8 +232,7 @@ export async function carriedOut(
   loaded: Loaded,
   attempt: Attempt,
 ) {
-  const result = await applied(before, endorsement, loaded, attempt)
-  assertContent(result, loaded, attempt, true)
+  const result = await proratedContent(before, endorsement, loaded, attempt)
   const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
   const priced = await pricedEndorsement(result, context)
   const underwriting: UnderwritingResult =
@@ -239,11 +240,30 @@ export async function carriedOut(
   return { ...priced, underwriting }
 }
 
+/** The endorsement carried out and valid, with the amounts that it splits as the product's plugin says. */
+async function proratedContent(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Endorsed> {
+  const result = await applied(before, endorsement, loaded, attempt)
+  assertContent(result, loaded, attempt, true)
+  if (endorsement.kind === 'renewal') return result
+  const { product } = loaded
+  const supply = transientLocators(shardOfDigits(before.policy.locator))
+  const said = await prorationOf(loaded, attempt, prorated =>
+    endorsed(before, endorsement, { product, now: attempt.now, supply, prorated }),
+  )
+  return said ? await applied(before, endorsement, loaded, attempt, said) : result
+}
+
 async function applied(
   before: PolicyAggregate,
   endorsement: Endorsement,
   { product, unread }: Loaded,
   { now, digits }: Attempt,
+  prorated?: Prorated,
 ): Promise<Endorsed> {
   const { kind, changes } = endorsement
   // What it touches is asked anew: the configuration may be another than when it was applied for.
@@ -251,7 +271,7 @@ async function applied(
   const isRenewal = kind === 'renewal'
   const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
   const supply = await digits(digitsForEndorsement(changes) + going)
-  const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply })
+  const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply, prorated })
   assertWithinLimits(result.aggregate, unread)
   if (changes.newPaymentScheduleName !== undefined) paymentSchedule(product, changes.newPaymentScheduleName)
   return result

@@ -96,19 +96,32 @@ export type ProrationInput = {
     | 'withdrawal'
     | 'action'
   segmentSplitTimestamp: string
+  /** As the transaction leaves it, and as it was. */
   paymentScheduleName: string
+  oldPaymentScheduleName: string
   tenantTimeZone: string
   policy: PolicyInfo
-  items: {
-    id: string
-    type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
-    amount: string
-    followingAmount?: string
-    segmentStartTimestamp: string
-    segmentEndTimestamp: string
-    perilCharacteristicsLocator?: string
-    perilName?: string
-  }[]
+  /** The name of a cancellation; `lapse` of a lapse. */
+  cancellationType?: string
+  items: ProrationItem[]
+}
+
+/** An amount that is split; the part before the split is asked for. */
+export type ProrationItem = {
+  /** Unique in the call. */
+  id: string
+  type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
+  amount: string
+  /** The same of what comes after the segment, where the transaction takes, replaces or brings back that too. */
+  followingAmount: string
+  segmentStartTimestamp: string
+  segmentEndTimestamp: string
+  perilCharacteristicsLocator?: string
+  perilName?: string
+  taxName?: string
+  commissionRecipient?: string
+  feeLocator?: string
+  feeName?: string
 }
 
 export type InstallmentsInput = {
@@ -203,9 +216,14 @@ export const UnderwritingResult = z.object({
     .transform(notes => notes ?? []),
 })
 
-export const ProrationResult = z.object({
-  items: z.array(z.object({ id: Text, proratedAmount: SignedAmount, holdbackAmount: optional(Amount) })),
+const ProrationAnswer = z.object({
+  id: Text,
+  proratedAmount: SignedAmount,
+  holdbackAmount: optional(Amount),
 })
+export type ProrationAnswer = z.output<typeof ProrationAnswer>
+
+export const ProrationResult = z.object({ items: z.array(ProrationAnswer) })
 
 export const InstallmentsResult = z.object({
   installments: z

@@ -87,13 +87,14 @@ export function planReinstatementAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
   underwriting: UnderwritingResult,
-  { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
+  context: Pick<EffectContext, 'now' | 'supply' | 'prorated'>,
 ): Planned {
+  const { now, supply } = context
   assertReinstatementAllows(reinstatement, 'accept')
   assertNotWithdrawn(before)
   assertNoConflicts(before, reinstatement.locator)
   assertInTime(reinstatement, now)
-  const carried = reinstated(before, orderOf(before, reinstatement), { now, supply })
+  const carried = reinstated(before, orderOf(before, reinstatement), context)
   const modification = { ...carried.modification, underwriting }
   const accepted: Reinstatement = {
     ...reinstatement,

@@ -11,6 +11,7 @@ import type { Ground, Loaded } from '../../src/policies/surroundings.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from './configurations.ts'
 import { type NaivePolicy, type NaiveRequest, naivePolicy } from './naive-policy.ts'
 import type { NaiveRules } from './naive-rates.ts'
+import { PRORATING } from './prorater.ts'
 import { dataOf, perilTerms } from './story-changes.ts'
 import type { NewBusiness } from './story-steps.ts'
 import type { WorkedPolicy } from './worked.ts'
@@ -31,6 +32,7 @@ export const attemptAt = (now: Instant): Attempt => ({
   now,
   supply: plentyOfLocators(),
   digits: async () => plentyOfLocators(),
+  plugins: PRORATING,
 })
 
 /** An issued policy of one of the example's worked requests that underwriting accepts. */

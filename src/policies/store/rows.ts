@@ -35,6 +35,7 @@ import {
   type StoredFeePart,
   type StoredPerilPrice,
 } from '../tables.ts'
+import { readHoldbacks, readSplits, storedHoldbacks, storedSplits } from './prorated.ts'
 
 /** The collections of an aggregate: every property but the policy itself. */
 export type CollectionName = Exclude<keyof PolicyAggregate, 'policy'>
@@ -80,17 +81,12 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     toRow: (record: Modification) => ({
       ...record,
       premiumChange: minorOf(record.premiumChange),
-      holdbacks: record.holdbacks?.map(one => ({ ...one, amount: one.amount.minor })),
+      holdbacks: record.holdbacks && storedHoldbacks(record.holdbacks),
     }),
     fromRow: ({ holdbacks, ...row }, currency): Modification => ({
       ...(present(row) as unknown as Modification),
       premiumChange: row.premiumChange === null ? undefined : fromMinor(row.premiumChange, currency),
-      ...(holdbacks && {
-        holdbacks: holdbacks.map(({ perilRunLocator, amount }) => ({
-          perilRunLocator: perilRunLocator as Uuid,
-          amount: fromMinor(amount, currency),
-        })),
-      }),
+      ...(holdbacks && { holdbacks: readHoldbacks(holdbacks, currency) }),
     }),
   }),
   segments: collection<'segments', typeof policySegments>(policySegments, 'start'),
@@ -98,14 +94,16 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   exposureRuns: collection<'exposureRuns', typeof exposureRuns>(exposureRuns, 'rowid'),
   perils: collection<'perils', typeof perils>(perils, 'display_id'),
   perilRuns: collection<'perilRuns', typeof perilRuns>(perilRuns, 'rowid', {
-    toRow: ({ price, ...run }: PerilRun) => ({
+    toRow: ({ price, splits, ...run }: PerilRun) => ({
       ...run,
+      splits: splits && storedSplits(splits),
       monthPremium: price?.premium.month,
       premium: price?.premium.amount.minor,
       price: price && storedPrice(price),
     }),
-    fromRow: ({ monthPremium, premium, price, ...row }, currency): PerilRun => ({
+    fromRow: ({ monthPremium, premium, price, splits, ...row }, currency): PerilRun => ({
       ...(present(row) as unknown as PerilRun),
+      ...(splits && { splits: readSplits(splits, currency) }),
       ...(monthPremium !== null && premium !== null && price !== null
         ? { price: readPrice(monthPremium, premium, price, currency) }
         : {}),
