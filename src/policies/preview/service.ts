@@ -3,11 +3,12 @@
 import type { RequestContext } from '../../platform/context.ts'
 import { type PolicyLocator, transientLocators } from '../../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import { PluginSessions } from '../../plugins/sessions.ts'
 import { loadPolicy } from '../store/loading.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview } from './decision.ts'
 
-/** What the transaction would come to, on the policy as it is stored: one round trip. */
+/** What the transaction would come to, on the policy as it is stored: one round trip. Of plugins only the log is kept. */
 export async function previewOf(
   context: RequestContext,
   locator: PolicyLocator,
@@ -15,7 +16,14 @@ export async function previewOf(
 ): Promise<PolicyPreviewResponse> {
   const { env, tenant, calls, now } = context
   const shard = shardOfPolicy(tenant, locator)
-  const loaded = await loadPolicy(context, shardDatabase(env, tenant, shard, calls), { locator })
+  const database = shardDatabase(env, tenant, shard, calls)
+  const loaded = await loadPolicy(context, database, { locator })
   const supply = transientLocators(shard)
-  return await decidePreview(loaded, preview, { now, supply, digits: async () => supply })
+  const sessions = new PluginSessions({ context, database, shard }, locator)
+  const attempt = { now, supply, digits: async () => supply, plugins: sessions.begin() }
+  try {
+    return await decidePreview(loaded, preview, attempt)
+  } finally {
+    sessions.keepLogs()
+  }
 }
