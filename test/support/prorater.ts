@@ -9,8 +9,8 @@ import type { Story } from './policy-story.ts'
 type Answer = { items: { id: string; proratedAmount: string | number; holdbackAmount?: string | number }[] }
 type Prorater = (input: ProrationInput, product: ProductDefinition) => Answer
 
-/** `proportional` says what the service does by itself; `whimsical` anything that it may. */
-export type ProraterName = 'proportional' | 'whimsical'
+/** `proportional` says what the service does by itself; `half` one half; `whimsical` anything that it may. */
+export type ProraterName = 'proportional' | 'half' | 'whimsical'
 
 const PRORATERS: Record<ProraterName, Prorater> = {
   proportional: (input, product) => ({
@@ -18,6 +18,9 @@ const PRORATERS: Record<ProraterName, Prorater> = {
       id: item.id,
       proratedAmount: proportional(item, input, product).toFixed(),
     })),
+  }),
+  half: input => ({
+    items: input.items.map(({ id, amount }) => ({ id, proratedAmount: new Big(amount).div(2).toFixed() })),
   }),
   whimsical: input => ({
     items: input.items.map((item, at) => {
@@ -82,11 +85,13 @@ export const PRORATING = {
   },
 } as unknown as PluginSession
 
+/** The plugins of a product that has it. */
+export const prorating = (name: ProraterName): ProductDefinition['plugins'] => ({
+  getProrationResult: { path: name, enabled: true },
+})
+
 /** The story of a product that has it. */
 export const withProrater = ({ loaded, ...story }: Story, name: ProraterName): Story => ({
   ...story,
-  loaded: {
-    ...loaded,
-    product: { ...loaded.product, plugins: { getProrationResult: { path: name, enabled: true } } },
-  },
+  loaded: { ...loaded, product: { ...loaded.product, plugins: prorating(name) } },
 })
