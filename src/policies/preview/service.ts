@@ -1,5 +1,5 @@
-// Previews, as the Worker serves them. Nothing is recorded, so the policy's object has no part in it: an answer may
-// be larger than a call to an object can carry.
+// Previews, as the Worker serves them. Nothing is recorded but the log of plugins, so the policy's object has no part in
+// it: an answer may be larger than a call to an object can carry.
 import type { RequestContext } from '../../platform/context.ts'
 import { type PolicyLocator, transientLocators } from '../../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
@@ -8,7 +8,7 @@ import { loadPolicy } from '../store/loading.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview } from './decision.ts'
 
-/** What the transaction would come to, on the policy as it is stored: one round trip. Of plugins only the log is kept. */
+/** What the transaction would come to, on the policy as it is stored: one round trip. */
 export async function previewOf(
   context: RequestContext,
   locator: PolicyLocator,
@@ -19,11 +19,11 @@ export async function previewOf(
   const database = shardDatabase(env, tenant, shard, calls)
   const loaded = await loadPolicy(context, database, { locator })
   const supply = transientLocators(shard)
-  const sessions = new PluginSessions({ context, database, shard }, locator)
-  const attempt = { now, supply, digits: async () => supply, plugins: sessions.begin() }
+  const plugins = new PluginSessions({ context, database, shard }, locator)
+  const attempt = { now, supply, digits: async () => supply, plugins: plugins.begin() }
   try {
     return await decidePreview(loaded, preview, attempt)
   } finally {
-    sessions.keepLogs()
+    plugins.keepLogs()
   }
 }
