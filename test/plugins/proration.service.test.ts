@@ -52,7 +52,8 @@ const modes = {
 
 exports.getProrationResult = data => {
   const mode = socotraApi.getAuxData(data.policy.locator, 'mode')
-  console.log(JSON.stringify(data))
+  if (data.items.length > 100) console.log(data.items.length)
+  else console.log(JSON.stringify(data))
   if (mode === 'throws') throw new Error('no proration today')
   if (mode === 'nothing') return {}
   const items = data.items.map(item => ({ id: item.id, ...(modes[mode] || modes[''])(item, data) }))
@@ -312,6 +313,24 @@ describe('an endorsement', () => {
     }
   })
 
+  it('that changes data without rating anew leaves the rest to what it makes of the cover', async () => {
+    const policy = await issued()
+    const [peril] = policy.exposures[0]!.perils
+    await endorse(policy, '2026-03-20', 'never', {
+      updateExposures: [
+        {
+          exposureLocator: policy.exposures[0]!.locator,
+          updatePerils: [{ perilLocator: peril!.locator, deductible: 100 }],
+        },
+      ],
+    })
+    const now = await read(policy)
+    expect(premiums(now)).toEqual([250, 750])
+    expect(now.modifications.at(-1)!.premiumChange).toBe(0)
+    const { price } = await cancel(policy, '2026-07-05', 'fifty_kept')
+    expect(price).toMatchObject({ newGrossPremium: 583.33, newGrossTaxes: 110.83 })
+  })
+
   it('that rates anew keeps of the old rate what the plugin says', async () => {
     const policy = await issued()
     await endorse(policy, '2026-03-20', 'always', {
@@ -548,6 +567,32 @@ describe('an answer', () => {
     )
     expect(refused.status).toBe(400)
     expect(await calls(policy)).toEqual([])
+  })
+})
+
+describe('a large policy', () => {
+  it('is asked of once and whole, though an endorsement names one of its things', async () => {
+    const things = Array.from({ length: 210 }, () => thing('1000'))
+    const policy = await issued('', things)
+    const [changed] = policy.exposures
+    const { locator } = await asked.ok<{ locator: string }>(
+      'POST',
+      `/policies/${policy.locator}/endorsements`,
+      {
+        endorsementName: 'always',
+        startTimestamp: day('2026-03-20'),
+        updateExposures: [{ exposureLocator: changed!.locator, fieldValues: { yearly: '2000' } }],
+      },
+    )
+    for (const action of ['quote', 'accept', 'issue'])
+      await asked.ok('PATCH', `/endorsements/${locator}`, { action })
+    expect(await calls(policy)).toEqual([4 * things.length])
+    const now = await read(policy)
+    expect(premiums(now).slice(0, 210)).toEqual(things.map(() => 250))
+    expect(premiums(now).slice(210).sort()).toEqual([1564.52, ...things.slice(1).map(() => 750)])
+    const { price } = await cancel(policy, '2026-07-05', 'fifty_kept')
+    // 250 each, and of the rest four of the nine months.
+    expect(price!.newGrossPremium).toBe(210 * 250 + 209 * 333.33 + 695.34)
   })
 })
 
