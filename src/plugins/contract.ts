@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { FieldValues } from '../platform/fields/values.ts'
 import { type Decimal, decimal } from '../platform/money.ts'
+import { type Instant, instant } from '../platform/time.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import type { PolicyholderResponse } from '../policyholders/contract.ts'
 
@@ -36,8 +37,9 @@ const Text = z
 
 const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
 
-const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): number => {
-  if (/^-?\d{1,15}$/.test(String(wire).trim())) return Number(wire)
+const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): Instant => {
+  const at = /^-?\d{1,15}$/.test(String(wire).trim()) ? instant(Number(wire)) : undefined
+  if (at !== undefined) return at
   ctx.issues.push({ code: 'custom', message: INSTANT, input: wire })
   return z.NEVER
 })
@@ -142,6 +144,7 @@ export type PostPaymentReversalInput = {
   invoiceIssueTimestamp: string
   gracePeriodDays: string
   policy: PolicyInfo
+  tenantTimeZone: string
 }
 
 export type PostIssuanceInput = {

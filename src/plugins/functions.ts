@@ -17,6 +17,8 @@ export const PLUGIN_FUNCTIONS = [
 export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
   'getPerilRates',
   'getUnderwritingResult',
+  'getPreGraceResult',
+  'getPostPaymentReversal',
   'executeLambda',
 ])
 

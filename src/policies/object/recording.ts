@@ -2,6 +2,7 @@
 // terms), under the guards of all that the plan rests on (docs/design.md, section 5).
 import { sql } from 'drizzle-orm'
 import { withCredit } from '../../billing/payments/credit-use.ts'
+import { withGraceEnds } from '../../billing/payments/post-reversal.ts'
 import { creditGuard } from '../../billing/payments/store.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
 import { hintDocuments } from '../../documents/job/hint.ts'
@@ -16,7 +17,7 @@ import {
   isBySubject,
   type JsonAnswer,
 } from '../../platform/commit.ts'
-import type { RequestContext } from '../../platform/context.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { newUuid, shardOfDigits } from '../../platform/locators.ts'
 import { now } from '../../platform/time.ts'
@@ -52,7 +53,9 @@ export async function record(
   memory: PolicyMemory,
   { before, loaded, planned: plan, attempt, answer: answerOf, subject, plugins }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
+  const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
+  const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, graced, attempt)
   const version = (before?.policy.version ?? 0) + 1
   const shard = shardOfDigits(planned.aggregate.policy.locator)
   const seen = await withMedia(context, before, planned.aggregate, loaded)
