@@ -5,6 +5,7 @@ import { withCredit } from '../../billing/payments/credit-use.ts'
 import { withGraceEnds } from '../../billing/payments/post-reversal.ts'
 import { creditGuard } from '../../billing/payments/store.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
+import { goneFileTimers } from '../../documents/gone-files.ts'
 import { hintDocuments } from '../../documents/job/hint.ts'
 import { jobChange, jobQueries } from '../../documents/job/store.ts'
 import { withDocuments } from '../../documents/planned.ts'
@@ -81,7 +82,11 @@ export async function record(
       ...jobQueries(database, before, after, now()),
     ],
     events: [...planned.events, ...plugins.events()],
-    timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
+    timers: [
+      ...(planned.timers ?? []),
+      ...pastDueTimers(before, after, loaded.product),
+      ...goneFileTimers(before, after, context.now),
+    ],
     answer,
     subject,
   })
