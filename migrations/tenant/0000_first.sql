@@ -138,6 +138,8 @@ CREATE TABLE `document` (
 	`template_name` text,
 	`page_layout` text,
 	`made_at` text,
+	`sources` text,
+	`deletes_sources` integer,
 	`document_type` text,
 	`state` text NOT NULL,
 	`failure` text,

@@ -19,6 +19,7 @@ export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
   'getUnderwritingResult',
   'getPreGraceResult',
   'getPostPaymentReversal',
+  'getPostIssuanceResult',
   'executeLambda',
 ])
 

@@ -9,6 +9,7 @@ import { goneFileTimers } from '../../documents/gone-files.ts'
 import { hintDocuments } from '../../documents/job/hint.ts'
 import { jobChange, jobQueries } from '../../documents/job/store.ts'
 import { withDocuments } from '../../documents/planned.ts'
+import { withPostIssuance } from '../../documents/post-issuance.ts'
 import { pastDueTimers } from '../../lapses/timers.ts'
 import { withMedia } from '../../media/store.ts'
 import {
@@ -60,11 +61,10 @@ export async function record(
   const version = (before?.policy.version ?? 0) + 1
   const shard = shardOfDigits(planned.aggregate.policy.locator)
   const seen = await withMedia(context, before, planned.aggregate, loaded)
-  const after = withDocuments(
-    before,
-    { ...seen, policy: { ...seen.policy, version } },
-    { product: loaded.product, now: context.now, uuid: () => newUuid(shard) },
-  )
+  const documentPlan = { product: loaded.product, now: context.now, uuid: () => newUuid(shard) }
+  const drafted = withDocuments(before, { ...seen, policy: { ...seen.policy, version } }, documentPlan)
+  const issued = { ...loaded, aggregate: drafted }
+  const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)
   const recorded = { ...loaded, aggregate: after, credit }
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
