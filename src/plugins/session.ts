@@ -38,6 +38,7 @@ export class PluginSession {
   readonly #open: () => Promise<Sandbox>
   readonly #context: SessionContext
   readonly #fetching: Fetching
+  readonly #problemOf: (write: AuxWrite) => string | undefined
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
   readonly #writes: AuxWrite[] = []
   readonly #events: CustomEvent[] = []
@@ -45,10 +46,17 @@ export class PluginSession {
   /** How many writes, events and logs there were before the last call. */
   #before = { writes: 0, events: 0, logs: 0 }
 
-  constructor(open: () => Promise<Sandbox>, context: SessionContext, fetching: Fetching) {
+  /** `problemOf`: why something cannot be written with the transaction. */
+  constructor(
+    open: () => Promise<Sandbox>,
+    context: SessionContext,
+    fetching: Fetching,
+    problemOf: (write: AuxWrite) => string | undefined = () => undefined,
+  ) {
     this.#open = open
     this.#context = context
     this.#fetching = fetching
+    this.#problemOf = problemOf
   }
 
   /** Auxiliary data that calls wrote, in order; it counts with the transaction. */
@@ -77,6 +85,8 @@ export class PluginSession {
       this.#logs.push({ ...logOf(subject, name), failure: told, lines: logs })
     if (failure)
       throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
+    const problem = writes.map(this.#problemOf).find(one => one !== undefined)
+    if (problem !== undefined) throw new Refusal('pluginFailed', problem)
     this.#writes.push(...writes)
     for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
     return value

@@ -1,6 +1,6 @@
 // Calls of plugins that follow a transaction: what they answer is read by their contracts, and numbers go in as text.
 import type { z } from 'zod'
-import { Refusal } from '../platform/errors.ts'
+import { type ErrorCode, Refusal } from '../platform/errors.ts'
 import { readAnswer } from '../plugins/answer.ts'
 import type { PolicyInfo } from '../plugins/contract.ts'
 import type { PluginFunction } from '../plugins/functions.ts'
@@ -44,7 +44,7 @@ export async function askPluginUnattended<S extends z.ZodType, A>(
   try {
     return await askPlugin(loaded, attempt, question, accept)
   } catch (problem) {
-    if (!(problem instanceof Refusal)) throw problem
+    if (!(problem instanceof Refusal && OF_PLUGINS.has(problem.code))) throw problem
     attempt.plugins!.disregard(
       subjectOf(loaded),
       question.name,
@@ -53,6 +53,8 @@ export async function askPluginUnattended<S extends z.ZodType, A>(
     return undefined
   }
 }
+
+const OF_PLUGINS: ReadonlySet<ErrorCode> = new Set(['pluginFailed', 'pluginLimit'])
 
 const subjectOf = ({ aggregate, configuration, product }: Loaded): PluginSubject => ({
   configuration,

@@ -1,5 +1,6 @@
 // Documents of a transaction put together as one PDF, as the plugin getPostIssuanceResult says, through HTTP.
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
 import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
 import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
 import type { PluginLogPageResponse } from '../../src/plugins/contract-log.ts'
@@ -56,6 +57,9 @@ function papersOf(papers: readonly Paper[]) {
       ...one,
       documents: documents.filter(({ fileName }) => fileName !== 'card.html'),
     })),
+  }))
+  rewritten('cancellations', ({ cancellationTypes }: { cancellationTypes: object[] }) => ({
+    cancellationTypes: cancellationTypes.map(one => ({ ...one, documents: documents.slice(1, 3) })),
   }))
   for (const { fileName, template } of papers) files[`${FOLDER}/${fileName}.template.liquid`] = template
   return withPlugins({ getPostIssuanceResult: SCRIPT }, files)
@@ -258,6 +262,33 @@ describe('getPostIssuanceResult', () => {
     expect(given.operation).toBe('endorsement')
   })
 
+  it('consolidates the documents of a cancellation on its record', async () => {
+    await sayText('{}')
+    const { body: draft } = await motor.createPolicy()
+    const { body: policy } = await issue(draft)
+    await say(packet(['terms.pdf', 'schedule.pdf'], { fileName: 'goodbye', deleteSourceDocuments: true }))
+    const { status, body } = await motor.post<CancellationResponse>(
+      `/policies/${policy.locator}/cancellations`,
+      {
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        effectiveTimestamp: Number(policy.originalContractStartTimestamp) + 60 * 86_400_000,
+        issue: true,
+      },
+    )
+    expect([status, told(body.documents)]).toEqual([
+      200,
+      ['schedule.pdf draft', 'terms.pdf draft', 'goodbye.pdf draft'],
+    ])
+    const { documents } = await whenMade(
+      async () => (await motor.get<CancellationResponse>(`/cancellations/${body.locator}`)).body,
+      one => one.documents,
+    )
+    expect(told(documents)).toEqual(['goodbye.pdf ready'])
+    const text = await pdfTextAt(documents[0]!.url!)
+    if (text !== undefined) expect(text).toBe(`Terms of ${policy.locator}\nSchedule of ${policy.locator}`)
+  })
+
   const wrong: [string, string, RegExp][] = [
     [
       'that fails',
@@ -353,6 +384,18 @@ describe('a consolidated document', () => {
       failureMessage: "'own.pdf' cannot be merged: it is no PDF that can be read.",
     })
     expect(told(policy.documents)).toContain('own.pdf ready')
+  })
+
+  it('fails where its parts are more than 25 MiB together', async () => {
+    await say(packet(['terms.pdf', 'one.pdf', 'two.pdf']))
+    const { body: draft } = await motor.createPolicy()
+    const large = pdfOf('Large') + ' '.repeat(13 * 1024 * 1024)
+    for (const name of ['one.pdf', 'two.pdf']) await upload(draft, large, name)
+    await issue(draft)
+    expect(documentNamed(await made(draft), 'packet.pdf')).toMatchObject({
+      state: 'conversionError',
+      failureMessage: "With 'two.pdf' its parts are larger than 26214400 bytes, the most that can be merged.",
+    })
   })
 
   it('that the plugin fails to ask for holds up no lapse: the log tells of it', async () => {
