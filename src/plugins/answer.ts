@@ -15,9 +15,14 @@ export function readAnswer<S extends z.ZodType>(
   if (success) return data
   throw nonsense(
     name,
-    error.issues.map(({ path, message }) => `${path.length > 0 ? `'${path.join('.')}' ` : ''}${message}`),
+    error.issues.map(({ path, message }) =>
+      path.length > 0 ? `'${path.join('.')}' ${message}` : ofWhole(message),
+    ),
   )
 }
+
+/** Contracts say what is wrong with a whole value as of a request. */
+const ofWhole = (message: string): string => message.replace(/^The request /, 'it ').replace(/\.$/, '')
 
 /** Refuses the answer for these reasons. */
 export function nonsense(name: PluginFunction, problems: readonly string[]): Refusal {

@@ -17,6 +17,9 @@ export const PLUGIN_FUNCTIONS = [
 export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
   'getPerilRates',
   'getUnderwritingResult',
+  'getPreGraceResult',
+  'getPostPaymentReversal',
+  'getPostIssuanceResult',
   'executeLambda',
 ])
 
