@@ -79,7 +79,8 @@ CREATE TABLE `invoice` (
 	`due_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	`statuses` text NOT NULL
+	`statuses` text NOT NULL,
+	`grace_end_at` integer
 );
 --> statement-breakpoint
 CREATE INDEX `invoice_policy` ON `invoice` (`policy_locator`);--> statement-breakpoint
@@ -137,6 +138,8 @@ CREATE TABLE `document` (
 	`template_name` text,
 	`page_layout` text,
 	`made_at` text,
+	`sources` text,
+	`deletes_sources` integer,
 	`document_type` text,
 	`state` text NOT NULL,
 	`failure` text,

@@ -42,6 +42,7 @@ export const invoices = sqliteTable(
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
     statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
+    graceEndAt: integer(),
   },
   table => [index('invoice_policy').on(table.policyLocator)],
 )

@@ -21,10 +21,12 @@ import { reinstatementInvoice } from './events.ts'
 import {
   DIGITS_FOR_LAPSE,
   type GracePeriodTerms,
+  graceStart,
   planGraceEnd,
   planGraceStart,
   planGraceUpdate,
 } from './grace-periods.ts'
+import { preGrace } from './pre-grace.ts'
 import type { GracePeriod, LapseReinstatement } from './records.ts'
 import {
   digitsForIssue,
@@ -38,7 +40,8 @@ import { assertLapseReinstatementAllows } from './transitions.ts'
 
 export type LapseOperation =
   /** From the clock. */
-  | { action: 'pastDue'; invoice: Uuid }
+  /** `tries`: how often the plugin that is to say the grace period's terms has failed. */
+  | { action: 'pastDue'; invoice: Uuid; tries?: number }
   | { action: 'graceEnd'; gracePeriod: Uuid }
   | { action: 'periodEnd'; reinstatement: Uuid }
   | { action: 'updateGrace'; gracePeriod: Uuid; terms: GracePeriodTerms }
@@ -63,8 +66,13 @@ export async function decideLapse(
   const { now } = attempt
   const context = async (digits: number) => ({ product, now, supply: await attempt.digits(digits) })
   switch (operation.action) {
-    case 'pastDue':
-      return { planned: planGraceStart(aggregate, operation.invoice, await context(0)) }
+    case 'pastDue': {
+      const start = graceStart(aggregate, operation.invoice, { product, now })
+      if (!start) return { planned: undefined }
+      const asked = await preGrace(loaded, start, operation.tries ?? 0, attempt)
+      if ('again' in asked) return { planned: { aggregate, events: [], timers: [asked.again] } }
+      return { planned: planGraceStart(aggregate, start, await context(0), asked.terms) }
+    }
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)
       if (grace?.state !== 'open' || grace.endAt > now) return { planned: undefined }

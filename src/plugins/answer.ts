@@ -16,10 +16,15 @@ export function readAnswer<S extends z.ZodType>(
   if (success) return data
   throw nonsense(
     name,
-    error.issues.map(({ path: at, message }) => `${at.length > 0 ? `'${at.join('.')}' ` : ''}${message}`),
+    error.issues.map(({ path: at, message }) =>
+      at.length > 0 ? `'${at.join('.')}' ${message}` : ofWhole(message),
+    ),
     path,
   )
 }
+
+/** Contracts say what is wrong with a whole value as of a request. */
+const ofWhole = (message: string): string => message.replace(/^The request /, 'it ').replace(/\.$/, '')
 
 /** Refuses the answer for these reasons. */
 export function nonsense(name: PluginFunction, problems: readonly string[], path?: string): Refusal {

@@ -1,9 +1,11 @@
 // What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
 // text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
 import { z } from 'zod'
+import type { PolicyDocumentResponse } from '../documents/contract.ts'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { FieldValues } from '../platform/fields/values.ts'
 import { type Decimal, decimal } from '../platform/money.ts'
+import { type Instant, instant } from '../platform/time.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import type { PolicyholderResponse } from '../policyholders/contract.ts'
 
@@ -36,8 +38,9 @@ const Text = z
 
 const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
 
-const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): number => {
-  if (/^-?\d{1,15}$/.test(String(wire).trim())) return Number(wire)
+const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): Instant => {
+  const at = /^-?\d{1,15}$/.test(String(wire).trim()) ? instant(Number(wire)) : undefined
+  if (at !== undefined) return at
   ctx.issues.push({ code: 'custom', message: INSTANT, input: wire })
   return z.NEVER
 })
@@ -155,13 +158,15 @@ export type PostPaymentReversalInput = {
   invoiceIssueTimestamp: string
   gracePeriodDays: string
   policy: PolicyInfo
+  tenantTimeZone: string
 }
 
 export type PostIssuanceInput = {
   operation: 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
   policyLocator: string
   policy: PolicyInfo
-  documents: unknown[]
+  tenantTimeZone: string
+  documents: Textual<Omit<PolicyDocumentResponse, 'url' | 'urlExpirationTimestamp'>>[]
 }
 
 export type AutofillInput = {
@@ -250,16 +255,24 @@ export const PreGraceResult = z.object({
 
 export const PostPaymentReversalResult = z.object({ gracePeriodEndTimestamp: optional(Timestamp) })
 
+const DocumentName = z.string().min(1).max(200).transform(storable)
+
+/** Consolidated documents of a transaction, and documents that one is made of. */
+const MOST_CONSOLIDATIONS = 20
+const MOST_SOURCES = 200
+
 export const PostIssuanceResult = z.object({
   documentConsolidations: optional(
-    z.array(
-      z.object({
-        displayName: z.string().min(1),
-        fileName: z.string().min(1),
-        documentLocators: z.array(z.string()).min(1),
-        deleteSourceDocuments: optional(z.boolean()),
-      }),
-    ),
+    z
+      .array(
+        z.object({
+          displayName: DocumentName,
+          fileName: DocumentName,
+          documentLocators: z.array(z.string()).min(1).max(MOST_SOURCES),
+          deleteSourceDocuments: optional(z.boolean()),
+        }),
+      )
+      .max(MOST_CONSOLIDATIONS),
   ),
 })
 

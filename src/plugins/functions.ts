@@ -18,6 +18,9 @@ export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
   'getPerilRates',
   'getUnderwritingResult',
   'getProrationResult',
+  'getPreGraceResult',
+  'getPostPaymentReversal',
+  'getPostIssuanceResult',
   'executeLambda',
 ])
 

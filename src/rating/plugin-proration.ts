@@ -16,17 +16,17 @@ import {
 import type { Instant } from '../platform/time.ts'
 import { nonsense, readAnswer } from '../plugins/answer.ts'
 import type { ProrationAnswer, ProrationInput } from '../plugins/contract.ts'
-import {
-  type Holdback,
-  type Modification,
-  type ModificationKind,
-  type PolicyAggregate,
-  type RunSplit,
-  selectedQuote,
+import type {
+  Holdback,
+  Modification,
+  ModificationKind,
+  PolicyAggregate,
+  RunSplit,
 } from '../policies/aggregate.ts'
 import { each } from '../policies/fold/amounts.ts'
 import type { Prorated } from '../policies/fold/prorated.ts'
 import { mayHoldBack, type Splits } from '../policies/fold/splits.ts'
+import { policyInfo } from '../policies/plugin-call.ts'
 import { asWire, type Item, itemsOf, named } from './proration-items.ts'
 import type { RatingContext } from './rater.ts'
 
@@ -62,20 +62,12 @@ export async function askProration(
 ): Promise<Prorated> {
   const items = itemsOf(splits)
   const { path } = product.plugins[NAME]!
-  const { policy } = aggregate
   const input: ProrationInput = {
     operation: OPERATIONS[modification.kind],
     segmentSplitTimestamp: String(at),
     ...schedulesOf(aggregate, modification),
     tenantTimeZone: timeZone,
-    policy: {
-      locator: String(policy.locator),
-      policyholderLocator: policy.policyholderLocator,
-      productName: policy.productName,
-      originalContractStartTimestamp: String(policy.originalStart),
-      currency: policy.currency,
-      quoteLocator: String(selectedQuote(aggregate).locator),
-    },
+    policy: policyInfo(aggregate),
     cancellationType: modification.kind === 'lapse' ? 'lapse' : modification.cancellationName,
     items: items.map((item, place) => asWire(item, String(place), aggregate)),
   }

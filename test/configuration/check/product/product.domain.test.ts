@@ -448,6 +448,19 @@ describe('what is referred to exists', () => {
     ])
   })
 
+  test('plugins of grace periods in a product that has none', () => {
+    const plugins = {
+      getPreGraceResult: { path: 'main/grace.js', enabled: true },
+      getPostPaymentReversal: { path: 'main/grace.js', enabled: true },
+    }
+    const script = { 'scripts/main/grace.js': '' }
+    expect(found({ ...policyWith({ plugins }), ...script })).toEqual([
+      'WARNING pluginWithoutGrace policy/policy.json:4',
+      'WARNING pluginWithoutGrace policy/policy.json:8',
+    ])
+    expect(found({ ...policyWith({ plugins, lapse: { gracePeriodDays: 0 } }), ...script })).toEqual([])
+  })
+
   test('scripts that do not parse: those that plugins need are errors', () => {
     expect(
       found({
