@@ -2,6 +2,7 @@
 import type { CancellationLocator, LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { Attempt } from '../policies/attempt.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { cancellationOf } from './cancellation-of.ts'
@@ -33,7 +34,8 @@ export async function decideCancellation(
 ): Promise<CancellationDecision> {
   const { aggregate, product } = loaded
   const { now } = attempt
-  const context = (supply: LocatorSupply) => ({ product, now, supply })
+  const billing = ownBills('cancellation', loaded, attempt)
+  const context = (supply: LocatorSupply) => ({ product, now, supply, ownBills: billing })
   switch (operation.action) {
     case 'create': {
       const { request } = operation
@@ -44,7 +46,7 @@ export async function decideCancellation(
         context(supply),
       )
       const issued = request.issue
-        ? planCancellationIssue(created.aggregate, cancellation, context(supply))
+        ? await planCancellationIssue(created.aggregate, cancellation, context(supply))
         : undefined
       return { planned: chain(created, issued), cancellation: cancellation.locator }
     }
@@ -61,15 +63,16 @@ export async function decideCancellation(
     }
     case 'issue': {
       const cancellation = cancellationOf(aggregate, operation.cancellation)
-      const planned = planCancellationIssue(aggregate, cancellation, context(await attempt.digits(2)))
+      const supply = await attempt.digits(2)
+      const planned = await planCancellationIssue(aggregate, cancellation, context(supply))
       return { planned, cancellation: cancellation.locator }
     }
-    case 'legacy':
-      return {
-        planned: planLegacyCancellation(aggregate, operation.coverageEndAt, context(await attempt.digits(2))),
-      }
+    case 'legacy': {
+      const supply = await attempt.digits(2)
+      return { planned: await planLegacyCancellation(aggregate, operation.coverageEndAt, context(supply)) }
+    }
     case 'withdraw':
-      return { planned: planWithdrawal(aggregate, context(await attempt.digits(2))) }
+      return { planned: await planWithdrawal(aggregate, context(await attempt.digits(2))) }
   }
 }
 
@@ -78,11 +81,14 @@ export async function decideCancellation(
  * is stored. Refuses as creating it would.
  */
 export async function foreseenCancellation(
-  { aggregate, product }: Loaded,
+  loaded: Loaded,
   request: CancellationCreateRequest,
-  { now, digits }: Attempt,
+  attempt: Attempt,
 ): Promise<{ planned: Planned; cancellation: CancellationLocator }> {
-  const context = { product, now, supply: await digits(3) }
+  const { aggregate, product } = loaded
+  const supply = await attempt.digits(3)
+  const billing = ownBills('cancellation', loaded, attempt)
+  const context = { product, now: attempt.now, supply, ownBills: billing }
   const type = product.cancellationTypes?.find(one => one.name === request.name)
   const { cancellation, ...created } = planCancellationCreation(
     aggregate,
@@ -94,7 +100,7 @@ export async function foreseenCancellation(
     },
     context,
   )
-  const issued = planCancellationIssue(created.aggregate, cancellation, context)
+  const issued = await planCancellationIssue(created.aggregate, cancellation, context)
   return { planned: chain(created, issued), cancellation: cancellation.locator }
 }
 

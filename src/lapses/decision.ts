@@ -11,6 +11,7 @@ import { type Money, sum, toNumber } from '../platform/money.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import type { Attempt } from '../policies/attempt.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { planClosing } from './closing.ts'
@@ -54,25 +55,33 @@ export type LapseSubject = { gracePeriod: Uuid } | { reinstatement: Uuid }
 export type LapseDecision = { planned: Planned | undefined; shown?: LapseSubject }
 
 export async function decideLapse(
-  { aggregate, product }: Loaded,
+  loaded: Loaded,
   operation: LapseOperation,
   attempt: Attempt,
 ): Promise<LapseDecision> {
+  const { aggregate, product } = loaded
   const { now } = attempt
-  const context = async (digits: number) => ({ product, now, supply: await attempt.digits(digits) })
+  const billing = ownBills('cancellation', loaded, attempt)
+  const context = async (digits: number) => ({
+    product,
+    now,
+    supply: await attempt.digits(digits),
+    ownBills: billing,
+  })
   switch (operation.action) {
     case 'pastDue':
       return { planned: planGraceStart(aggregate, operation.invoice, await context(0)) }
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)
       if (grace?.state !== 'open' || grace.endAt > now) return { planned: undefined }
-      return { planned: planGraceEnd(aggregate, grace, await context(DIGITS_FOR_LAPSE)) }
+      return { planned: await planGraceEnd(aggregate, grace, await context(DIGITS_FOR_LAPSE)) }
     }
     case 'updateGrace': {
       const { gracePeriod, terms } = operation
       const grace = gracePeriodOf(aggregate, gracePeriod)
       const isOver = (terms.endAt ?? grace.endAt) <= now
-      const planned = planGraceUpdate(aggregate, grace, terms, await context(isOver ? DIGITS_FOR_LAPSE : 0))
+      const supplied = await context(isOver ? DIGITS_FOR_LAPSE : 0)
+      const planned = await planGraceUpdate(aggregate, grace, terms, supplied)
       return { planned, shown: { gracePeriod } }
     }
     case 'open': {

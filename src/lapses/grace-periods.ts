@@ -7,7 +7,12 @@
 // begins a new grace period then: a settled one is never opened again.
 
 import type { EffectContext } from '../cancellations/effect.ts'
-import { LAPSE, planCancellationCreation, planCancellationIssue } from '../cancellations/plans.ts'
+import {
+  type CancellingContext,
+  LAPSE,
+  planCancellationCreation,
+  planCancellationIssue,
+} from '../cancellations/plans.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { add, type Instant, later } from '../platform/time.ts'
@@ -68,12 +73,12 @@ export type GracePeriodTerms = {
 }
 
 /** The grace period changed; moved to an end that is past, the policy lapses at once. Takes as many digits as that. */
-export function planGraceUpdate(
+export async function planGraceUpdate(
   before: PolicyAggregate,
   grace: GracePeriod,
   terms: GracePeriodTerms,
-  context: EffectContext,
-): Planned {
+  context: CancellingContext,
+): Promise<Planned> {
   assertGracePeriodAllows(grace, 'update')
   assertTerms(before, grace, terms)
   const { endAt, cancelEffectiveAt, resetCancelEffective } = terms
@@ -89,7 +94,7 @@ export function planGraceUpdate(
     events: [gracePeriodEvent(aggregate, 'policy.gracePeriod.update', changed)],
     timers: changed.endAt > context.now ? [graceEndTimer(aggregate, changed)] : [],
   }
-  return chain(updated, planGraceEnd(aggregate, changed, context))
+  return chain(updated, await planGraceEnd(aggregate, changed, context))
 }
 
 function assertTerms(
@@ -127,11 +132,11 @@ function assertTerms(
  * lapses the legacy way; from the end, or when the grace period says; never before the policy starts. A policy that
  * had expired or been cancelled by then is left as it is. Undefined when the end has not come or it is over already.
  */
-export function planGraceEnd(
+export async function planGraceEnd(
   before: PolicyAggregate,
   grace: GracePeriod,
-  context: EffectContext,
-): Planned | undefined {
+  context: CancellingContext,
+): Promise<Planned | undefined> {
   const { product, now } = context
   if (grace.state !== 'open' || grace.endAt > now) return undefined
   const { policy } = before
@@ -150,7 +155,7 @@ export function planGraceEnd(
     category: type?.cancellationCategories[0],
   }
   const { cancellation, ...created } = planCancellationCreation(before, terms, context)
-  const issued = chain(created, planCancellationIssue(created.aggregate, cancellation, context))
+  const issued = chain(created, await planCancellationIssue(created.aggregate, cancellation, context))
   return {
     ...issued,
     aggregate: withGracePeriod(issued.aggregate, { ...lapsed, cancellationLocator: cancellation.locator }),

@@ -6,6 +6,7 @@ import type { CancellationLocator, LocatorSupply, Uuid } from '../platform/locat
 import type { PolicyAggregate, Reinstatement, UnderwritingResult } from '../policies/aggregate.ts'
 import { type Attempt, ratingContext } from '../policies/attempt.ts'
 import { withoutConflicts } from '../policies/conflicts.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { underwriteQuote } from '../rating/rate.ts'
@@ -81,9 +82,10 @@ async function acceptance(
   supply: LocatorSupply,
 ): Promise<Planned> {
   const underwriting = await underwritten(loaded, attempt)
-  const accepted = planReinstatementAcceptance(before, reinstatement, underwriting, {
+  const accepted = await planReinstatementAcceptance(before, reinstatement, underwriting, {
     now: attempt.now,
     supply,
+    ownBills: ownBills('reinstatement', loaded, attempt),
   })
   assertUnderwritten('reinstatement', underwriting)
   return accepted
@@ -101,13 +103,14 @@ export async function foreseenReinstatement(
 ): Promise<{ planned: Planned; reinstatement: Uuid }> {
   const { aggregate, product } = loaded
   const { now, digits } = attempt
-  const context = { product, now, supply: await digits(2) }
+  const billing = ownBills('reinstatement', loaded, attempt)
+  const context = { product, now, supply: await digits(2), ownBills: billing }
   const of = cancellationOf(aggregate, cancellation)
   const { reinstatement, ...created } = planReinstatementCreation(aggregate, of, termsOf(request), context)
   const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
   const underwriting = await underwritten(loaded, attempt)
-  const accepted = planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, context)
+  const accepted = await planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, context)
   const asAccepted = reinstatementOf(accepted.aggregate, locator)
   const issued = planReinstatementIssue(accepted.aggregate, asAccepted, context)
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }

@@ -1,8 +1,9 @@
-// Previews, as the Worker serves them. Nothing is recorded, so the policy's object has no part in it: an answer may
-// be larger than a call to an object can carry.
+// Previews, as the Worker serves them. Nothing is recorded but the log of plugins, so the policy's object has no part in
+// it: an answer may be larger than a call to an object can carry.
 import type { RequestContext } from '../../platform/context.ts'
 import { type PolicyLocator, transientLocators } from '../../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import { PluginSessions } from '../../plugins/sessions.ts'
 import { loadPolicy } from '../store/loading.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview } from './decision.ts'
@@ -15,7 +16,14 @@ export async function previewOf(
 ): Promise<PolicyPreviewResponse> {
   const { env, tenant, calls, now } = context
   const shard = shardOfPolicy(tenant, locator)
-  const loaded = await loadPolicy(context, shardDatabase(env, tenant, shard, calls), { locator })
+  const database = shardDatabase(env, tenant, shard, calls)
+  const loaded = await loadPolicy(context, database, { locator })
   const supply = transientLocators(shard)
-  return await decidePreview(loaded, preview, { now, supply, digits: async () => supply })
+  const plugins = new PluginSessions({ context, database, shard }, locator)
+  const attempt = { now, supply, digits: async () => supply, plugins: plugins.begin() }
+  try {
+    return await decidePreview(loaded, preview, attempt)
+  } finally {
+    plugins.keepLogs()
+  }
 }
