@@ -41,7 +41,6 @@ import { RenewalCreateRequest } from '../../src/renewals/contract.ts'
 import { boatGround } from '../support/boat-ground.ts'
 import { month, SCHEDULES } from '../support/boat-product.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
-import { pluginFunctions } from '../support/plugin-function.ts'
 import { attemptAt, inState } from '../support/policy-story.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { size } from '../support/sizes.ts'
@@ -52,11 +51,7 @@ const SEED = 20261121
 /** A policy and the time that it has come to. */
 type Story = { readonly loaded: Loaded; readonly now: Instant }
 
-/** Time and locators, and where the plugin is called, of products that have one. */
-const attemptOf = (now: Instant): Attempt => ({
-  ...attemptAt(now),
-  plugins: pluginFunctions({ createInstallments: scatteredBills }, now),
-})
+const attemptOf = (now: Instant): Attempt => attemptAt(now, { createInstallments: scatteredBills })
 
 const plansItself = ({ loaded: { product } }: Story): boolean => hasPlugin(product, 'createInstallments')
 
