@@ -15,9 +15,15 @@ export function readAnswer<S extends z.ZodType>(
   if (success) return data
   throw nonsense(
     name,
-    error.issues.map(({ path, message }) => `${path.length > 0 ? `'${path.join('.')}' ` : ''}${message}`),
+    error.issues.map(({ path, message }) =>
+      path.length > 0 ? `'${path.join('.')}' ${message}` : ofTheWhole(message),
+    ),
   )
 }
+
+/** What is wrong with the whole of it is put as of a request, in a sentence. */
+const ofTheWhole = (message: string): string =>
+  message.replace(/^The request /, 'the answer ').replace(/\.$/, '')
 
 /** Refuses the answer for these reasons. */
 export function nonsense(name: PluginFunction, problems: readonly string[]): Refusal {
