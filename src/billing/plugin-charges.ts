@@ -9,7 +9,7 @@ import { chargesOf, planOf } from './bill.ts'
 import { billedItemsOf, segmentLocators, shownItems } from './billed-items.ts'
 import { type Charge, installmentFeeCharges } from './charge.ts'
 import type { FutureInvoiceResponse } from './contract.ts'
-import { MOST_ITEMISED, sourceOf } from './financial-transactions.ts'
+import { sourceOf } from './financial-transactions.ts'
 
 /** The transaction's own charges, which are new, and the rests of others that were invoiced in part or not at all. */
 export function pluginCharges(
@@ -56,13 +56,16 @@ function originalsOf(aggregate: PolicyAggregate, rests: readonly Charge[]): Read
   )
 }
 
-/** The planned invoices. Above 10,000 items in all, those of the same type and name are one. */
+/** Most items of planned invoices that a plugin is given one by one: reading them is work for the sandbox. */
+const MOST_GIVEN = 1_000
+
+/** The planned invoices. Above 1,000 items in all, those of the same type and name are one; the charges have each. */
 export function pluginPlannedInvoices(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
 ): Textual<FutureInvoiceResponse>[] {
   const planned = installments.map(billedItemsOf(aggregate))
-  const itemised = planned.reduce((count, items) => count + items.length, 0) <= MOST_ITEMISED
+  const itemised = planned.reduce((count, items) => count + items.length, 0) <= MOST_GIVEN
   const responses = installments.map(
     ({ issueAt, dueAt, start, end, writeOff = false }, at): FutureInvoiceResponse => ({
       issueTimestamp: String(issueAt),

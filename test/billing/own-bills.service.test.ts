@@ -19,12 +19,14 @@ import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { month, NEW_YEAR } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { exampleFiles } from '../support/examples.ts'
+import { exampleFiles, motorWithoutPapers } from '../support/examples.ts'
+import { motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
+import { pluginRated } from '../support/plugin-rated.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
-beforeAll(() => prepareDatabases({ tenants: 12 }))
+beforeAll(() => prepareDatabases({ tenants: 13 }))
 
 /** Plans as the plugin of the motor example does, 2.00 with each installment but the first, and keeps what it was given. */
 const RECORDED = `
@@ -561,5 +563,54 @@ describe('a plan', () => {
     await of.ok('POST', `/policy/${other.locator}/withdraw`)
     await of.until(month(3))
     expect((await of.read(other)).invoices.map(one => one.totalDue)).toEqual([400, -400])
+  })
+})
+
+describe('a policy of 60 vehicles, rated and billed by the plugins of the motor example', () => {
+  it('is billed to the cent, and endorsed by one call to its object', async () => {
+    const plugins = ['getPerilRates', 'getUnderwritingResult', 'createInstallments']
+    const motor = await motorTenant('ownbills-fleet', pluginRated(plugins, {}, motorWithoutPapers()))
+    const { policy: request } = plainYear().request
+    const created = await motor.createPolicy({
+      exposures: Array.from({ length: 60 }, () => request.exposures[0]!),
+      paymentScheduleName: 'monthly',
+      finalize: true,
+    })
+    expect(created.status).toBe(200)
+    const { locator, exposures } = created.body
+    expect((await motor.post(`/policy/${locator}/issue`)).status).toBe(200)
+    const cents = (amount: number): number => Math.round(amount * 100)
+    /** All that is invoiced and planned, and what of it are fees of installments. */
+    const billed = async (): Promise<[number, number]> => {
+      const { body } = await motor.get<CheckInvoicesResponse>(`/policy/${locator}/checkInvoices`)
+      const payable = [...body.invoices, ...body.futureInvoices]
+        .flatMap(one => one.financialTransactions)
+        .filter(one => one.type !== 'commission')
+      const fees = payable.filter(one => one.feeName === 'installment_fee')
+      const sum = (all: FinancialTransactionResponse[]) =>
+        all.reduce((total, one) => total + cents(one.amount), 0)
+      return [sum(payable), sum(fees)]
+    }
+    const price = async (): Promise<number> =>
+      cents((await motor.post<PolicyPriceResponse>(`/policy/${locator}/price`)).body.total)
+    const before = await price()
+    const [all, fees] = await billed()
+    expect(fees).toBeGreaterThan(0)
+    expect(fees % 200).toBe(0)
+    expect(all - fees).toBe(before)
+    const endorsed = await motor.post(`/policies/${locator}/endorsements`, {
+      endorsementName: 'change_of_risk',
+      startTimestamp: Number(created.body.originalContractStartTimestamp) + 40 * 86_400_000,
+      updateExposures: [
+        { exposureLocator: exposures[7]!.locator, fieldValues: { annual_mileage_km: 30000 } },
+      ],
+      state: 'issued',
+    })
+    expect(endorsed.status).toBe(200)
+    expect(roundTrips(endorsed).object).toBe(1)
+    const [allAfter, feesAfter] = await billed()
+    const after = await price()
+    expect(after).not.toBe(before)
+    expect(allAfter - feesAfter).toBe(after)
   })
 })
