@@ -14,7 +14,14 @@ import {
 } from '../policies/aggregate.ts'
 import { isStanding } from '../policies/fold/line.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
-import { type Charge, feeCharges, feeReversals, installmentFeeCharges, perilCharges } from './charge.ts'
+import {
+  type Charge,
+  feeCharges,
+  feeReversals,
+  installmentFeeCharges,
+  installmentFeeReversals,
+  perilCharges,
+} from './charge.ts'
 import { type Installment, type InstallmentFee, planInstallments } from './installments.ts'
 import {
   carriedForward,
@@ -44,7 +51,11 @@ export function chargesOf(aggregate: PolicyAggregate, modification: Modification
       ]
     }
     case 'feeUpdate':
-      return [...made, ...feeReversals(fees, locator)]
+      return [
+        ...made,
+        ...feeReversals(fees, locator),
+        ...installmentFeeReversals(aggregate.installments.values(), locator),
+      ]
     case 'scheduleChange':
       return []
     default:

@@ -86,6 +86,25 @@ export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charg
     ),
   )
 
+/** What a modification gives back of the fees of installments that it reversed. */
+export const installmentFeeReversals = (installments: Iterable<PlannedInstallment>, by: Uuid): Charge[] =>
+  Array.from(installments).flatMap(({ start, end, fees = [] }) =>
+    fees
+      .filter(fee => fee.reversedBy === by)
+      .map(
+        (fee): Charge => ({
+          id: `${fee.locator}/${by}/fee`,
+          type: 'fee',
+          amount: negated(fee.amount),
+          start,
+          end,
+          policyModificationLocator: by,
+          feeLocator: fee.locator,
+          feeName: fee.name,
+        }),
+      ),
+  )
+
 /** The charges of fees, in their order. */
 export function feeCharges(fees: Iterable<Fee>): Charge[] {
   return Array.from(

@@ -33,14 +33,17 @@ export type Installment = Span & {
 /**
  * What the service of paying by installments costs, asked for with one of them (brief 3.3, 5.6). It belongs to the
  * installment and not to the policy: it comes to be with the invoice, is gone with an installment that another plan takes
- * the place of, and once invoiced it stays, whatever becomes of the policy. So it is in invoices, in their totals and
- * in what is planned, but neither in the policy's price nor among its fees, and no cancellation prorates it.
+ * the place of, and once invoiced it stays, whatever becomes of the policy, unless it is reversed by hand. So it is in
+ * invoices, in their totals and in what is planned, but neither in the policy's price nor among its fees, and no
+ * cancellation prorates it.
  */
 export type InstallmentFee = {
   readonly locator: Uuid
   readonly name: string
   readonly description: string
   readonly amount: Money
+  /** The change of fees by which it was given back. */
+  readonly reversedBy?: Uuid
 }
 
 export type PlanInput = {

@@ -61,11 +61,10 @@ function installmentOf(
   { startTimestamp, endTimestamp, issueTimestamp, dueTimestamp, ...one }: AnsweredInstallment,
   { currency, timeZone, now, uuid, product }: AskedPlan,
 ): Omit<Installment, 'number'> {
-  const items: Record<string, number> = {}
-  for (const { chargeId, amount } of one.invoiceItems) {
-    const { minor } = amountOf(amount, currency)!
-    if (minor !== 0) items[chargeId] = (items[chargeId] ?? 0) + minor
-  }
+  const parts = new Map<string, number>()
+  for (const { chargeId, amount } of one.invoiceItems)
+    parts.set(chargeId, (parts.get(chargeId) ?? 0) + amountOf(amount, currency)!.minor)
+  const items = Object.fromEntries([...parts].filter(([, minor]) => minor !== 0))
   const fees = (one.installmentFees ?? [])
     .map(
       ({ feeName: name, description, amount }): InstallmentFee => ({

@@ -7,7 +7,13 @@ import type { PaymentSource } from './payments/payment.ts'
 import type { BillingPeriod } from './schedule.ts'
 
 /** A fee of an installment as it is stored: in minor units. */
-export type StoredInstallmentFee = { locator: string; name: string; description: string; amount: number }
+export type StoredInstallmentFee = {
+  locator: string
+  name: string
+  description: string
+  amount: number
+  reversedBy?: string
+}
 
 /**
  * The plan of a transaction. What an installment bills follows from the charges (items.ts) and has no row; of a plan that

@@ -26,7 +26,7 @@ import { pluginRated } from '../support/plugin-rated.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
-beforeAll(() => prepareDatabases({ tenants: 13 }))
+beforeAll(() => prepareDatabases({ tenants: 14 }))
 
 /** Plans as the plugin of the motor example does, 2.00 with each installment but the first, and keeps what it was given. */
 const RECORDED = `
@@ -563,6 +563,42 @@ describe('a plan', () => {
     await of.ok('POST', `/policy/${other.locator}/withdraw`)
     await of.until(month(3))
     expect((await of.read(other)).invoices.map(one => one.totalDue)).toEqual([400, -400])
+  })
+})
+
+describe('a fee of an installment', () => {
+  it('is given back by hand once it is invoiced, and once only', async () => {
+    const of = await boats()
+    const policy = await inJune(of)
+    const { invoices, futureInvoices } = await check(of, policy)
+    const feeOf = (one: Parameters<typeof items>[0]): string =>
+      one.financialTransactions.find(item => item.feeName !== undefined)!.feeLocator!
+    const [march, april] = [feeOf(invoices[2]!), feeOf(invoices[3]!)]
+    const reverse = (...reverseFees: string[]) =>
+      of.call<{ message: string }>('PATCH', `/policy/${policy.locator}/fees`, { reverseFees })
+    const [planned] = futureInvoices.map(feeOf)
+    expect(await reverse(planned!).then(({ status, body }) => [status, body.message])).toEqual([
+      409,
+      `Fee '${planned}' (installment_fee) is of an installment that no invoice asks for: there is nothing to reverse.`,
+    ])
+    expect((await reverse(march, april)).status).toBe(200)
+    const after = await check(of, policy)
+    const refund = after.invoices.at(-1)!
+    expect([refund.invoiceType, refund.totalDue, items(refund)]).toEqual([
+      'other',
+      -4,
+      [
+        ['installment_fee', -2],
+        ['installment_fee', -2],
+      ],
+    ])
+    expect(refund.financialTransactions.map(one => one.feeLocator)).toEqual([march, april])
+    expect(after.invoices.slice(0, 6).map(one => one.totalDue)).toEqual([100, 102, 102, 102, 102, 102])
+    expect((await reverse(april)).body.message).toBe(`Fee '${april}' (installment_fee) is reversed already.`)
+    expect(await total(of, policy)).toBe(1200)
+    await of.until(month(12))
+    const last = await of.read(policy)
+    expect(last.invoices.reduce((sum, one) => sum + one.totalDue, 0)).toBe(1200 + 11 * 2 - 4)
   })
 })
 

@@ -195,8 +195,11 @@ async function planned({ loaded, now }: Story, one: Step): Promise<Planned | und
       return planFeeUpdate(aggregate, request, { product, ...attempt })
     }
     case 'reverseFee': {
-      const fees = feesOf(aggregate, boundQuote(aggregate))
-      const fee = fees[one.which % Math.max(fees.length, 1)]?.fee
+      const fees = [
+        ...feesOf(aggregate, boundQuote(aggregate)).map(known => known.fee),
+        ...[...aggregate.installments.values()].flatMap(installment => installment.fees ?? []),
+      ]
+      const fee = fees[one.which % Math.max(fees.length, 1)]
       if (!fee) return undefined
       const request = FeeUpdateRequest.parse({ reverseFees: [fee.locator] })
       return planFeeUpdate(aggregate, request, { product, ...attempt })
@@ -317,7 +320,12 @@ function addsUp({ loaded: { aggregate, product } }: Story): void {
   const { currency } = aggregate.policy
   const price = policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isStanding))
   const payable = charges.filter(charge => charge.type !== 'commission')
-  const due = payable.reduce((sum, charge) => sum + charge.amount.minor, 0)
+  // Fees of installments that were given back are no more part of the price than the fees were.
+  const givenBack = [...aggregate.installments.values()]
+    .flatMap(one => one.fees ?? [])
+    .filter(fee => fee.reversedBy)
+    .reduce((sum, fee) => sum + fee.amount.minor, 0)
+  const due = payable.reduce((sum, charge) => sum + charge.amount.minor, givenBack)
   expect(toNumber(fromMinor(due, currency))).toBe(price.total)
 }
 
@@ -396,6 +404,8 @@ describe(`bills (seed ${SEED})`, () => {
             await showsWhatItPlans(story)
           }
           const { aggregate, product } = story.loaded
+          const fees = [...aggregate.installments.values()].flatMap(one => one.fees ?? [])
+          if (fees.some(fee => fee.reversedBy)) seen.set('giveFeeBack', (seen.get('giveFeeBack') ?? 0) + 1)
           const shown = policyResponse(aggregate, product, { summarizeQuotes: false })
           expect(shown.modifications.map(one => one.number)).toEqual([...shown.modifications.keys()])
           expect(policyResponse(storedAggregate(aggregate), product, { summarizeQuotes: false })).toEqual(
@@ -404,7 +414,8 @@ describe(`bills (seed ${SEED})`, () => {
         }),
         { seed: SEED, numRuns: size(120, 6_000) },
       )
-      for (const kind of Object.keys(KINDS)) expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0])
+      for (const kind of [...Object.keys(KINDS), 'giveFeeBack'])
+        expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0])
     },
     size(150_000, 3_000_000),
   )

@@ -155,6 +155,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
         fees: fees.map(fee => ({
           ...fee,
           locator: fee.locator as Uuid,
+          reversedBy: fee.reversedBy as Uuid | undefined,
           amount: fromMinor(fee.amount, currency),
         })),
       }),
