@@ -11,7 +11,7 @@ import type { LocatorSupply } from '../platform/locators.ts'
 import { type Instant, later, type Span } from '../platform/time.ts'
 import { readAnswer } from '../plugins/answer.ts'
 import type { InstallmentsInput, PluginPolicy } from '../plugins/contract.ts'
-import { hasPlugin, type PluginCaller } from '../plugins/functions.ts'
+import type { PluginCaller } from '../plugins/functions.ts'
 import { asPluginInput } from '../plugins/input.ts'
 import type { Modification, PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
@@ -57,15 +57,14 @@ export type OwnBills = (
 ) => Promise<{ bills: Replan; supply: LocatorSupply } | undefined>
 
 /**
- * The bills as the product's plugin plans them; undefined where the product has none, or nothing is to be billed. Its
- * small invoices are carried forward as those of a built-in plan are. Refuses (422) an answer that does not hold.
+ * The bills as the product's plugin plans them; undefined where nothing is to be billed. Small invoices are carried forward
+ * as those of a built-in plan are. Refuses (422) an answer that does not hold.
  */
 export async function ownPlan(
   before: PolicyAggregate,
   order: OwnPlanOrder,
   { product, now, supply, unread, callPlugin }: OwnPlanContext,
 ): Promise<Replan | undefined> {
-  if (!hasPlugin(product, 'createInstallments')) return undefined
   if (unread) throw new NeedsWholePolicy()
   const { operation, charges: own } = order
   const open = [...order.open].sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)

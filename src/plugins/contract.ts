@@ -238,10 +238,12 @@ export const InstallmentsResult = z.object({
         issueTimestamp: Timestamp,
         dueTimestamp: Timestamp,
         writeOff: optional(z.boolean()),
-        invoiceItems: z.array(z.object({ chargeId: z.string(), amount: SignedAmount })),
+        invoiceItems: z.array(z.object({ chargeId: z.string().max(LONGEST_TEXT), amount: SignedAmount })),
         installmentFees: optional(
           z
-            .array(z.object({ feeName: z.string().min(1), description: optional(Text), amount: Amount }))
+            .array(
+              z.object({ feeName: z.string().min(1).max(128), description: optional(Text), amount: Amount }),
+            )
             .max(20, 'must have at most 20 fees'),
         ),
       }),

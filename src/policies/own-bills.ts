@@ -31,7 +31,7 @@ type Order = Omit<OwnPlanOrder, 'policy'> & {
   modification?: Modification
 }
 
-async function asked(
+async function plannedByPlugin(
   before: PolicyAggregate,
   { policy = before.policy, quote = selectedQuote(before), modification, ...order }: Order,
   loaded: Loaded,
@@ -49,15 +49,16 @@ async function asked(
   )
 }
 
-/** The plan of a quote: all that it charges, over its contract. */
-export function ownNewBusiness(
+/** The plan of a quote: all that it charges, over its contract. Undefined as of `ownTransaction`. */
+export async function ownNewBusiness(
   before: PolicyAggregate,
   quote: Quote,
   loaded: Loaded,
   attempt: Attempt,
 ): Promise<Replan | undefined> {
+  if (!plansItsBills(loaded)) return undefined
   const { modification } = quoteParts(before, quote)
-  return asked(
+  return await plannedByPlugin(
     before,
     {
       operation: 'newBusiness',
@@ -80,17 +81,18 @@ export type OwnTransaction = Pick<OwnPlanOrder, 'operation'> & {
 }
 
 /**
- * The bills of a transaction of an issued policy, which \`before\` has: what it charges, and what is planned and not
- * invoiced of the policy.
+ * The bills of a transaction of an issued policy, which `before` has: what it charges, and what is planned and not
+ * invoiced of the policy. Undefined where the product does not plan bills itself, or there is nothing to bill.
  */
-export const ownTransaction = (
+export async function ownTransaction(
   before: PolicyAggregate,
   modification: Modification,
   { operation, policy = before.policy, apart = false }: OwnTransaction,
   loaded: Loaded,
   attempt: Attempt,
-): Promise<Replan | undefined> =>
-  asked(
+): Promise<Replan | undefined> {
+  if (!plansItsBills(loaded)) return undefined
+  return await plannedByPlugin(
     before,
     {
       operation,
@@ -104,16 +106,21 @@ export const ownTransaction = (
     loaded,
     attempt,
   )
+}
 
-/** What is planned and not invoiced of an issued policy, planned anew by another schedule. */
-export const ownReschedule = (
+/**
+ * What is planned and not invoiced of an issued policy, planned anew by the schedule that `policy` has. Undefined as of
+ * `ownTransaction`.
+ */
+export async function ownReschedule(
   before: PolicyAggregate,
   policy: Policy,
   coverage: Span,
   loaded: Loaded,
   attempt: Attempt,
-): Promise<Replan | undefined> =>
-  asked(
+): Promise<Replan | undefined> {
+  if (!plansItsBills(loaded)) return undefined
+  return await plannedByPlugin(
     before,
     {
       operation: 'endorsement',
@@ -126,6 +133,7 @@ export const ownReschedule = (
     loaded,
     attempt,
   )
+}
 
 /** The schedule that the policy will have, and the one that it has if that is another. */
 const schedules = (

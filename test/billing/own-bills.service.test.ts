@@ -634,16 +634,24 @@ describe('a policy of 60 vehicles, rated and billed by the plugins of the motor 
     expect(fees).toBeGreaterThan(0)
     expect(fees % 200).toBe(0)
     expect(all - fees).toBe(before)
-    const endorsed = await motor.post(`/policies/${locator}/endorsements`, {
+    const change = {
       endorsementName: 'change_of_risk',
       startTimestamp: Number(created.body.originalContractStartTimestamp) + 40 * 86_400_000,
       updateExposures: [
         { exposureLocator: exposures[7]!.locator, fieldValues: { annual_mileage_km: 30000 } },
       ],
+    }
+    const preview = await motor.post<PolicyPreviewResponse>(`/policies/${locator}/preview`, {
+      endorsement: change,
+    })
+    expect(preview.status).toBe(200)
+    const endorsed = await motor.post<EndorsementResponse>(`/policies/${locator}/endorsements`, {
+      ...change,
       state: 'issued',
     })
     expect(endorsed.status).toBe(200)
     expect(roundTrips(endorsed).object).toBe(1)
+    expect(preview.body.invoices[0]!.totalDue).toBe(endorsed.body.invoice!.totalDue)
     const [allAfter, feesAfter] = await billed()
     const after = await price()
     expect(after).not.toBe(before)
