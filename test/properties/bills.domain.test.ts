@@ -7,10 +7,13 @@ import {
   amountsDue,
   billedCharges,
   chargesOf,
+  installmentOf,
   isAbsorbed,
   planOf,
   standingInvoices,
 } from '../../src/billing/bill.ts'
+import { billedItemsOf } from '../../src/billing/billed-items.ts'
+import { invoiceStatus } from '../../src/billing/invoice.ts'
 import { installmentItems } from '../../src/billing/items.ts'
 import { decideCancellation } from '../../src/cancellations/decision.ts'
 import { boundQuote } from '../../src/cancellations/effect.ts'
@@ -21,7 +24,7 @@ import { Refusal } from '../../src/platform/errors.ts'
 import { fromMinor, minorDigits, toDecimal, toNumber } from '../../src/platform/money.ts'
 import { add, type Instant, startOfDay } from '../../src/platform/time.ts'
 import { hasPlugin } from '../../src/plugins/functions.ts'
-import type { Modification, PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { Modification, PlannedInstallment, PolicyAggregate } from '../../src/policies/aggregate.ts'
 import type { Attempt } from '../../src/policies/attempt.ts'
 import { FeeUpdateRequest } from '../../src/policies/contract/fees.ts'
 import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
@@ -105,10 +108,16 @@ const business = fc.record({
   days: fc.oneof(fc.constant(365), fc.integer({ min: 10, max: 500 })),
   lead: fc.integer({ min: -40, max: 60 }),
   byPlugin: fc.boolean(),
+  carriesBelow: fc.constantFrom('0', '1', '500'),
 })
 
 const major = (minorUnits: number, { aggregate: { policy } }: Pick<Loaded, 'aggregate'>): string =>
   toDecimal(fromMinor(minorUnits, policy.currency)).toFixed()
+
+/** Small invoices of a plan are carried forward to the next. */
+const carrying = (carryForwardBelow: string) => ({
+  invoicing: { generatingEvent: 'issue', carryForwardBelow },
+})
 
 async function begin({
   minor: yearly,
@@ -117,6 +126,7 @@ async function begin({
   days,
   lead,
   byPlugin,
+  carriesBelow,
 }: {
   minor: number
   schedule: string
@@ -124,9 +134,10 @@ async function begin({
   days: number
   lead: number
   byPlugin: boolean
+  carriesBelow: string
 }): Promise<Story> {
   const now = month(0)
-  const ground = boatGround(currency, now, byPlugin ? ownBillsFiles('') : {})
+  const ground = boatGround(currency, now, byPlugin ? ownBillsFiles('', carrying(carriesBelow)) : {})
   const start = add(startOfDay(now, ground.timeZone), lead, 'day', ground.timeZone)
   const digits = minorDigits(ground.currency)
   const request = PolicyCreateRequest.parse({
@@ -274,18 +285,20 @@ async function told(story: Story, one: Step): Promise<Story> {
 const standingLine = (aggregate: PolicyAggregate): Modification[] =>
   lineOf(aggregate, boundQuote(aggregate), isStanding).map(step => step.modification)
 
-/** Items of all installments that are invoiced or to be invoiced: those taken over by another plan are not. */
+/**
+ * Items of all installments that are invoiced or to be invoiced: those taken over by another plan are not, and what was
+ * carried forward is asked for by the next.
+ */
 function itemsThatCount(aggregate: PolicyAggregate) {
-  const invoiced = new Set(
-    standingInvoices(aggregate).map(one => `${one.policyModificationLocator} ${one.installmentNumber}`),
+  const invoiced = new Map(
+    standingInvoices(aggregate).map(one => [installmentOf(aggregate, one).locator, invoiceStatus(one)]),
   )
-  return standingLine(aggregate).flatMap(modification => {
-    const plan = planOf(aggregate, modification)
-    const items = installmentItems(plan, billedCharges(aggregate, modification))
-    return plan.flatMap((one, at) =>
-      invoiced.has(`${modification.locator} ${one.number}`) || !isAbsorbed(aggregate, one) ? items[at]! : [],
-    )
-  })
+  const counts = (one: PlannedInstallment): boolean =>
+    invoiced.has(one.locator) ? invoiced.get(one.locator) !== 'carriedForward' : !isAbsorbed(aggregate, one)
+  return standingLine(aggregate)
+    .flatMap(modification => planOf(aggregate, modification))
+    .filter(counts)
+    .flatMap(billedItemsOf(aggregate))
 }
 
 /** Fees of installments that are invoiced, or to be. */
