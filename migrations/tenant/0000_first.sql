@@ -63,7 +63,10 @@ CREATE TABLE `installment` (
 	`carries_below` integer,
 	`absorbed_by` text NOT NULL,
 	`takes_over` text,
-	`leaves_out` text
+	`leaves_out` text,
+	`items` text,
+	`fees` text,
+	`write_off` integer
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint

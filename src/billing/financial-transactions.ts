@@ -13,6 +13,18 @@ export const MOST_ITEMISED = 10_000
 /** Where a charge's peril characteristics are: what the policy's projection derives them to be. `madeBy` made the charge. */
 export type SegmentLocatorOf = (perilRunLocator: Uuid, madeBy: Uuid) => Uuid
 
+export type ChargeSource = Pick<
+  FinancialTransactionResponse,
+  | 'perilCharacteristicsLocator'
+  | 'perilName'
+  | 'feeLocator'
+  | 'feeName'
+  | 'taxLocator'
+  | 'taxName'
+  | 'commissionLocator'
+  | 'commissionRecipient'
+>
+
 /** The items, posted at that time. */
 export function financialTransactions(
   { policy }: PolicyAggregate,
@@ -33,11 +45,8 @@ export function financialTransactions(
   }))
 }
 
-function sourceOf(
-  charge: Charge,
-  shard: number,
-  segmentLocatorOf: SegmentLocatorOf,
-): Partial<FinancialTransactionResponse> {
+/** What the charge is of, in the words of answers. */
+export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: SegmentLocatorOf): ChargeSource {
   if ('feeLocator' in charge) return { feeLocator: charge.feeLocator, feeName: charge.feeName }
   const peril = {
     perilCharacteristicsLocator: segmentLocatorOf(charge.perilRunLocator, charge.policyModificationLocator),

@@ -2,6 +2,7 @@
 import type { CancellationLocator } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { Attempt } from '../policies/attempt.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { prorated } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
@@ -43,7 +44,7 @@ export async function decideCancellation(
         supply: await attempt.digits(1),
       })
       const issued = request.issue
-        ? await prorated(loaded, attempt, 2, context =>
+        ? await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
             planCancellationIssue(created.aggregate, cancellation, context),
           )
         : undefined
@@ -62,19 +63,26 @@ export async function decideCancellation(
     }
     case 'issue': {
       const cancellation = cancellationOf(aggregate, operation.cancellation)
-      const planned = await prorated(loaded, attempt, 2, context =>
+      const planned = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
         planCancellationIssue(aggregate, cancellation, context),
       )
       return { planned, cancellation: cancellation.locator }
     }
     case 'legacy':
       return {
-        planned: await prorated(loaded, attempt, 2, context =>
+        planned: await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
           planLegacyCancellation(aggregate, operation.coverageEndAt, context),
         ),
       }
     case 'withdraw':
-      return { planned: planWithdrawal(aggregate, { product, now, supply: await attempt.digits(2) }) }
+      return {
+        planned: await planWithdrawal(aggregate, {
+          product,
+          now,
+          supply: await attempt.digits(2),
+          ownBills: ownBills('cancellation', loaded, attempt),
+        }),
+      }
   }
 }
 
@@ -100,11 +108,17 @@ export async function foreseenCancellation(
     },
     context,
   )
-  const issued = await prorated(loaded, attempt, 2, context =>
+  const issued = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
     planCancellationIssue(created.aggregate, cancellation, context),
   )
   return { planned: chain(created, issued), cancellation: cancellation.locator }
 }
+
+/** To carry a cancellation out takes two digits. */
+const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
+  digits: 2,
+  ownBills: ownBills('cancellation', loaded, attempt),
+})
 
 const termsOf = (request: CancellationCreateRequest) => ({
   name: request.name,

@@ -1,5 +1,7 @@
 // What each action on a policy's endorsements decides: validate, price, underwrite, bill, in that order.
 
+import { withPlan } from '../billing/bill.ts'
+import type { Replan } from '../billing/replan.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type EndorsementLocator, shardOfDigits, transientLocators } from '../platform/locators.ts'
 import type { TransactionNames } from '../plugins/contract.ts'
@@ -15,6 +17,7 @@ import { hasConflicts, withoutConflicts } from '../policies/conflicts.ts'
 import { summary, validateContent } from '../policies/draft/validation.ts'
 import { withIssued } from '../policies/fold/line.ts'
 import type { Prorated } from '../policies/fold/prorated.ts'
+import { ownTransaction, plansItsBills } from '../policies/own-bills.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { policyResponse } from '../policies/projection/policy.ts'
@@ -44,7 +47,7 @@ import {
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
 import { personsDecision, planReferral } from './referral.ts'
-import { billsOthers } from './schedule.ts'
+import { billsOthers, isPlannedAnew } from './schedule.ts'
 import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
@@ -130,9 +133,9 @@ export async function decideEndorsement(
     case 'quote':
     case 'accept': {
       const step = operation.action === 'quote' ? 'quoted' : 'accepted'
-      return answered(
-        await advanced(aggregate, endorsement.locator, step, loaded, attempt, operation.conflictHandling),
-      )
+      const { locator } = endorsement
+      const planned = await advanced(aggregate, locator, step, loaded, attempt, operation.conflictHandling)
+      return answered(step === 'quoted' ? await shown(planned, locator, loaded, attempt) : planned)
     }
   }
 }
@@ -186,6 +189,7 @@ async function walked(
       planned,
       await advanced(planned.aggregate, locator, step, loaded, attempt, conflictHandling, assertDecision),
     )
+  if (state === 'quoted') planned = await shown(planned, locator, loaded, attempt)
   return { planned, endorsement: locator }
 }
 
@@ -214,7 +218,9 @@ async function advanced(
   const endorsement = endorsementOf(from, locator)
   if (step === 'issued') return chain(cleared, planEndorsementIssue(from, endorsement, { product, now }))
   if (step === 'accepted') {
-    const bills = billsOfAcceptance(from, endorsement, { product, now })
+    assertEndorsementAllows(endorsement, 'accept')
+    const own = await ownBillsOf(from, endorsement, loaded, attempt)
+    const bills = own ?? billsOfAcceptance(from, endorsement, { product, now })
     const supply = await attempt.digits(digitsForAcceptance(bills, now))
     return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
   }
@@ -223,6 +229,41 @@ async function advanced(
   const quoted = planEndorsementQuote(from, endorsement, carried, carried.underwriting, now)
   assertDecision(endorsement.kind, carried.underwriting)
   return chain(cleared, quoted)
+}
+
+/**
+ * The quoted endorsement with the bills that its product plans, which it shows until it is accepted; they are planned anew
+ * then, for what is open by then.
+ */
+async function shown(
+  quoted: Planned,
+  locator: EndorsementLocator,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Planned> {
+  const { aggregate } = quoted
+  const endorsement = endorsementOf(aggregate, locator)
+  const bills = await ownBillsOf(aggregate, endorsement, loaded, attempt)
+  if (!bills) return quoted
+  const modification = aggregate.modifications.get(endorsement.modificationLocator!)!
+  return { ...quoted, aggregate: withPlan(aggregate, modification, bills.plan, attempt.supply) }
+}
+
+/** The bills of a quoted endorsement as its product plans them itself; undefined where it does not. */
+async function ownBillsOf(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Replan | undefined> {
+  const modification = before.modifications.get(endorsement.modificationLocator!)!
+  if (!plansItsBills(loaded) || !isPlannedAnew(before, endorsement, modification)) return undefined
+  const transaction = {
+    operation: endorsement.kind,
+    policy: policyOnIssue(before, endorsement),
+    apart: endorsement.kind === 'renewal',
+  }
+  return await ownTransaction(before, modification, transaction, loaded, attempt)
 }
 
 /** The endorsement carried out, valid, priced and underwritten, as it would be now; nothing of it is stored. */

@@ -11,6 +11,7 @@ import { type Money, sum, toNumber } from '../platform/money.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import type { Attempt } from '../policies/attempt.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { prorated } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
@@ -65,6 +66,7 @@ export async function decideLapse(
   const { aggregate, product } = loaded
   const { now } = attempt
   const context = async (digits: number) => ({ product, now, supply: await attempt.digits(digits) })
+  const billed = (digits: number) => ({ digits, ownBills: ownBills('cancellation', loaded, attempt) })
   switch (operation.action) {
     case 'pastDue': {
       const start = graceStart(aggregate, operation.invoice, { product, now })
@@ -76,7 +78,7 @@ export async function decideLapse(
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)
       if (grace?.state !== 'open' || grace.endAt > now) return { planned: undefined }
-      const planned = await prorated(loaded, attempt, DIGITS_FOR_LAPSE, context =>
+      const planned = await prorated(loaded, attempt, billed(DIGITS_FOR_LAPSE), context =>
         planGraceEnd(aggregate, grace, context),
       )
       return { planned }
@@ -85,7 +87,7 @@ export async function decideLapse(
       const { gracePeriod, terms } = operation
       const grace = gracePeriodOf(aggregate, gracePeriod)
       const isOver = (terms.endAt ?? grace.endAt) <= now
-      const planned = await prorated(loaded, attempt, isOver ? DIGITS_FOR_LAPSE : 0, context =>
+      const planned = await prorated(loaded, attempt, billed(isOver ? DIGITS_FOR_LAPSE : 0), context =>
         planGraceUpdate(aggregate, grace, terms, context),
       )
       return { planned, shown: { gracePeriod } }
@@ -97,7 +99,7 @@ export async function decideLapse(
     case 'invoice': {
       const { reinstatement, effectiveAt } = operation
       const open = lapseReinstatementOf(aggregate, reinstatement)
-      const invoiced = await prorated(loaded, attempt, 2, context =>
+      const invoiced = await prorated(loaded, attempt, { digits: 2 }, context =>
         planInvoicing(aggregate, open, effectiveAt, context),
       )
       const waiting = lapseReinstatementOf(invoiced.aggregate, reinstatement)
@@ -144,7 +146,7 @@ export async function decideAmountDue(
   const { aggregate } = loaded
   const reinstatement = lapseReinstatementOf(aggregate, locator)
   assertLapseReinstatementAllows(reinstatement, 'invoice')
-  const made = await prorated(loaded, attempt, 1, context =>
+  const made = await prorated(loaded, attempt, { digits: 1 }, context =>
     madeFrom(aggregate, reinstatement, effectiveAt, context),
   )
   const first = planOf(made.aggregate, made.modification)[0]!

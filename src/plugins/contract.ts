@@ -1,6 +1,9 @@
 // What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
 // text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
 import { z } from 'zod'
+import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../billing/contract.ts'
+import type { ChargeSource } from '../billing/financial-transactions.ts'
+import { LARGEST_PLAN_PERIODS } from '../billing/schedule.ts'
 import type { PolicyDocumentResponse } from '../documents/contract.ts'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { FieldValues } from '../platform/fields/values.ts'
@@ -127,12 +130,31 @@ export type ProrationItem = {
   feeName?: string
 }
 
+/** A charge that is to be put on installments (brief 4.3): amount + previouslyInvoicedAmount = originalAmount. */
+export type PluginCharge = ChargeSource & {
+  chargeId: string
+  type: FinancialTransactionResponse['type']
+  /** `previously_invoiced`: the rest of a charge whose other parts were invoiced; with `isNew` false. */
+  category: 'new' | 'previously_invoiced'
+  isNew: boolean
+  amount: string
+  originalAmount: string
+  previouslyInvoicedAmount: string
+  amountCurrency: string
+  /** The time that the amount pays for. */
+  coverageStartTimestamp: string
+  coverageEndTimestamp: string
+  policyModificationLocator: string
+  perilLocator?: string
+}
+
 export type InstallmentsInput = {
   operation: 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
   transactionType: InstallmentsInput['operation']
   policy: PluginPolicy
-  charges: unknown[]
-  plannedInvoices: unknown[]
+  charges: PluginCharge[]
+  /** Those that the answer takes the place of: what is left to bill of them is among the charges. */
+  plannedInvoices: Textual<FutureInvoiceResponse>[]
   paymentScheduleName: string
   oldPaymentScheduleName?: string
   defaultPaymentTerms: { amount: string; unit: 'day' }
@@ -239,14 +261,20 @@ export const InstallmentsResult = z.object({
         issueTimestamp: Timestamp,
         dueTimestamp: Timestamp,
         writeOff: optional(z.boolean()),
-        invoiceItems: z.array(z.object({ chargeId: Text, amount: SignedAmount })),
+        invoiceItems: z.array(z.object({ chargeId: z.string().max(LONGEST_TEXT), amount: SignedAmount })),
         installmentFees: optional(
-          z.array(z.object({ feeName: z.string().min(1), description: optional(Text), amount: Amount })),
+          z
+            .array(
+              z.object({ feeName: z.string().min(1).max(128), description: optional(Text), amount: Amount }),
+            )
+            .max(20, 'must have at most 20 fees'),
         ),
       }),
     )
-    .min(1),
+    .min(1, 'must have an installment')
+    .max(LARGEST_PLAN_PERIODS, `must have at most ${LARGEST_PLAN_PERIODS} installments`),
 })
+export type InstallmentsAnswer = z.output<typeof InstallmentsResult>
 
 export const PreGraceResult = z.object({
   gracePeriodEndTimestamp: optional(Timestamp),

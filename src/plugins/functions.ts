@@ -21,6 +21,7 @@ export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
   'getPreGraceResult',
   'getPostPaymentReversal',
   'getPostIssuanceResult',
+  'createInstallments',
   'executeLambda',
 ])
 

@@ -70,7 +70,9 @@ export async function decideChange(
         cancellation.modificationLocator && aggregate.modifications.get(cancellation.modificationLocator)
       if (recorded) return recordedPriceChange(aggregate, recorded, product)
       return planned(
-        await prorated(loaded, attempt, 1, context => cancelled(aggregate, orderOf(cancellation), context)),
+        await prorated(loaded, attempt, { digits: 1 }, context =>
+          cancelled(aggregate, orderOf(cancellation), context),
+        ),
       )
     }
     case 'reinstatement': {
@@ -79,7 +81,7 @@ export async function decideChange(
       const recorded = modificationLocator && aggregate.modifications.get(modificationLocator)
       if (recorded) return recordedPriceChange(aggregate, recorded, product)
       return planned(
-        await prorated(loaded, attempt, 1, context =>
+        await prorated(loaded, attempt, { digits: 1 }, context =>
           reinstated(aggregate, reinstatementOrder(aggregate, reinstatement), context),
         ),
       )
@@ -93,7 +95,9 @@ export async function decideChange(
         effectiveAt: later(effectiveAt, aggregate.policy.originalStart),
         proration: product.legacyCancellationProration,
       }
-      const carried = await prorated(loaded, attempt, 1, context => cancelled(aggregate, order, context))
+      const carried = await prorated(loaded, attempt, { digits: 1 }, context =>
+        cancelled(aggregate, order, context),
+      )
       return cancellationValue(aggregate, carried, product)
     }
   }

@@ -4,6 +4,7 @@
 //
 // Asked is only of what is split, so that creations, renewals, fees by hand and withdrawals, which take all there is,
 // ask nothing.
+import { BUILT_IN_BILLS, type OwnBills } from '../billing/own-plan.ts'
 import { boundQuote, type EffectContext } from '../cancellations/effect.ts'
 import { shardOfDigits, transientLocators } from '../platform/locators.ts'
 import { earlier, type Instant } from '../platform/time.ts'
@@ -19,23 +20,27 @@ import type { Loaded } from './surroundings.ts'
 /** What a plan makes of the policy; undefined where there is nothing to be done. */
 type Plan = { readonly aggregate: PolicyAggregate } | undefined
 
+/** What the plan takes: digits, and who plans its bills where the product does so itself. */
+type Needs = { readonly digits: number; readonly ownBills?: OwnBills }
+
 /**
- * The plan of a transaction, which takes so many digits, with the amounts that it splits as the product's plugin says.
- * Refuses what the plan refuses, before the plugin is asked; and (422) what the plugin may not answer.
+ * The plan of a transaction with the amounts that it splits as the product's plugin says. Of the plan that is thrown away
+ * nobody is asked for bills. Refuses what the plan refuses, before the plugin is asked; and (422) what the plugin may
+ * not answer.
  */
 export async function prorated<P extends Plan>(
   loaded: Loaded,
   attempt: Attempt,
-  digits: number,
-  plan: (context: EffectContext) => P,
+  { digits, ownBills = BUILT_IN_BILLS }: Needs,
+  plan: (context: EffectContext & { ownBills: OwnBills }) => P | Promise<P>,
 ): Promise<P> {
   const { product } = loaded
   const { now } = attempt
   const shown = transientLocators(shardOfDigits(loaded.aggregate.policy.locator))
   const said = await prorationOf(loaded, attempt, known =>
-    plan({ product, now, supply: shown, prorated: known }),
+    plan({ product, now, supply: shown, prorated: known, ownBills: BUILT_IN_BILLS }),
   )
-  return plan({ product, now, supply: await attempt.digits(digits), prorated: said })
+  return await plan({ product, now, supply: await attempt.digits(digits), prorated: said, ownBills })
 }
 
 /**
@@ -46,7 +51,7 @@ export async function prorated<P extends Plan>(
 export async function prorationOf(
   loaded: Loaded,
   attempt: Attempt,
-  plan: (known: Prorated) => Plan,
+  plan: (known: Prorated) => Plan | Promise<Plan>,
 ): Promise<Prorated | undefined> {
   const { product, aggregate: before, unread } = loaded
   if (!hasPlugin(product, 'getProrationResult')) return undefined
@@ -54,7 +59,7 @@ export async function prorationOf(
   if (unread) throw new NeedsWholePolicy()
   let known = NOTHING_PRORATED
   for (;;) {
-    const aggregate = plan(known)?.aggregate
+    const aggregate = (await plan(known))?.aggregate
     const modification = aggregate && madeSince(before, aggregate)
     if (!modification) return known
     const { runs, fees } = openSplits(aggregate, boundQuote(aggregate), modification, known)

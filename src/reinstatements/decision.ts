@@ -6,6 +6,7 @@ import type { CancellationLocator, Uuid } from '../platform/locators.ts'
 import type { PolicyAggregate, Reinstatement, UnderwritingResult } from '../policies/aggregate.ts'
 import { type Attempt, ratingContext } from '../policies/attempt.ts'
 import { withoutConflicts } from '../policies/conflicts.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { prorated } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
@@ -78,7 +79,7 @@ async function acceptance(
   attempt: Attempt,
 ): Promise<Planned> {
   const underwriting = await underwritten(loaded, attempt)
-  const accepted = await prorated(loaded, attempt, 2, context =>
+  const accepted = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
     planReinstatementAcceptance(before, reinstatement, underwriting, context),
   )
   assertUnderwritten('reinstatement', underwriting)
@@ -103,13 +104,19 @@ export async function foreseenReinstatement(
   const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
   const underwriting = await underwritten(loaded, attempt)
-  const accepted = await prorated(loaded, attempt, 2, one =>
+  const accepted = await prorated(loaded, attempt, billedByProduct(loaded, attempt), one =>
     planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, one),
   )
   const asAccepted = reinstatementOf(accepted.aggregate, locator)
   const issued = planReinstatementIssue(accepted.aggregate, asAccepted, context)
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
+
+/** An acceptance takes two digits. */
+const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
+  digits: 2,
+  ownBills: ownBills('reinstatement', loaded, attempt),
+})
 
 const termsOf = ({
   effectiveTimestamp: effectiveAt,

@@ -15,6 +15,7 @@ import type {
   Modification,
   PerilPrice,
   PerilRun,
+  PlannedInstallment,
   Policy,
   PolicyAggregate,
 } from '../aggregate.ts'
@@ -141,7 +142,23 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     lapseReinstatements,
     'rowid',
   ),
-  installments: collection<'installments', typeof installments>(installments, 'number'),
+  installments: collection<'installments', typeof installments>(installments, 'number', {
+    toRow: (installment: PlannedInstallment) => ({
+      ...installment,
+      fees: installment.fees?.map(fee => ({ ...fee, amount: fee.amount.minor })),
+    }),
+    fromRow: ({ fees, ...row }, currency): PlannedInstallment => ({
+      ...(present(row) as unknown as PlannedInstallment),
+      ...(fees && {
+        fees: fees.map(fee => ({
+          ...fee,
+          locator: fee.locator as Uuid,
+          reversedBy: fee.reversedBy as Uuid | undefined,
+          amount: fromMinor(fee.amount, currency),
+        })),
+      }),
+    }),
+  }),
   invoices: collection<'invoices', typeof invoices>(invoices, 'display_id', {
     fromRow: (row): Invoice => ({
       ...(present(row) as unknown as Invoice),
