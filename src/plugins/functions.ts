@@ -17,6 +17,7 @@ export const PLUGIN_FUNCTIONS = [
 export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
   'getPerilRates',
   'getUnderwritingResult',
+  'getDataAutofill',
   'executeLambda',
 ])
 
