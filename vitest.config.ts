@@ -54,6 +54,7 @@ export default defineConfig({
               bindings: {
                 TOKEN_SECRET: 'a token secret that only tests use',
                 PASSWORD_PEPPER: 'a pepper that only tests use',
+                SEALING_KEY: 'a sealing key that only tests use',
               },
             },
           }),

@@ -187,6 +187,41 @@ CREATE TABLE `webhook` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint
+CREATE TABLE `integration_call` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`at` integer NOT NULL,
+	`integration_name` text NOT NULL,
+	`type` text NOT NULL,
+	`operation` text NOT NULL,
+	`policy_locator` text,
+	`request_id` text NOT NULL,
+	`username` text NOT NULL,
+	`url` text NOT NULL,
+	`attempts` text NOT NULL,
+	`status` integer,
+	`duration_ms` integer NOT NULL,
+	`request_bytes` integer NOT NULL,
+	`request_hash` text NOT NULL,
+	`response_bytes` integer,
+	`response_hash` text,
+	`failure` text,
+	`warnings` text NOT NULL,
+	`replay_of` text
+);
+--> statement-breakpoint
+CREATE INDEX `integration_call_name` ON `integration_call` (`integration_name`,`created_at`,`locator`);--> statement-breakpoint
+CREATE INDEX `integration_call_at` ON `integration_call` (`at`);--> statement-breakpoint
+CREATE TABLE `integration` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`connection` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `integration_name` ON `integration` (`name`);--> statement-breakpoint
 CREATE TABLE `grace_period` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,

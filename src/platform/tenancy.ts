@@ -180,6 +180,9 @@ export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(ten
 /** What the names of all files of a tenant begin with. */
 export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 
+/** What a sealed value of a tenant is bound to (platform/sealed). */
+export const sealedPlace = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
+
 /** What a queue message and a Durable Object's memory call a shard of a tenant. */
 export type ShardName = { tenantLocator: Uuid; generation: number; shard: number }
 
