@@ -2,6 +2,7 @@
 import { accountRoutes } from './accounts/routes.ts'
 import { auxDataRoutes } from './auxdata/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
+import { calculationRoutes } from './calculations/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
@@ -54,6 +55,7 @@ export const ROUTES: readonly Route[] = [
   ...reinstatementRoutes,
   ...lapseRoutes,
   ...billingRoutes,
+  ...calculationRoutes,
   ...auxDataRoutes,
   ...pluginRoutes,
   ...tenantRoutes,

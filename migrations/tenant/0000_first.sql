@@ -424,6 +424,7 @@ CREATE TABLE `peril` (
 );
 --> statement-breakpoint
 CREATE INDEX `peril_policy` ON `peril` (`policy_locator`,`exposure_locator`);--> statement-breakpoint
+CREATE INDEX `peril_display_id` ON `peril` (`display_id`);--> statement-breakpoint
 CREATE TABLE `policy` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policyholder_locator` text NOT NULL,

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import * as accounts from '../../src/accounts/contract.ts'
 import * as auxData from '../../src/auxdata/contract.ts'
 import * as billing from '../../src/billing/contract.ts'
+import * as calculations from '../../src/calculations/contract.ts'
 import * as cancellations from '../../src/cancellations/contract.ts'
 import * as configuration from '../../src/configuration/contract.ts'
 import * as documents from '../../src/documents/contract.ts'
@@ -37,6 +38,7 @@ const exported: [string, z.ZodType][] = [
   ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
   ...[cancel, coverage, fees, snapshots, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
+  ...[calculations],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )
