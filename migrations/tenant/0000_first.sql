@@ -41,6 +41,19 @@ CREATE TABLE `account` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `account_username` ON `account` (`username`);--> statement-breakpoint
+CREATE TABLE `audit` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`action` text NOT NULL,
+	`subject` text NOT NULL,
+	`details` text NOT NULL,
+	`account_locator` text NOT NULL,
+	`username` text NOT NULL,
+	`request_id` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_created` ON `audit` (`created_at`,`locator`);--> statement-breakpoint
+CREATE INDEX `audit_subject` ON `audit` (`subject`,`created_at`,`locator`);--> statement-breakpoint
 CREATE TABLE `aux_data` (
 	`locator` text NOT NULL,
 	`key` text NOT NULL,

@@ -46,6 +46,7 @@ export const PERMISSION_GROUPS = {
   users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
   migration: { area: 'administration', actions: ['read', 'list', 'write'] },
   plugins: { area: 'administration', actions: ['read'] },
+  audit: { area: 'administration', actions: ['list'] },
   tenants: { area: 'administration', actions: ['clock'] },
 } as const satisfies Record<string, { area: Area; actions: readonly string[] }>
 

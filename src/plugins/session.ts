@@ -31,6 +31,9 @@ export type LoggedCall = {
   readonly lines: readonly LogLine[]
 }
 
+/** What a call wrote, and the function that did. */
+export type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
+
 /** The tenant, and the time that plugins are told. */
 export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
 
@@ -39,7 +42,7 @@ export class PluginSession {
   readonly #context: SessionContext
   readonly #fetching: Fetching
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
-  readonly #writes: AuxWrite[] = []
+  readonly #writes: PluginWrite[] = []
   readonly #events: CustomEvent[] = []
   readonly #logs: LoggedCall[] = []
 
@@ -50,7 +53,7 @@ export class PluginSession {
   }
 
   /** Auxiliary data that calls wrote, in order; it counts with the transaction. */
-  get writes(): readonly AuxWrite[] {
+  get writes(): readonly PluginWrite[] {
     return this.#writes
   }
 
@@ -83,7 +86,7 @@ export class PluginSession {
       })
     if (failure)
       throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
-    this.#writes.push(...writes)
+    this.#writes.push(...writes.map(write => ({ ...write, plugin: name })))
     for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
     return value
   }

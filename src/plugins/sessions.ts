@@ -1,5 +1,7 @@
 // The plugin calls of one operation, on a policy or on none, over its attempts: what the last one wrote goes into the batch of the
 // transaction; its log is kept, and its custom events are told, even when the operation failed (resources brief 8.3).
+import { auditRows } from '../audit/store.ts'
+import { auditOf } from '../auxdata/audit.ts'
 import { putAuxData, shardOfAuxData } from '../auxdata/store.ts'
 import type { NewEvent } from '../events/outbox.ts'
 import { commit } from '../platform/commit.ts'
@@ -43,7 +45,14 @@ export class PluginSessions {
         'pluginFailed',
         `A plugin set auxiliary data of '${elsewhere.locator}', which lies in another database than ${this.#policy === undefined ? 'data of no policy' : `policy ${this.#policy}`}, and so cannot be written with it.`,
       )
-    return putAuxData(database, writes, context.now)
+    return [
+      ...putAuxData(
+        database,
+        writes.map(({ plugin: _, ...write }) => write),
+        context.now,
+      ),
+      ...auditRows(database, context, shard, auditOf(writes)),
+    ]
   }
 
   /** Custom events of the last attempt. */

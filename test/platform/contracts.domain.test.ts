@@ -3,6 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as accounts from '../../src/accounts/contract.ts'
+import * as audit from '../../src/audit/contract.ts'
 import * as auxData from '../../src/auxdata/contract.ts'
 import * as billing from '../../src/billing/contract.ts'
 import * as calculations from '../../src/calculations/contract.ts'
@@ -38,7 +39,7 @@ const exported: [string, z.ZodType][] = [
   ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
   ...[cancel, coverage, fees, snapshots, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
-  ...[calculations],
+  ...[audit, calculations],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )
