@@ -1,6 +1,7 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { autofillRoutes } from './autofill/routes.ts'
 import { auxDataRoutes } from './auxdata/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
 import { calculationRoutes } from './calculations/routes.ts'
@@ -57,6 +58,7 @@ export const ROUTES: readonly Route[] = [
   ...lapseRoutes,
   ...billingRoutes,
   ...calculationRoutes,
+  ...autofillRoutes,
   ...auxDataRoutes,
   ...auditRoutes,
   ...pluginRoutes,

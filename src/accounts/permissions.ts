@@ -44,6 +44,7 @@ export const PERMISSION_GROUPS = {
   webhooks: { area: 'administration', actions: ['read', 'list', 'write'] },
   secrets: { area: 'administration', actions: ['read', 'write'] },
   users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
+  integrations: { area: 'administration', actions: ['read', 'write'] },
   migration: { area: 'administration', actions: ['read', 'list', 'write'] },
   plugins: { area: 'administration', actions: ['read'] },
   audit: { area: 'administration', actions: ['list'] },

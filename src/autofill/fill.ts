@@ -186,10 +186,14 @@ export class Autofill {
     for (const filler of this.#fillers(asked, filling, subject)) {
       const before = wordsOf(kind, filled)
       const updates = shownWords(before) as AutofillInput['updates']
-      const words = wordsOf(kind, await filler.fill({ ...filling, updates, tenantTimeZone: timeZone }))
-      if (Object.keys(words).length === 0) continue
-      filled = read(filler, contract, withWords(kind, filled, merged(before, words)))
-      this.#told.push(`Filled in by ${filler.name}: ${named(words).join(', ')}.`)
+      filled = await filler.fill({ ...filling, updates, tenantTimeZone: timeZone }, (answer, unfit) => {
+        const words = wordsOf(kind, answer)
+        if (Object.keys(words).length === 0) return filled
+        const read = contract.safeParse(withWords(kind, filled, merged(before, words)))
+        if (!read.success) throw unfit(read.error.issues.map(({ message }) => message.replace(/\.$/, '')))
+        this.#told.push(`Filled in by ${filler.name}: ${named(words).join(', ')}.`)
+        return read.data
+      })
     }
     return filled
   }
@@ -198,13 +202,9 @@ export class Autofill {
     const { tenant } = this.#context
     const has = hasPlugin(subject.product, 'getDataAutofill')
     return callSequence(asked, tenant.autofill ?? {}, filling, has).map(name =>
-      name === INTERNAL ? pluginFiller(this.#session, subject) : serviceFiller(this.#context, name),
+      name === INTERNAL
+        ? pluginFiller(this.#session, subject)
+        : serviceFiller(this.#context, this.#policy, name),
     )
   }
-}
-
-function read<R>(filler: Filler, contract: z.ZodType<R>, request: unknown): R {
-  const { success, data, error } = contract.safeParse(request)
-  if (success) return data
-  throw filler.unfit(error.issues.map(({ message }) => message.replace(/\.$/, '')))
 }

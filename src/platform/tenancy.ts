@@ -101,7 +101,8 @@ export type TenantRow = {
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
-  const { locator, name, hostName, type, generation, tokenEpoch, versioned, clockOffsetMs } = first.tenant
+  const { locator, name, hostName, type, generation, tokenEpoch, versioned, clockOffsetMs, autofill } =
+    first.tenant
   return {
     locator: locator as Uuid,
     name,
@@ -111,6 +112,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     tokenEpoch,
     versioned,
     clockOffsetMs,
+    ...(Object.keys(autofill).length > 0 && { autofill }),
     shards: rows.map(({ binding }) => binding),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as accounts from '../../src/accounts/contract.ts'
 import * as audit from '../../src/audit/contract.ts'
+import * as autofill from '../../src/autofill/contract.ts'
 import * as auxData from '../../src/auxdata/contract.ts'
 import * as billing from '../../src/billing/contract.ts'
 import * as calculations from '../../src/calculations/contract.ts'
@@ -39,7 +40,7 @@ const exported: [string, z.ZodType][] = [
   ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
   ...[cancel, coverage, fees, snapshots, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
-  ...[audit, calculations],
+  ...[audit, autofill, calculations],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )
