@@ -61,7 +61,11 @@ export default defineConfig({
         ],
         test: {
           name: 'service',
-          globalSetup: ['./test/support/receiver-server.ts', './test/support/pdf-reader-server.ts'],
+          globalSetup: [
+            './test/support/receiver-server.ts',
+            './test/support/rater-server.ts',
+            './test/support/pdf-reader-server.ts',
+          ],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

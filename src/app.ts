@@ -10,6 +10,7 @@ import { configurationRoutes } from './configuration/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { integrationRoutes } from './integrations/routes.ts'
 import { lapseRoutes } from './lapses/routes.ts'
 import { mediaRoutes } from './media/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
@@ -62,6 +63,7 @@ export const ROUTES: readonly Route[] = [
   ...auxDataRoutes,
   ...auditRoutes,
   ...pluginRoutes,
+  ...integrationRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

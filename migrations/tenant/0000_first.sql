@@ -117,7 +117,8 @@ CREATE TABLE `configuration_version` (
 	`version` integer PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,
 	`time_zone` text NOT NULL,
-	`currency` text NOT NULL
+	`currency` text NOT NULL,
+	`external_raters` text
 );
 --> statement-breakpoint
 CREATE TABLE `deployment` (

@@ -14,6 +14,7 @@ import * as documents from '../../src/documents/contract.ts'
 import * as endorsements from '../../src/endorsements/contract.ts'
 import * as events from '../../src/events/contract.ts'
 import * as webhooks from '../../src/events/contract-webhook.ts'
+import * as integrations from '../../src/integrations/contract.ts'
 import * as lapses from '../../src/lapses/contract.ts'
 import * as errors from '../../src/platform/error-contract.ts'
 import * as pluginLogs from '../../src/plugins/contract-log.ts'
@@ -40,7 +41,7 @@ const exported: [string, z.ZodType][] = [
   ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
   ...[cancel, coverage, fees, snapshots, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
-  ...[audit, autofill, calculations],
+  ...[audit, autofill, calculations, integrations],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )

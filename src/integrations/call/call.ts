@@ -147,7 +147,8 @@ export async function makeCall<T>(
 /** A change of the integration begins a circuit of its own: the address may be another. */
 const circuitKey = ({ locator, updatedAt }: Integration): string => `${locator}/${updatedAt}`
 
-const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
+export const sha256 = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('hex')
 
 function outcomeOf<T>(
   integration: Integration,

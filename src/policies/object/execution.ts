@@ -7,11 +7,12 @@ import { type Made, planMade } from '../../documents/made.ts'
 import { planRemoval, planUpload, policyAsOwner } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { partOf } from '../../endorsements/touches.ts'
+import { externalRaters } from '../../integrations/external-raters.ts'
 import { decideAmountDue, decideLapse } from '../../lapses/decision.ts'
 import { type AnswerBySubject, GuardTripped, type JsonAnswer, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { Refusal } from '../../platform/errors.ts'
+import { type ErrorCode, Refusal } from '../../platform/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
@@ -82,6 +83,9 @@ export async function execute(
   }
 }
 
+/** Refusals that say that a service of the tenant's failed: nothing that is read again makes it answer. */
+const OF_OTHERS: ReadonlySet<ErrorCode> = new Set(['externalRaterFailed', 'integrationFailed'])
+
 /**
  * What was read may have changed since: when a guard trips, and when a refusal rests on memory, it is read again
  * and tried once more.
@@ -97,7 +101,8 @@ async function attemptTwice(
   try {
     return await attempt(context, database, message, memory, plugins)
   } catch (problem) {
-    if (!(problem instanceof GuardTripped || (problem instanceof Refusal && fromMemory))) throw problem
+    const mayBeStale = problem instanceof Refusal && fromMemory && !OF_OTHERS.has(problem.code)
+    if (!(problem instanceof GuardTripped || mayBeStale)) throw problem
   }
   forget(memory)
   try {
@@ -161,6 +166,7 @@ async function attemptOn(
     supply,
     digits,
     plugins: session,
+    externalRater: externalRaters(context, shard),
   })
 
   if (operation.kind === 'create') {
