@@ -60,6 +60,17 @@ export async function removeOperation(context: RequestContext, locator: string):
   await write(context, name, null)
 }
 
+/** Refuses (409) while the integration of that name fills in an operation. */
+export async function assertFillsNothing(context: RequestContext, integration: string): Promise<void> {
+  const operations = await registered(context)
+  const name = Object.keys(operations).find(one => operations[one]!.callSequence.includes(integration))
+  if (name === undefined) return
+  throw new Refusal(
+    'wrongState',
+    `The integration '${integration}' fills in the operation '${name}'; give that other calls with PUT /integrations/autofill, or remove it.`,
+  )
+}
+
 /** As they are now: the tenant of the request may be 5 s old. */
 async function registered({ env, tenant, calls }: RequestContext): Promise<AutofillOperations> {
   return (await readTenant(env, { locator: tenant.locator }, calls))?.autofill ?? {}

@@ -268,7 +268,9 @@ describe('what the request says of its filling', () => {
   it('a name that nothing has is refused, and too many are', async () => {
     const unknown = await created(['add'], { autofill: ['internal', 'vin-service'] })
     expect(unknown.status).toBe(400)
-    expect(message(unknown)).toMatch(/'vin-service', and there is no integration of type data_autofill/)
+    expect(message(unknown)).toMatch(
+      /'vin-service' is to fill the request in, and there is no integration of type data_autofill/,
+    )
     expect((await created(['none'], { autofill: Array(11).fill('internal') })).status).toBe(413)
   })
 })

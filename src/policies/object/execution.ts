@@ -83,8 +83,12 @@ export async function execute(
   }
 }
 
-/** Refusals that say that a service of the tenant's failed: nothing that is read again makes it answer. */
-const OF_OTHERS: ReadonlySet<ErrorCode> = new Set(['externalRaterFailed', 'integrationFailed'])
+/** Refusals that a service of the tenant's is the reason of: nothing that is read again makes it answer otherwise. */
+const OF_OTHERS: ReadonlySet<ErrorCode> = new Set([
+  'externalRaterFailed',
+  'integrationFailed',
+  'integrationRefused',
+])
 
 /**
  * What was read may have changed since: when a guard trips, and when a refusal rests on memory, it is read again

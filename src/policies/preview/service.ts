@@ -1,7 +1,7 @@
 // Previews, as the Worker serves them. Nothing is recorded, so the policy's object has no part in it: an answer may
 // be larger than a call to an object can carry.
-
 import { Autofill } from '../../autofill/fill.ts'
+import { externalRaters } from '../../integrations/external-raters.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type PolicyLocator, transientLocators } from '../../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
@@ -26,7 +26,8 @@ export async function previewOf(
     const plugins = sessions.begin()
     const autofill = new Autofill(context, locator, plugins)
     const filled = await autofill.preview(preview, loaded)
-    const attempt = { now, supply, digits: async () => supply, plugins }
+    const externalRater = externalRaters(context, shard)
+    const attempt = { now, supply, digits: async () => supply, plugins, externalRater }
     return await autofill.explaining(decidePreview(loaded, filled, attempt))
   } finally {
     sessions.keepLogs()
