@@ -41,6 +41,19 @@ CREATE TABLE `account` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `account_username` ON `account` (`username`);--> statement-breakpoint
+CREATE TABLE `audit` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`action` text NOT NULL,
+	`subject` text NOT NULL,
+	`details` text NOT NULL,
+	`account_locator` text NOT NULL,
+	`username` text NOT NULL,
+	`request_id` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_created` ON `audit` (`created_at`,`locator`);--> statement-breakpoint
+CREATE INDEX `audit_subject` ON `audit` (`subject`,`created_at`,`locator`);--> statement-breakpoint
 CREATE TABLE `aux_data` (
 	`locator` text NOT NULL,
 	`key` text NOT NULL,
@@ -108,7 +121,8 @@ CREATE TABLE `configuration_version` (
 	`version` integer PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,
 	`time_zone` text NOT NULL,
-	`currency` text NOT NULL
+	`currency` text NOT NULL,
+	`external_raters` text
 );
 --> statement-breakpoint
 CREATE TABLE `deployment` (
@@ -193,6 +207,41 @@ CREATE TABLE `webhook` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint
+CREATE TABLE `integration_call` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`at` integer NOT NULL,
+	`integration_name` text NOT NULL,
+	`type` text NOT NULL,
+	`operation` text NOT NULL,
+	`policy_locator` text,
+	`request_id` text NOT NULL,
+	`username` text NOT NULL,
+	`url` text NOT NULL,
+	`attempts` text NOT NULL,
+	`status` integer,
+	`duration_ms` integer NOT NULL,
+	`request_bytes` integer NOT NULL,
+	`request_hash` text NOT NULL,
+	`response_bytes` integer,
+	`response_hash` text,
+	`failure` text,
+	`warnings` text NOT NULL,
+	`replay_of` text
+);
+--> statement-breakpoint
+CREATE INDEX `integration_call_name` ON `integration_call` (`integration_name`,`created_at`,`locator`);--> statement-breakpoint
+CREATE INDEX `integration_call_at` ON `integration_call` (`at`);--> statement-breakpoint
+CREATE TABLE `integration` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`connection` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `integration_name` ON `integration` (`name`);--> statement-breakpoint
 CREATE TABLE `grace_period` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,
@@ -396,6 +445,7 @@ CREATE TABLE `peril` (
 );
 --> statement-breakpoint
 CREATE INDEX `peril_policy` ON `peril` (`policy_locator`,`exposure_locator`);--> statement-breakpoint
+CREATE INDEX `peril_display_id` ON `peril` (`display_id`);--> statement-breakpoint
 CREATE TABLE `policy` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policyholder_locator` text NOT NULL,

@@ -200,6 +200,7 @@ export type AutofillInput = {
   policyLocator?: string
   endorsementLocator?: string
   renewalLocator?: string
+  tenantTimeZone: string
 }
 
 // ------------------------------------------------------------------------------------------------ answers
@@ -304,5 +305,8 @@ export const PostIssuanceResult = z.object({
   ),
 })
 
-/** A part of the request that is being made; the request's own contract reads it. */
-export const AutofillResult = z.record(z.string(), z.unknown())
+/** A part of the update request (src/autofill); the contract of the request that is filled in reads it. */
+export const AutofillResult = z.looseObject(
+  { exceptionMessage: optional(Text) },
+  'must be an object, a part of the update request',
+)

@@ -22,6 +22,7 @@ export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
   'getPostPaymentReversal',
   'getPostIssuanceResult',
   'createInstallments',
+  'getDataAutofill',
   'executeLambda',
 ])
 

@@ -165,7 +165,10 @@ export const perils = sqliteTable(
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
-  table => [index('peril_policy').on(table.policyLocator, table.exposureLocator)],
+  table => [
+    index('peril_policy').on(table.policyLocator, table.exposureLocator),
+    index('peril_display_id').on(table.displayId),
+  ],
 )
 
 /** A peril's price as it is stored: amounts in minor units. */

@@ -1,5 +1,7 @@
 // Previews, as the Worker serves them. Nothing is recorded but the log of plugins, so the policy's object has no part in
 // it: an answer may be larger than a call to an object can carry.
+import { Autofill } from '../../autofill/fill.ts'
+import { externalRaters } from '../../integrations/external-raters.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type PolicyLocator, transientLocators } from '../../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
@@ -19,11 +21,15 @@ export async function previewOf(
   const database = shardDatabase(env, tenant, shard, calls)
   const loaded = await loadPolicy(context, database, { locator })
   const supply = transientLocators(shard)
-  const plugins = new PluginSessions({ context, database, shard }, locator)
-  const attempt = { now, supply, digits: async () => supply, plugins: plugins.begin() }
+  const sessions = new PluginSessions({ context, database, shard }, locator)
   try {
-    return await decidePreview(loaded, preview, attempt)
+    const plugins = sessions.begin()
+    const autofill = new Autofill(context, locator, plugins)
+    const filled = await autofill.preview(preview, loaded)
+    const externalRater = externalRaters(context, shard)
+    const attempt = { now, supply, digits: async () => supply, plugins, externalRater }
+    return await autofill.explaining(decidePreview(loaded, filled, attempt))
   } finally {
-    plugins.keepLogs()
+    sessions.keepLogs()
   }
 }
