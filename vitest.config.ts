@@ -1,25 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
-import type { Plugin } from 'vite'
 import { defineConfig } from 'vitest/config'
+import { buildServiceBundle, SERVICE_BUNDLE } from './test/support/service-bundle.ts'
 
-/**
- * What the service loads when it is first needed, loaded beforehand: in the tests' runtime a module cannot be
- * loaded from inside a Durable Object.
- */
-const loadedBeforehand: Plugin = {
-  name: 'loaded-beforehand',
-  enforce: 'pre',
-  transform(code, id) {
-    if (!/\/(?:src|durable)\/.*\.ts$/.test(id)) return undefined
-    const imports: string[] = []
-    const text = code.replace(/(?<!typeof )\bimport\(('[^']+')\)/g, (_, path: string) => {
-      imports.push(`import * as loaded${imports.length} from ${path};`)
-      return `Promise.resolve(loaded${imports.length - 1})`
-    })
-    return imports.join(' ') + text
-  },
-}
+await buildServiceBundle()
 
 // Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against
 // the real runtime with its own D1, R2, Durable Objects and queues for each file. `process`: the service as
@@ -46,8 +30,8 @@ export default defineConfig({
       {
         extends: true,
         plugins: [
-          loadedBeforehand,
           cloudflareTest({
+            main: SERVICE_BUNDLE,
             wrangler: { configPath: './wrangler.generated.toml' },
             miniflare: {
               // In place of .dev.vars, so that tests run the same on every machine.

@@ -1,4 +1,4 @@
-// `npm run bench [-- --full] [-- --start-up] [-- --json FILE]`: how the service compares with the least that the platform allows.
+// `npm run bench [-- --full] [-- --start-up] [-- --plugin] [-- --json FILE]`: how the service compares with the least that the platform allows.
 // Starts all it needs on free ports and in a folder of its own, and removes both. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,8 +9,9 @@ import { CONFIG_FILE, writeConfig } from '../scripts/write-config.ts'
 import type { Operation } from './operations.ts'
 import { type Options, readOptions, type Sizes } from './options.ts'
 import { describePlan, type Plan } from './plan.ts'
+import { measurePluginCall, type PluginCallCost } from './plugin-call.ts'
 import { recordPlans } from './record.ts'
-import { bundleLine, operationsTable, startUpLine } from './report.ts'
+import { bundleLine, operationsTable, pluginCallLine, startUpLine } from './report.ts'
 import { waitedFor } from './round-trips.ts'
 import { type Measured, measureAll } from './rounds.ts'
 import { floorSide, serviceSide } from './sides.ts'
@@ -28,17 +29,21 @@ function commit(): string | undefined {
   }
 }
 
-async function bench({ sizes, onlyStartUp, jsonFile }: Options, folder: string): Promise<void> {
+async function bench(options: Options, folder: string): Promise<void> {
+  const { sizes, onlyStartUp, onlyPlugin, jsonFile } = options
   writeConfig()
   await buildBundles()
+  const plugin = onlyStartUp ? undefined : await pluginCall(sizes, folder)
+  if (plugin && onlyPlugin) return console.log(pluginCallLine(plugin))
   const load = onlyStartUp ? undefined : await underLoad(sizes, folder)
   say('start-up and bundle')
   const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)
   if (load) console.log(`\n${operationsTable(load.operations)}\n`)
   console.log(`${startUpLine(startUp)}\n${bundleLine(bundle)}`)
+  if (plugin) console.log(pluginCallLine(plugin))
   if (load) warnOfOtherPlans(load)
   if (jsonFile === undefined) return
-  const figures = { commit: commit(), sizes, ...(load && underLoadByName(load)), startUp, bundle }
+  const figures = { commit: commit(), sizes, ...(load && underLoadByName(load)), startUp, bundle, plugin }
   writeFileSync(jsonFile, `${JSON.stringify(figures, undefined, 2)}\n`)
 }
 
@@ -72,6 +77,12 @@ async function underLoad(sizes: Sizes, folder: string): Promise<UnderLoad> {
   theirs.connection.close()
   await stopWorkers()
   return { operations, plans }
+}
+
+/** A worker of its own, started and ended. */
+async function pluginCall(sizes: Sizes, folder: string): Promise<PluginCallCost> {
+  say('a call of a plugin')
+  return await measurePluginCall(join(folder, 'plugin'), sizes.pluginRounds)
 }
 
 function warnOfOtherPlans({ operations, plans }: UnderLoad): void {

@@ -10,10 +10,12 @@ export type Sizes = {
   longestRunMs: number
   /** Processes that evaluate each bundle. */
   evaluations: number
+  /** Rounds of calls of a plugin that count. */
+  pluginRounds: number
 }
 
-const SMALL: Sizes = { rounds: 5, requestsARun: 500, longestRunMs: 700, evaluations: 15 }
-const FULL: Sizes = { rounds: 9, requestsARun: 4_000, longestRunMs: 2_500, evaluations: 31 }
+const SMALL: Sizes = { rounds: 5, requestsARun: 500, longestRunMs: 700, evaluations: 15, pluginRounds: 5 }
+const FULL: Sizes = { rounds: 9, requestsARun: 4_000, longestRunMs: 2_500, evaluations: 31, pluginRounds: 15 }
 
 /** Requests under way at any time. */
 export const CONCURRENCY = 8
@@ -22,17 +24,20 @@ export type Options = {
   sizes: Sizes
   /** Only the start-up and the bundle, without any load. */
   onlyStartUp: boolean
+  /** Only the call of a plugin. */
+  onlyPlugin: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--start-up] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--start-up | --plugin] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...words],
     options: {
       full: { type: 'boolean', default: false },
       'start-up': { type: 'boolean', default: false },
+      plugin: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   })
@@ -40,6 +45,7 @@ export function readOptions(words: readonly string[]): Options {
   return {
     sizes: values.full ? FULL : SMALL,
     onlyStartUp: values['start-up'],
+    onlyPlugin: values.plugin,
     jsonFile: values.json,
   }
 }

@@ -1,4 +1,5 @@
 // The figures for people.
+import { PLUGIN_CALL_GOAL, type PluginCallCost } from './plugin-call.ts'
 import type { Measured } from './rounds.ts'
 import { BUNDLE_GOAL_BYTES, type BundleSize, START_UP_GOAL, type StartUp } from './start-up.ts'
 
@@ -51,3 +52,10 @@ const kibibytes = (bytes: number): string => (bytes / 1024).toFixed(0)
 
 export const bundleLine = ({ bytes, gzippedBytes, apart }: BundleSize): string =>
   `bundle: ${kibibytes(gzippedBytes)} KiB gzipped, ${kibibytes(bytes)} KiB plain (goal < ${kibibytes(BUNDLE_GOAL_BYTES)} KiB gzipped); loaded when needed: ${kibibytes(apart.gzippedBytes)} KiB gzipped`
+
+export function pluginCallLine(cost: PluginCallCost): string {
+  const { characters, throughRunnerMs, aloneMs, readingMs, ratio, ratioToReading } = cost
+  const alone = `alone ${aloneMs.toFixed(0)} ms: ratio ${ratio.toFixed(2)} (goal <= ${PLUGIN_CALL_GOAL})`
+  const reading = `with reading its input and writing its answer ${readingMs.toFixed(0)} ms: ratio ${ratioToReading.toFixed(2)}`
+  return `rating 5,000 perils in one call of a plugin: ${throughRunnerMs.toFixed(0)} ms for ${kibibytes(characters)} KiB; ${alone}; ${reading}`
+}

@@ -44,6 +44,11 @@ const BUNDLES: readonly Bundle[] = [
     },
   },
   {
+    file: 'src/bundles/merger.bundle.mjs',
+    entry: 'src/documents/pdf/merge.ts',
+    options: { conditions: ['import'] },
+  },
+  {
     file: 'src/bundles/sandbox.bundle.mjs',
     entry: 'src/plugins/sandboxed.ts',
     options: { conditions: ['workerd', 'import'] },

@@ -60,7 +60,7 @@ export async function deployExample(administration: ApiClient, dataFolder: strin
   return deployed
 }
 
-function zipOf(folder: string): Uint8Array<ArrayBuffer> {
+export function zipOf(folder: string): Uint8Array<ArrayBuffer> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
   const entries = files.map(({ parentPath, name }): [string, Uint8Array] => {
     const path = join(parentPath, name)

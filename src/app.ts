@@ -1,7 +1,10 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
+import { auditRoutes } from './audit/routes.ts'
+import { autofillRoutes } from './autofill/routes.ts'
 import { auxDataRoutes } from './auxdata/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
+import { calculationRoutes } from './calculations/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
@@ -55,7 +58,10 @@ export const ROUTES: readonly Route[] = [
   ...reinstatementRoutes,
   ...lapseRoutes,
   ...billingRoutes,
+  ...calculationRoutes,
+  ...autofillRoutes,
   ...auxDataRoutes,
+  ...auditRoutes,
   ...pluginRoutes,
   ...integrationRoutes,
   ...tenantRoutes,

@@ -41,6 +41,19 @@ CREATE TABLE `account` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `account_username` ON `account` (`username`);--> statement-breakpoint
+CREATE TABLE `audit` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`action` text NOT NULL,
+	`subject` text NOT NULL,
+	`details` text NOT NULL,
+	`account_locator` text NOT NULL,
+	`username` text NOT NULL,
+	`request_id` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_created` ON `audit` (`created_at`,`locator`);--> statement-breakpoint
+CREATE INDEX `audit_subject` ON `audit` (`subject`,`created_at`,`locator`);--> statement-breakpoint
 CREATE TABLE `aux_data` (
 	`locator` text NOT NULL,
 	`key` text NOT NULL,
@@ -63,7 +76,10 @@ CREATE TABLE `installment` (
 	`carries_below` integer,
 	`absorbed_by` text NOT NULL,
 	`takes_over` text,
-	`leaves_out` text
+	`leaves_out` text,
+	`items` text,
+	`fees` text,
+	`write_off` integer
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint
@@ -79,7 +95,8 @@ CREATE TABLE `invoice` (
 	`due_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	`statuses` text NOT NULL
+	`statuses` text NOT NULL,
+	`grace_end_at` integer
 );
 --> statement-breakpoint
 CREATE INDEX `invoice_policy` ON `invoice` (`policy_locator`);--> statement-breakpoint
@@ -138,6 +155,8 @@ CREATE TABLE `document` (
 	`template_name` text,
 	`page_layout` text,
 	`made_at` text,
+	`sources` text,
+	`deletes_sources` integer,
 	`document_type` text,
 	`state` text NOT NULL,
 	`failure` text,
@@ -409,7 +428,8 @@ CREATE TABLE `peril_run` (
 	`cuts` text NOT NULL,
 	`month_premium` text,
 	`premium` integer,
-	`price` text
+	`price` text,
+	`splits` text
 );
 --> statement-breakpoint
 CREATE INDEX `peril_run_policy` ON `peril_run` (`policy_locator`,`peril_locator`);--> statement-breakpoint
@@ -425,6 +445,7 @@ CREATE TABLE `peril` (
 );
 --> statement-breakpoint
 CREATE INDEX `peril_policy` ON `peril` (`policy_locator`,`exposure_locator`);--> statement-breakpoint
+CREATE INDEX `peril_display_id` ON `peril` (`display_id`);--> statement-breakpoint
 CREATE TABLE `policy` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policyholder_locator` text NOT NULL,

@@ -47,6 +47,7 @@ export const PERMISSION_GROUPS = {
   integrations: { area: 'administration', actions: ['read', 'write'] },
   migration: { area: 'administration', actions: ['read', 'list', 'write'] },
   plugins: { area: 'administration', actions: ['read'] },
+  audit: { area: 'administration', actions: ['list'] },
   tenants: { area: 'administration', actions: ['clock'] },
 } as const satisfies Record<string, { area: Area; actions: readonly string[] }>
 

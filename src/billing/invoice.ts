@@ -58,6 +58,8 @@ export type Invoice = Span & {
   readonly updatedAt: Instant
   /** In order of time, from `unfulfilled`; the last one holds. */
   readonly statuses: readonly InvoiceStatusEntry[]
+  /** When the grace period that it begins ends, set by a plugin when a payment of it was reversed last. */
+  readonly graceEndAt?: Instant
 }
 
 /** What a new invoice is called and belongs to. */

@@ -5,6 +5,9 @@
 /** HTML to PDF: src/documents/pdf/render.ts. */
 export const loadRenderer = () => import('./renderer.bundle.mjs')
 
+/** PDFs to one PDF: src/documents/pdf/merge.ts. */
+export const loadMerger = () => import('./merger.bundle.mjs')
+
 /** The engine of patterns: src/platform/fields/pattern-engine.ts. */
 export const loadPatterns = () => import('./patterns.bundle.mjs')
 

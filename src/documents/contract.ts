@@ -103,6 +103,8 @@ export const RenderDocumentRequest = z
     cancellationLocator: OptionalLocator,
     reinstatementLocator: OptionalLocator,
     invoiceLocator: OptionalLocator,
+    gracePeriodLocator: OptionalLocator,
+    lapseLocator: OptionalLocator,
   })
   .refine(({ template, templateName }) => (template === undefined) !== (templateName === undefined), {
     message: 'Say either templateName or template.',

@@ -38,11 +38,15 @@ export type PolicyDocument = {
   readonly displayName: string
   readonly fileName: string
   readonly type: DocumentType
-  /** File name of its template; absent when it was uploaded. */
+  /** File name of its template; absent when it was uploaded, or is made of other documents. */
   readonly templateName?: string
   readonly pageLayout?: DocumentDefinition['pageLayout']
   /** The step that it was made at, for what is taken back when the step is. */
   readonly madeAt?: DocumentDefinition['generatingEvent']
+  /** Documents that it is made of: a plugin had them consolidated (consolidation.ts). */
+  readonly sources?: readonly Uuid[]
+  /** Whether it takes their place once it is made. */
+  readonly deletesSources?: boolean
   /** What an uploaded one was called a kind of. */
   readonly documentType?: string
   readonly state: DocumentState
@@ -55,7 +59,8 @@ export type PolicyDocument = {
 /** A document without what it belongs to. */
 export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'>
 
-export const isUploaded = ({ templateName }: PolicyDocument): boolean => templateName === undefined
+export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>
+  templateName === undefined && sources === undefined
 
 /** Below the tenant's own place in R2. */
 export const documentPath = (locator: Uuid): string[] => ['documents', locator]

@@ -5,12 +5,13 @@ import type { Instant } from '../platform/time.ts'
 import { type PolicyAggregate, withoutRecords, withRecords } from '../policies/aggregate.ts'
 import { policyEvent } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
+import { withoutReplaced } from './consolidation.ts'
 import type { DocumentType } from './contract.ts'
 import type { DocumentFailure, PolicyDocument } from './document.ts'
 
 export type Made = { locator: Uuid } & (
   | { outcome: 'ready'; type: DocumentType; fileName: string }
-  /** The template said that there is to be no document. */
+  /** The template said that there is to be no document, or there is nothing that it could be made of. */
   | { outcome: 'none' }
   | { outcome: DocumentFailure; failure: string }
 )
@@ -31,8 +32,9 @@ export function planMade(before: PolicyAggregate, made: readonly Made[], now: In
         ? { ...document, type: one.type, fileName: one.fileName, state: 'ready', updatedAt: now }
         : { ...document, state: one.outcome, failure: one.failure, updatedAt: now }
     })
+  const documents = withRecords(withoutRecords(before.documents, unwanted), changed)
   return {
-    aggregate: { ...before, documents: withRecords(withoutRecords(before.documents, unwanted), changed) },
+    aggregate: { ...before, documents: withoutReplaced(documents) },
     events: changed.map(document => documentEvent(before, document)),
   }
 }

@@ -85,6 +85,8 @@ function subjectOf(request: RenderDocumentRequest, { aggregate }: Loaded): Subje
     cancellationLocator,
     reinstatementLocator,
     invoiceLocator,
+    gracePeriodLocator,
+    lapseLocator,
     quoteLocator,
   } = request
   const found = <R extends { modificationLocator?: Uuid; policyModificationLocator?: Uuid }>(
@@ -120,6 +122,14 @@ function subjectOf(request: RenderDocumentRequest, { aggregate }: Loaded): Subje
   }
   if (invoiceLocator !== undefined)
     return found('invoice', invoiceLocator, aggregate.invoices.get(invoiceLocator as Uuid))
+  if (gracePeriodLocator !== undefined)
+    return found(
+      'gracePeriod',
+      gracePeriodLocator,
+      aggregate.gracePeriods.get(gracePeriodLocator as Uuid) && {},
+    )
+  if (lapseLocator !== undefined)
+    return found('lapse', lapseLocator, aggregate.lapses.get(lapseLocator as Uuid))
   if (quoteLocator !== undefined)
     return found('quote', quoteLocator, aggregate.quotes.get(Number(quoteLocator) as never) && {})
   return { subject: 'policy', subjectLocator: String(aggregate.policy.locator) }

@@ -60,6 +60,9 @@ export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentRes
   }).map(documentResponse)
 }
 
-/** Documents that wait to be made. */
-export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] =>
-  those(documents, one => one.state === 'draft')
+/** Documents that wait to be made; those that are made of others come after them. */
+export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] => {
+  const drafts = those(documents, one => one.state === 'draft')
+  const isConsolidated = ({ sources }: PolicyDocument): boolean => sources !== undefined
+  return [...drafts.filter(one => !isConsolidated(one)), ...drafts.filter(isConsolidated)]
+}

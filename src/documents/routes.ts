@@ -48,7 +48,7 @@ export const documentRoutes: readonly Route[] = [
     path: '/document/renderPolicyDocument',
     summary: 'Render a template over a policy, for authors of templates',
     description:
-      'The template by its name in the configuration, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement or invoice that is named. Nothing is stored. A template that fails answers 422 with its line.',
+      'The template by its name in the configuration, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named. Nothing is stored. A template that fails answers 422 with its line.',
     tags,
     permission: 'policies.read',
     body: { schema: RenderDocumentRequest, required: true, largestBytes: 6 * 1024 * 1024 },

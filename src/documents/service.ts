@@ -3,13 +3,14 @@ import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { FilePart } from '../platform/http/route.ts'
-import { derivedUuid, newUuid, readUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
+import { newUuid, readUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
 import { fileKey, shardDatabase, shardOfPolicy } from '../platform/tenancy.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import { loadPolicy } from '../policies/store/loading.ts'
 import { staticFiles } from './archive-files.ts'
 import type { AddDocumentForm, AddDocumentQuery, DocumentType, RenderDocumentRequest } from './contract.ts'
 import { documentPath, type PolicyDocument, type UnplacedDocument } from './document.ts'
+import { deleteFileUnlessNamed } from './gone-files.ts'
 import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
 const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
@@ -47,8 +48,10 @@ export async function removeDocument(
 }
 
 /**
- * Stores the file, then has `add` put the document where it belongs; refused, the file goes again. A repeat with the
- * same key stores the same file again; another file with that key, which is refused, does not take its place.
+ * Stores the file, then has `add` put the document where it belongs. A file that is not recorded goes again: of a
+ * refusal, and of a repeat with the same key, which is answered with the document that was stored at first. Each try
+ * has a locator of its own, so that no file is ever in another's place. Where it is not known whether the document was
+ * recorded, the file is looked at again later.
  */
 export async function withStoredFile(
   context: RequestContext,
@@ -57,14 +60,12 @@ export async function withStoredFile(
   add: (document: UnplacedDocument) => Promise<JsonAnswer>,
 ): Promise<JsonAnswer> {
   const { file, type, ...words } = readUpload(upload)
-  const locator = context.idempotency
-    ? derivedUuid(shard, context.idempotency.key, context.idempotency.bodyHash)
-    : newUuid(shard)
+  const locator = newUuid(shard)
   const key = fileKey(context.tenant, ...documentPath(locator))
   context.calls.r2 += 1
   await context.env.FILES.put(key, file.bytes, { httpMetadata: { contentType: MEDIA_TYPES[type] } })
   try {
-    return await add({
+    const answer = await add({
       locator,
       ...words,
       fileName: uploadedName(file.fileName, type),
@@ -73,13 +74,24 @@ export async function withStoredFile(
       createdAt: context.now,
       updatedAt: context.now,
     })
+    // The answer shows the documents, and so this one if it was recorded.
+    if (!answer.text.includes(locator)) context.later(context.env.FILES.delete(key))
+    return answer
   } catch (problem) {
-    if (problem instanceof Refusal && !context.idempotency) context.later(context.env.FILES.delete(key))
+    if (problem instanceof Refusal && problem.status < SERVICE_FAULT)
+      context.later(context.env.FILES.delete(key))
+    else deleteFileUnlessNamed(context, locator)
     throw problem
   }
 }
 
-/** Has `remove` take the document off what it was uploaded to, which `title` names, and takes its file away. */
+/** Statuses from here on leave open whether anything was recorded. */
+const SERVICE_FAULT = 500
+
+/**
+ * Has `remove` take the document off what it was uploaded to, which `title` names, and takes its file away at once: who
+ * removes a document does not want it read any more. A crash in between leaves that to the timer (gone-files.ts).
+ */
 export async function withoutStoredFile(
   context: RequestContext,
   title: string,

@@ -17,6 +17,8 @@ export const documents = sqliteTable(
     templateName: text(),
     pageLayout: text({ mode: 'json' }).$type<PolicyDocument['pageLayout']>(),
     madeAt: text().$type<PolicyDocument['madeAt']>(),
+    sources: text({ mode: 'json' }).$type<PolicyDocument['sources']>(),
+    deletesSources: integer({ mode: 'boolean' }),
     documentType: text(),
     state: text().$type<DocumentState>().notNull(),
     failure: text(),

@@ -2,6 +2,7 @@
 // owner of its kind when it is due, and so does whoever moves the tenant's clock (tenants/clock.ts).
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import { INVOICE_TIMER } from '../billing/bill.ts'
+import { deleteGoneFile, GONE_FILE_TIMER } from '../documents/gone-files.ts'
 import { GRACE_END_TIMER, PAST_DUE_TIMER, REINSTATEMENT_PERIOD_TIMER } from '../lapses/timers.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Database } from '../platform/database.ts'
@@ -44,6 +45,7 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [REINSTATEMENT_PERIOD_TIMER]: reinstatementPeriodOver,
   [POLICY_END]: termEndDue,
   [POLICY_END_REMINDER]: termEndDue,
+  [GONE_FILE_TIMER]: deleteGoneFile,
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 

@@ -62,7 +62,13 @@ const connection = {
   securitySpec: optionalRecord(SecuritySpecRequest),
 }
 
-const StorableName = Name.refine(isStorable, rule('must be text without NUL'))
+/** The plugin in autofill sequences, and the path of these. */
+const RESERVED: ReadonlySet<string> = new Set(['internal', 'autofill'])
+
+const StorableName = Name.refine(isStorable, rule('must be text without NUL')).refine(
+  name => !RESERVED.has(name),
+  rule(`must be a name other than ${[...RESERVED].join(' and ')}, which stand for something else`),
+)
 
 export const ExternalServiceIntegrationAddRequest = z
   .object({

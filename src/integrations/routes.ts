@@ -36,7 +36,7 @@ export const integrationRoutes: readonly Route[] = [
     path: '/integrations',
     summary: 'Register an external service',
     description:
-      'A product with `"externalRater": "<name>"` in policy.json is rated by the integration of that name, before any plugin or template. The name is unique (409). The address is https and of the public internet. With a secret calls are signed: `socotra-signature` is the hexadecimal HMAC-SHA256 of the body, and the headers of Standard Webhooks come with it.',
+      'A product with `"externalRater": "<name>"` in policy.json is rated by the integration of that name, before any plugin or template. The name is unique (409). One of type data_autofill fills requests in: see PUT /integrations/autofill. The address is https and of the public internet. With a secret calls are signed: `socotra-signature` is the hexadecimal HMAC-SHA256 of the body, and the headers of Standard Webhooks come with it.',
     tags,
     permission: writing,
     body: { schema: ExternalServiceIntegrationAddRequest, required: true },
@@ -60,7 +60,8 @@ export const integrationRoutes: readonly Route[] = [
     method: 'delete',
     path: '/integrations/{integrationName}',
     summary: 'Remove an external service',
-    description: 'Refused (409) while the newest configuration names it, or one that policies are of.',
+    description:
+      'Refused (409) while the newest configuration names it, or one that policies are of, or an operation that it fills in.',
     tags,
     permission: writing,
     answer: all,

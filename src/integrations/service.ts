@@ -1,5 +1,7 @@
 // Registering, changing and removing external services (resources brief 6.1). Every call answers the whole list.
+
 import { sql } from 'drizzle-orm'
+import { assertFillsNothing } from '../autofill/service.ts'
 import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database, Query } from '../platform/database.ts'
@@ -65,12 +67,13 @@ export async function replaceIntegration(
   })
 }
 
-/** Refuses (409) while the newest configuration names it, or one that policies are of. */
+/** Refuses (409) while the newest configuration names it, or one that policies are of, or an operation that it fills in. */
 export async function removeIntegration(name: string, context: RequestContext): Promise<JsonText> {
   return await changed(context, name, async present => {
     const integration = neededIntegration(present, name)
     const use = integration.type === 'external_rater' ? await useOf(context, name) : undefined
     if (use !== undefined) throw inUse(name, use)
+    if (integration.type === 'data_autofill') await assertFillsNothing(context, name)
     return undefined
   })
 }

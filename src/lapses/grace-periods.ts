@@ -6,12 +6,18 @@
 // has no time of its own. An invoice whose payment is reversed is due again by the end of that day (brief 4.4), and
 // begins a new grace period then: a settled one is never opened again.
 
+import type { Invoice } from '../billing/invoice.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
-import { LAPSE, planCancellationCreation, planCancellationIssue } from '../cancellations/plans.ts'
+import {
+  type CancellingContext,
+  LAPSE,
+  planCancellationCreation,
+  planCancellationIssue,
+} from '../cancellations/plans.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { add, type Instant, later } from '../platform/time.ts'
-import { type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
+import { type Policy, type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { policyState } from '../policies/transitions.ts'
 import { gracePeriodEvent } from './events.ts'
@@ -24,16 +30,22 @@ import { assertGracePeriodAllows } from './transitions.ts'
 /** Digits that the end of a grace period takes: a cancellation, its modification and its invoice. */
 export const DIGITS_FOR_LAPSE = 3
 
+/** The terms that a grace period begins with, where they are others than its product's. */
+export type GraceStartTerms = { readonly endAt?: Instant; readonly cancelEffectiveAt?: Instant }
+
+/** An invoice that begins a grace period, from when on, and when that ends by its product. */
+export type GraceStart = { readonly invoice: Invoice; readonly startAt: Instant; readonly endAt: Instant }
+
 /**
- * The grace period that the invoice begins: from its due time, the product's days long by the calendar of the tenant's
- * zone. Undefined when none begins: it is paid, or no more past due; the policy is withdrawn, or has ended by then; or
- * another grace period is open.
+ * The grace period that the invoice is to begin: from its due time, the product's days long by the calendar of the
+ * tenant's zone; where a plugin set another end when a payment of it was reversed, until then. Undefined when none
+ * begins: it is paid, or no more past due; the policy is withdrawn, or has ended by then; or another grace period is open.
  */
-export function planGraceStart(
+export function graceStart(
   before: PolicyAggregate,
   invoiceLocator: Uuid,
-  { product, now, supply }: EffectContext,
-): Planned | undefined {
+  { product, now }: Pick<EffectContext, 'product' | 'now'>,
+): GraceStart | undefined {
   const { gracePeriodDays } = product.lapse
   const invoice = before.invoices.get(invoiceLocator)
   const startAt = invoice && pastDueFrom(before, invoice)
@@ -44,12 +56,33 @@ export function planGraceStart(
     one => one.invoiceLocator === invoiceLocator && one.startAt === startAt,
   )
   if (began) return undefined
+  const endAt = isGraceEndSet(invoice, startAt)
+    ? invoice.graceEndAt
+    : add(startAt, gracePeriodDays, 'day', before.policy.timeZone)
+  return { invoice, startAt, endAt }
+}
+
+/** Whether the end that was set still stands: cover that was prolonged since has made the invoice past due anew. */
+export const isGraceEndSet = (
+  invoice: Invoice,
+  startAt: Instant,
+): invoice is Invoice & { graceEndAt: Instant } =>
+  invoice.graceEndAt !== undefined && invoice.graceEndAt >= startAt
+
+/** The grace period that the invoice begins, by its product or on other terms. */
+export function planGraceStart(
+  before: PolicyAggregate,
+  { invoice, startAt, endAt }: GraceStart,
+  { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
+  terms: GraceStartTerms = {},
+): Planned {
   const grace: GracePeriod = {
     locator: supply.uuid(),
-    invoiceLocator,
+    invoiceLocator: invoice.locator,
     state: 'open',
     startAt,
-    endAt: add(startAt, gracePeriodDays, 'day', before.policy.timeZone),
+    endAt: terms.endAt ?? endAt,
+    cancelEffectiveAt: terms.cancelEffectiveAt,
     createdAt: now,
     updatedAt: now,
   }
@@ -61,6 +94,20 @@ export function planGraceStart(
   }
 }
 
+/** The open grace period with another end; one that is past is found by its timer. Undefined where that changes nothing. */
+export function planGraceEndMove(before: PolicyAggregate, endAt: Instant, now: Instant): Planned | undefined {
+  const grace = openGracePeriod(before)
+  if (!grace || grace.endAt === endAt) return undefined
+  assertGracePeriodAllows(grace, 'update')
+  const moved: GracePeriod = { ...grace, endAt, updatedAt: now }
+  const aggregate = withGracePeriod(before, moved)
+  return {
+    aggregate,
+    events: [gracePeriodEvent(aggregate, 'policy.gracePeriod.update', moved)],
+    timers: [graceEndTimer(aggregate, moved)],
+  }
+}
+
 export type GracePeriodTerms = {
   endAt?: Instant
   cancelEffectiveAt?: Instant
@@ -68,12 +115,12 @@ export type GracePeriodTerms = {
 }
 
 /** The grace period changed; moved to an end that is past, the policy lapses at once. Takes as many digits as that. */
-export function planGraceUpdate(
+export async function planGraceUpdate(
   before: PolicyAggregate,
   grace: GracePeriod,
   terms: GracePeriodTerms,
-  context: EffectContext,
-): Planned {
+  context: CancellingContext,
+): Promise<Planned> {
   assertGracePeriodAllows(grace, 'update')
   assertTerms(before, grace, terms)
   const { endAt, cancelEffectiveAt, resetCancelEffective } = terms
@@ -89,7 +136,7 @@ export function planGraceUpdate(
     events: [gracePeriodEvent(aggregate, 'policy.gracePeriod.update', changed)],
     timers: changed.endAt > context.now ? [graceEndTimer(aggregate, changed)] : [],
   }
-  return chain(updated, planGraceEnd(aggregate, changed, context))
+  return chain(updated, await planGraceEnd(aggregate, changed, context))
 }
 
 function assertTerms(
@@ -112,14 +159,17 @@ function assertTerms(
       'invalidRequest',
       `endTimestamp ${endAt} lies before the grace period's start ${grace.startAt}.`,
     )
-  if (
-    cancelEffectiveAt !== undefined &&
-    (cancelEffectiveAt < policy.originalStart || cancelEffectiveAt >= policy.effectiveEnd)
-  )
-    throw new Refusal(
-      'invalidRequest',
-      `cancelEffectiveTimestamp ${cancelEffectiveAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
-    )
+  const problem = cancelEffectiveProblem(policy, cancelEffectiveAt)
+  if (problem !== undefined) throw new Refusal('invalidRequest', `${problem}.`)
+}
+
+/** Why the policy could not be taken off risk then; undefined where it could, or where no time is given. */
+export function cancelEffectiveProblem(
+  { originalStart, effectiveEnd }: Policy,
+  at: Instant | undefined,
+): string | undefined {
+  if (at === undefined || (at >= originalStart && at < effectiveEnd)) return undefined
+  return `cancelEffectiveTimestamp ${at} must lie from the contract's start ${originalStart} up to, but not including, its effective end ${effectiveEnd}`
 }
 
 /**
@@ -127,11 +177,11 @@ function assertTerms(
  * lapses the legacy way; from the end, or when the grace period says; never before the policy starts. A policy that
  * had expired or been cancelled by then is left as it is. Undefined when the end has not come or it is over already.
  */
-export function planGraceEnd(
+export async function planGraceEnd(
   before: PolicyAggregate,
   grace: GracePeriod,
-  context: EffectContext,
-): Planned | undefined {
+  context: CancellingContext,
+): Promise<Planned | undefined> {
   const { product, now } = context
   if (grace.state !== 'open' || grace.endAt > now) return undefined
   const { policy } = before
@@ -150,7 +200,7 @@ export function planGraceEnd(
     category: type?.cancellationCategories[0],
   }
   const { cancellation, ...created } = planCancellationCreation(before, terms, context)
-  const issued = chain(created, planCancellationIssue(created.aggregate, cancellation, context))
+  const issued = chain(created, await planCancellationIssue(created.aggregate, cancellation, context))
   return {
     ...issued,
     aggregate: withGracePeriod(issued.aggregate, { ...lapsed, cancellationLocator: cancellation.locator }),

@@ -47,6 +47,12 @@ export function pastDueTimers(
   })
 }
 
+/** Looks at the invoice again: the plugin that says how its grace period is to be has failed, so often now. */
+export function pastDueAgain(policy: PolicyLocator, invoice: Uuid, dueAt: Instant, tries: number): NewTimer {
+  const again = timer(policy, PAST_DUE_TIMER, 'invoiceLocator', invoice, dueAt)
+  return { ...again, payload: { ...again.payload, tries: String(tries) } }
+}
+
 export const graceEndTimer = ({ policy }: PolicyAggregate, { locator, endAt }: GracePeriod): NewTimer =>
   timer(policy.locator, GRACE_END_TIMER, 'gracePeriodLocator', locator, endAt)
 

@@ -84,6 +84,11 @@ export const ERROR_KINDS = {
     api: 3032,
     about: 'A service that fills in data did not answer, or answered nonsense; nothing was stored.',
   },
+  integrationRefused: {
+    status: 409,
+    api: 3033,
+    about: 'A service that fills in data refused; its message says why.',
+  },
   policyholderValidation: {
     status: 400,
     api: 3006,

@@ -17,6 +17,12 @@ export const PLUGIN_FUNCTIONS = [
 export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
   'getPerilRates',
   'getUnderwritingResult',
+  'getProrationResult',
+  'getPreGraceResult',
+  'getPostPaymentReversal',
+  'getPostIssuanceResult',
+  'createInstallments',
+  'getDataAutofill',
   'executeLambda',
 ])
 

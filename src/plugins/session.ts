@@ -31,6 +31,9 @@ export type LoggedCall = {
   readonly lines: readonly LogLine[]
 }
 
+/** What a call wrote, and the function that did. */
+export type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
+
 /** The tenant, and the time that plugins are told. */
 export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
 
@@ -38,19 +41,29 @@ export class PluginSession {
   readonly #open: () => Promise<Sandbox>
   readonly #context: SessionContext
   readonly #fetching: Fetching
+  readonly #problemOf: (write: AuxWrite) => string | undefined
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
-  readonly #writes: AuxWrite[] = []
+  readonly #writes: PluginWrite[] = []
   readonly #events: CustomEvent[] = []
   readonly #logs: LoggedCall[] = []
+  /** How many writes, events and logs there were before the last call. */
+  #before = { writes: 0, events: 0, logs: 0 }
 
-  constructor(open: () => Promise<Sandbox>, context: SessionContext, fetching: Fetching) {
+  /** `problemOf`: why something cannot be written with the transaction. */
+  constructor(
+    open: () => Promise<Sandbox>,
+    context: SessionContext,
+    fetching: Fetching,
+    problemOf: (write: AuxWrite) => string | undefined = () => undefined,
+  ) {
     this.#open = open
     this.#context = context
     this.#fetching = fetching
+    this.#problemOf = problemOf
   }
 
   /** Auxiliary data that calls wrote, in order; it counts with the transaction. */
-  get writes(): readonly AuxWrite[] {
+  get writes(): readonly PluginWrite[] {
     return this.#writes
   }
 
@@ -65,27 +78,38 @@ export class PluginSession {
 
   /** What the function of the product answers. Refuses (422) when it fails or passes a limit. */
   async call(subject: PluginSubject, name: PluginFunction, given: readonly unknown[]): Promise<unknown> {
-    const { product, configVersion, policyLocator } = subject
-    const { path } = product.plugins[name]!
+    const { path } = subject.product.plugins[name]!
+    this.#before = { writes: this.#writes.length, events: this.#events.length, logs: this.#logs.length }
     const outcome = keepable(await this.#settled(subject, name, path, given))
     const { logs, failure, writes, events, value } = outcome
     this.#events.push(...events)
     const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
     if (logs.length > 0 || told !== undefined)
-      this.#logs.push({
-        plugin: name,
-        path,
-        productName: product.name,
-        configVersion,
-        policyLocator,
-        failure: told,
-        lines: logs,
-      })
+      this.#logs.push({ ...logOf(subject, name), failure: told, lines: logs })
     if (failure)
       throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
-    this.#writes.push(...writes)
+    const problem = writes.map(this.#problemOf).find(one => one !== undefined)
+    if (problem !== undefined) throw new Refusal('pluginFailed', problem)
+    this.#writes.push(...writes.map(write => ({ ...write, plugin: name })))
     for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
     return value
+  }
+
+  /**
+   * The transaction goes on without what the last call answered, or failed to: what it wrote counts for nothing, its
+   * events say that it failed, and the log says why, and what became of it.
+   */
+  disregard(subject: PluginSubject, name: PluginFunction, why: string): void {
+    const { writes, events, logs } = this.#before
+    const undone = this.#writes.splice(writes).length
+    if (undone > 0) this.#known.aux.splice(-undone)
+    const failed = this.#events
+      .splice(events)
+      .map(event => ({ ...event, data: { ...event.data, operationFailed: 'true' } }))
+    this.#events.push(...failed)
+    const [logged] = this.#logs.splice(logs)
+    const failure = why.slice(0, LONGEST_REASON).toWellFormed()
+    this.#logs.push({ ...(logged ?? logOf(subject, name)), failure })
   }
 
   async #settled(
@@ -137,6 +161,19 @@ export class PluginSession {
     }
   }
 }
+
+const logOf = (
+  { product, configVersion, policyLocator }: PluginSubject,
+  plugin: PluginFunction,
+): LoggedCall => ({
+  plugin,
+  path: product.plugins[plugin]!.path,
+  productName: product.name,
+  configVersion,
+  policyLocator,
+  failure: undefined,
+  lines: [],
+})
 
 /** The outcome with texts that the database can keep; data with one that it cannot is a failure of the call. */
 function keepable(outcome: CallOutcome): CallOutcome {

@@ -1,16 +1,18 @@
 // The plugin calls of one operation, on a policy or on none, over its attempts: what the last one wrote goes into the batch of the
 // transaction; its log is kept, and its custom events are told, even when the operation failed (resources brief 8.3).
+import { auditRows } from '../audit/store.ts'
+import { auditOf } from '../auxdata/audit.ts'
 import { putAuxData, shardOfAuxData } from '../auxdata/store.ts'
 import type { NewEvent } from '../events/outbox.ts'
 import { commit } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { Refusal } from '../platform/errors.ts'
 import { newUuid, type PolicyLocator } from '../platform/locators.ts'
 import { now } from '../platform/time.ts'
 import { fetchingFor } from './fetching.ts'
 import { logRows } from './logs.ts'
 import { openSandbox } from './open.ts'
+import type { AuxWrite } from './runner.ts'
 import { PluginSession } from './session.ts'
 
 /** The shard that the operation writes. */
@@ -29,21 +31,30 @@ export class PluginSessions {
   /** For the calls of an attempt; those of the one before count no more. */
   begin(): PluginSession {
     const { context } = this.#place
-    this.#last = new PluginSession(() => openSandbox(context.env), context, fetchingFor(context))
+    const open = () => openSandbox(context.env)
+    this.#last = new PluginSession(open, context, fetchingFor(context), write => this.#problemOf(write))
     return this.#last
   }
 
-  /** What the last attempt's calls write with the transaction. Refuses (422) data of a record in another shard. */
+  /** Data of a record in another shard is not written with the transaction. */
+  #problemOf({ locator }: AuxWrite): string | undefined {
+    const { context, shard } = this.#place
+    if (shardOfAuxData(context.tenant, locator) === shard) return undefined
+    return `A plugin set auxiliary data of '${locator}', which lies in another database than ${this.#policy === undefined ? 'data of no policy' : `policy ${this.#policy}`}, and so cannot be written with it.`
+  }
+
+  /** What the last attempt's calls write with the transaction. */
   facts(): Query[] {
     const { context, database, shard } = this.#place
     const writes = this.#last?.writes ?? []
-    const elsewhere = writes.find(one => shardOfAuxData(context.tenant, one.locator) !== shard)
-    if (elsewhere)
-      throw new Refusal(
-        'pluginFailed',
-        `A plugin set auxiliary data of '${elsewhere.locator}', which lies in another database than ${this.#policy === undefined ? 'data of no policy' : `policy ${this.#policy}`}, and so cannot be written with it.`,
-      )
-    return putAuxData(database, writes, context.now)
+    return [
+      ...putAuxData(
+        database,
+        writes.map(({ plugin: _, ...write }) => write),
+        context.now,
+      ),
+      ...auditRows(database, context, shard, auditOf(writes)),
+    ]
   }
 
   /** Custom events of the last attempt. */

@@ -4,7 +4,7 @@ import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 import { fileAt, whenMade } from './waiting.ts'
 
 const PDF = '%PDF-1.4\n%%EOF\n'
@@ -54,6 +54,11 @@ describe('addDocument', () => {
     expect(body.modifications).toEqual(before.modifications)
     const { headers, bytes } = await fileAt(body.documents[0]!.url!)
     expect([headers.get('content-type'), new TextDecoder().decode(bytes)]).toEqual(['application/pdf', PDF])
+  })
+
+  it('costs the file and the write, where the policy was read before', async () => {
+    const policy = await draft()
+    expect(roundTrips(await upload(policy, PDF))).toMatchObject({ d1: 1, object: 1, r2: 1 })
   })
 
   it('adds HTML, with its words in the form, whatever its name says', async () => {

@@ -351,8 +351,8 @@ describe('who rates', () => {
   })
 
   it('is no integration of another type', async () => {
-    const own = await motorTenant('external-type', externallyRated('autofill'))
-    await register(own, 'autofill', await openRater(), { type: 'data_autofill' })
+    const own = await motorTenant('external-type', externallyRated('filler'))
+    await register(own, 'filler', await openRater(), { type: 'data_autofill' })
     expect(premiums((await own.createPolicy()).body).liability).toEqual([[120.84, 10.07]])
   })
 })

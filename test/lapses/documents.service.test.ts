@@ -24,7 +24,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 let deployed = 0
 let home: DeployedTenant
 
-beforeAll(() => prepareDatabases({ tenants: 8 }))
+beforeAll(() => prepareDatabases({ tenants: 9 }))
 beforeEach(async () => {
   deployed += 1
   home = await deployExample('home', `papers${deployed}`)
@@ -165,6 +165,46 @@ describe('papers that the service makes', () => {
         `{{ it.reinstatement_timestamp | minus: ${reinstatementTimestamp} }}`,
     })
     expect([status, body]).toEqual([200, `${locator} invoiced ${invoiceLocator} 0 0`])
+  })
+
+  it('can be tried out over a grace period and a lapse, by their own templates or another text', async () => {
+    const { policy } = await reinstating()
+    const [story] = await get<GraceLapseReinstatementResponse[]>(
+      `/policy/${policy.locator}/graceLapseReinstatements`,
+    )
+    const [grace, lapse] = [story!.gracePeriod, story!.lapse!]
+    const render = (request: object) =>
+      callApi<string>('POST', '/document/renderPolicyDocument', {
+        token: home.token,
+        body: { policyLocator: policy.locator, ...request },
+      })
+    const ofGrace = await render({
+      gracePeriodLocator: grace.locator,
+      type: 'html',
+      template:
+        '{{ data.grace_period.locator }} {{ data.grace_period.invoice.locator }} ' +
+        `{{ data.grace_period.end_timestamp | minus: ${grace.endTimestamp} }}`,
+    })
+    expect([ofGrace.status, ofGrace.body]).toEqual([200, `${grace.locator} ${grace.invoiceLocator} 0`])
+    const ofLapse = await render({
+      lapseLocator: lapse.locator,
+      type: 'html',
+      template: `{{ data.lapse.locator }} {{ data.lapse.lapse_timestamp | minus: ${lapse.lapseTimestamp} }}`,
+    })
+    expect([ofLapse.status, ofLapse.body]).toEqual([200, `${lapse.locator} 0`])
+    const pages = [
+      await render({ gracePeriodLocator: grace.locator, templateName: 'gracePeriod' }),
+      await render({ lapseLocator: lapse.locator, templateName: 'lapse' }),
+    ]
+    expect(pages.map(({ status, body }) => [status, body.slice(0, 5)])).toEqual([
+      [200, '%PDF-'],
+      [200, '%PDF-'],
+    ])
+    const refused = [
+      await render({ gracePeriodLocator: lapse.locator, templateName: 'gracePeriod' }),
+      await render({ lapseLocator: grace.locator, templateName: 'lapse' }),
+    ]
+    expect(refused.map(one => one.status)).toEqual([404, 404])
   })
 })
 

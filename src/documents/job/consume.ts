@@ -23,6 +23,7 @@ import { type MakingContext, makeDocument } from '../make.ts'
 import { pdfRenderer } from '../pdf/pdf-renderer.ts'
 import { waiting } from '../projection.ts'
 import type { DocumentHint } from './hint.ts'
+import { mergeSources } from './merge-sources.ts'
 import { claimJob, endIdleJob, postponeJob } from './store.ts'
 
 /** Documents that are made and recorded together; more of a policy wait for the next message. */
@@ -117,7 +118,11 @@ async function madeOf(
   const made: Made[] = []
   for (const draft of drafts) {
     try {
-      const product = await makeDocument(draft, making)
+      const product = draft.sources
+        ? await mergeSources(draft, loaded.aggregate, made, context)
+        : await makeDocument(draft, making)
+      // Its sources are made first: they wait for the next message.
+      if (!product) continue
       if (product.outcome !== 'ready') {
         made.push({ locator: draft.locator, ...product })
         continue

@@ -42,7 +42,11 @@ export const reinstatementDeadline = ofPolicy(({ payload }) => ({
 /** An invoice is past due. */
 export const invoicePastDue = ofPolicy(({ payload }) => ({
   kind: 'lapse',
-  operation: { action: 'pastDue', invoice: payload.invoiceLocator as Uuid },
+  operation: {
+    action: 'pastDue',
+    invoice: payload.invoiceLocator as Uuid,
+    tries: Number(payload.tries ?? 0),
+  },
 }))
 
 /** A grace period is over. */

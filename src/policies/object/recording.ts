@@ -2,11 +2,14 @@
 // terms), under the guards of all that the plan rests on (docs/design.md, section 5).
 import { sql } from 'drizzle-orm'
 import { withCredit } from '../../billing/payments/credit-use.ts'
+import { withGraceEnds } from '../../billing/payments/post-reversal.ts'
 import { creditGuard } from '../../billing/payments/store.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
+import { goneFileTimers } from '../../documents/gone-files.ts'
 import { hintDocuments } from '../../documents/job/hint.ts'
 import { jobChange, jobQueries } from '../../documents/job/store.ts'
 import { withDocuments } from '../../documents/planned.ts'
+import { withPostIssuance } from '../../documents/post-issuance.ts'
 import { pastDueTimers } from '../../lapses/timers.ts'
 import { withMedia } from '../../media/store.ts'
 import {
@@ -16,7 +19,7 @@ import {
   isBySubject,
   type JsonAnswer,
 } from '../../platform/commit.ts'
-import type { RequestContext } from '../../platform/context.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { newUuid, shardOfDigits } from '../../platform/locators.ts'
 import { now } from '../../platform/time.ts'
@@ -52,15 +55,16 @@ export async function record(
   memory: PolicyMemory,
   { before, loaded, planned: plan, attempt, answer: answerOf, subject, plugins }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, plan, attempt)
+  const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
+  const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, graced, attempt)
   const version = (before?.policy.version ?? 0) + 1
   const shard = shardOfDigits(planned.aggregate.policy.locator)
   const seen = await withMedia(context, before, planned.aggregate, loaded)
-  const after = withDocuments(
-    before,
-    { ...seen, policy: { ...seen.policy, version } },
-    { product: loaded.product, now: context.now, uuid: () => newUuid(shard) },
-  )
+  const documentPlan = { product: loaded.product, now: context.now, uuid: () => newUuid(shard) }
+  const drafted = withDocuments(before, { ...seen, policy: { ...seen.policy, version } }, documentPlan)
+  const issued = { ...loaded, aggregate: drafted }
+  const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)
   const recorded = { ...loaded, aggregate: after, credit }
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
@@ -78,7 +82,11 @@ export async function record(
       ...jobQueries(database, before, after, now()),
     ],
     events: [...planned.events, ...plugins.events()],
-    timers: [...(planned.timers ?? []), ...pastDueTimers(before, after, loaded.product)],
+    timers: [
+      ...(planned.timers ?? []),
+      ...pastDueTimers(before, after, loaded.product),
+      ...goneFileTimers(before, after, context.now),
+    ],
     answer,
     subject,
   })

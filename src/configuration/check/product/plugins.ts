@@ -3,6 +3,7 @@ import {
   hasPlugin,
   isPluginFunction,
   PLUGIN_FUNCTIONS,
+  type PluginFunction,
 } from '../../../plugins/functions.ts'
 import type { PluginReference, ProductDefinition } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
@@ -10,11 +11,15 @@ import { lineIndex } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
 import type { PolicyFile } from '../schemas/product.ts'
 
+/** Functions that speak of grace periods. */
+const OF_GRACE: ReadonlySet<string> = new Set<PluginFunction>(['getPreGraceResult', 'getPostPaymentReversal'])
+
 /** The plugins of a product, each with its script below `scripts/`. */
 export function compilePlugins(
   files: PolicyFile['plugins'],
   place: (path: JsonPath) => Place,
   hasScript: (path: string) => boolean,
+  { lapse }: Pick<ProductDefinition, 'lapse'>,
   report: Report,
 ): Record<string, PluginReference> {
   const plugins: Record<string, PluginReference> = {}
@@ -40,6 +45,12 @@ export function compilePlugins(
         where,
         'pluginNotCalled',
         `The service does not call '${name}' yet: what it does itself stays as it is. Switch the plugin off until it does.`,
+      )
+    if (enabled && OF_GRACE.has(name) && lapse.gracePeriodDays === undefined)
+      report.warning(
+        where,
+        'pluginWithoutGrace',
+        `'${name}' is never called: the product has no grace periods. Set lapse.gracePeriodDays, or switch the plugin off.`,
       )
     plugins[name] = { path, enabled }
   }

@@ -97,7 +97,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     ...(underwriting !== undefined && { underwriting }),
     templates,
     staticDocuments,
-    plugins: compilePlugins(value.plugins, place, context.hasScript, report),
+    plugins: compilePlugins(value.plugins, place, context.hasScript, value, report),
     ...(value.externalRater !== undefined && { externalRater: value.externalRater }),
     tables: Object.fromEntries(ownTables),
   }

@@ -448,6 +448,19 @@ describe('what is referred to exists', () => {
     ])
   })
 
+  test('plugins of grace periods in a product that has none', () => {
+    const plugins = {
+      getPreGraceResult: { path: 'main/grace.js', enabled: true },
+      getPostPaymentReversal: { path: 'main/grace.js', enabled: true },
+    }
+    const script = { 'scripts/main/grace.js': '' }
+    expect(found({ ...policyWith({ plugins }), ...script })).toEqual([
+      'WARNING pluginWithoutGrace policy/policy.json:4',
+      'WARNING pluginWithoutGrace policy/policy.json:8',
+    ])
+    expect(found({ ...policyWith({ plugins, lapse: { gracePeriodDays: 0 } }), ...script })).toEqual([])
+  })
+
   test('scripts that do not parse: those that plugins need are errors', () => {
     expect(
       found({
@@ -455,12 +468,12 @@ describe('what is referred to exists', () => {
           plugins: {
             getPerilRates: { path: 'main/rater.js', enabled: true },
             getUnderwritingResult: { path: 'main/off.js', enabled: false },
-            createInstallments: { path: 'main/installments.js', enabled: true },
+            getDataAutofill: { path: 'main/autofill.js', enabled: true },
           },
         }),
         'scripts/main/rater.js':
           "import { a } from '../lib/needed.mjs'\nexport const getPerilRates = () => a",
-        'scripts/main/installments.js': "require('shared')",
+        'scripts/main/autofill.js': "require('shared')",
         'scripts/main/off.js': 'exports.a = (',
         'scripts/lib/needed.mjs': 'export const a = 1\nexport const b = = 2',
         'scripts/lib/shared.js': 'with (a) { b = 1 }\nreturn',

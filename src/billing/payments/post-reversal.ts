@@ -1,0 +1,118 @@
+// What the product's plugin says of payments that a change takes back (brief 5.6, getPostPaymentReversal): when the grace
+// period ends that begins since the invoice is unpaid again; an open one ends then too. The payments are found at the
+// one place where changes are recorded, so that no transaction that takes back invoices forgets them.
+import { planGraceEndMove } from '../../lapses/grace-periods.ts'
+import { toText } from '../../platform/money.ts'
+import { type Instant, later } from '../../platform/time.ts'
+import { nonsense } from '../../plugins/answer.ts'
+import type { PostPaymentReversalInput } from '../../plugins/contract.ts'
+import { hasPlugin } from '../../plugins/functions.ts'
+import { type PolicyAggregate, withRecords } from '../../policies/aggregate.ts'
+import type { Attempt } from '../../policies/attempt.ts'
+import { chain, type Planned } from '../../policies/planned.ts'
+import { askPlugin, askPluginUnattended, policyInfo } from '../../policies/plugin-call.ts'
+import type { Loaded } from '../../policies/surroundings.ts'
+import { totalDueOf } from '../bill.ts'
+import { type Invoice, invoiceStatus } from '../invoice.ts'
+import { type Payment, paymentState } from './payment.ts'
+
+type OperationType = PostPaymentReversalInput['operationType']
+
+/**
+ * The plan with the ends of grace periods that the plugin sets, called once for each payment that the plan takes
+ * back: by itself (`payment_reversal`), or since its invoice is made void (`payment_invalidation`). Not called for credit
+ * that comes free when an invoice is given up, nor where the product knows no grace. Without an end it is as without a
+ * plugin. Refuses (422) what the plugin fails with; from the clock (`isAttended` false) that is logged, and sets no end.
+ */
+export async function withGraceEnds(
+  before: PolicyAggregate | undefined,
+  loaded: Omit<Loaded, 'aggregate'>,
+  plan: Planned,
+  attempt: Attempt,
+  isAttended: boolean,
+): Promise<Planned> {
+  const { product } = loaded
+  if (!before || before.payments === plan.aggregate.payments) return plan
+  if (!hasPlugin(product, 'getPostPaymentReversal') || product.lapse.gracePeriodDays === undefined)
+    return plan
+  let planned = plan
+  for (const payment of takenBack(before, plan.aggregate)) {
+    const operationType = operationOf(payment, before, plan.aggregate)
+    if (!operationType) continue
+    const question = {
+      name: 'getPostPaymentReversal' as const,
+      answer: (contract: typeof import('../../plugins/contract.ts')) => contract.PostPaymentReversalResult,
+      input: inputOf(payment, operationType, before, product.lapse.gracePeriodDays),
+    }
+    const accept = ({ gracePeriodEndTimestamp: endAt }: { gracePeriodEndTimestamp?: Instant }) => {
+      if (endAt !== undefined && endAt < attempt.now)
+        throw nonsense('getPostPaymentReversal', [
+          `gracePeriodEndTimestamp ${endAt} lies before the reversal at ${attempt.now}`,
+        ])
+      return { endAt }
+    }
+    const asked = { ...loaded, aggregate: planned.aggregate }
+    const answer = isAttended
+      ? await askPlugin(asked, attempt, question, accept)
+      : await askPluginUnattended(asked, attempt, question, accept, 'The end of grace stays as it is.')
+    planned = withEnd(planned, payment, operationType, answer?.endAt, attempt.now)
+  }
+  return planned
+}
+
+const takenBack = (before: PolicyAggregate, after: PolicyAggregate): Payment[] =>
+  [...after.payments.values()].filter(payment => {
+    const was = before.payments.get(payment.locator)
+    return was !== undefined && paymentState(was) === 'posted' && paymentState(payment) === 'reversed'
+  })
+
+function operationOf(
+  { invoiceLocator }: Payment,
+  before: PolicyAggregate,
+  after: PolicyAggregate,
+): OperationType | undefined {
+  const [was, is] = [before, after].map(one => invoiceStatus(one.invoices.get(invoiceLocator)!))
+  if (is === 'invalidated') return 'payment_invalidation'
+  return is === 'writtenOff' && was !== 'writtenOff' ? undefined : 'payment_reversal'
+}
+
+/** The invoice as it was until now: when it was due, and not when it is due again. */
+function inputOf(
+  { locator, invoiceLocator }: Payment,
+  operationType: OperationType,
+  before: PolicyAggregate,
+  gracePeriodDays: number,
+): PostPaymentReversalInput {
+  const invoice = before.invoices.get(invoiceLocator)!
+  return {
+    operationType,
+    paymentLocator: locator,
+    invoiceLocator,
+    invoiceAmount: toText(totalDueOf(before, invoice)),
+    invoiceDueTimestamp: String(invoice.dueAt),
+    invoiceIssueTimestamp: String(invoice.createdAt),
+    gracePeriodDays: String(gracePeriodDays),
+    policy: policyInfo(before),
+    tenantTimeZone: before.policy.timeZone,
+  }
+}
+
+/** An end before the invoice is due again means that grace is over as it begins. What was set before holds no more. */
+function withEnd(
+  planned: Planned,
+  { invoiceLocator }: Payment,
+  operationType: OperationType,
+  endAt: Instant | undefined,
+  now: Instant,
+): Planned {
+  const { aggregate } = planned
+  const invoice = aggregate.invoices.get(invoiceLocator)!
+  const graceEndAt =
+    endAt === undefined || operationType === 'payment_invalidation' ? undefined : later(endAt, invoice.dueAt)
+  const changed: Invoice = { ...invoice, graceEndAt }
+  const set: Planned = {
+    aggregate: { ...aggregate, invoices: withRecords(aggregate.invoices, [changed]) },
+    events: [],
+  }
+  return chain(planned, set, endAt === undefined ? undefined : planGraceEndMove(set.aggregate, endAt, now))
+}

@@ -1,0 +1,74 @@
+// Calls of plugins that follow a transaction: what they answer is read by their contracts, and numbers go in as text.
+import type { z } from 'zod'
+import { type ErrorCode, Refusal } from '../platform/errors.ts'
+import { readAnswer } from '../plugins/answer.ts'
+import type { PolicyInfo } from '../plugins/contract.ts'
+import type { PluginFunction } from '../plugins/functions.ts'
+import type { PluginSubject } from '../plugins/session.ts'
+import { type PolicyAggregate, selectedQuote } from './aggregate.ts'
+import type { Attempt } from './attempt.ts'
+import type { Loaded } from './surroundings.ts'
+
+type Contract = typeof import('../plugins/contract.ts')
+
+/** One function of the policy's product, with what it is given. */
+export type PluginQuestion<S extends z.ZodType> = {
+  readonly name: PluginFunction
+  readonly answer: (contract: Contract) => S
+  readonly input: object
+}
+
+/** What the plugin answers, where `accept` takes it. Refuses (422) a call that fails, and an answer that is not so. */
+export async function askPlugin<S extends z.ZodType, A>(
+  loaded: Loaded,
+  attempt: Attempt,
+  { name, answer, input }: PluginQuestion<S>,
+  accept: (answer: z.output<S>) => A,
+): Promise<A> {
+  if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
+  const given = await attempt.plugins.call(subjectOf(loaded), name, [input])
+  return accept(readAnswer(name, answer(await import('../plugins/contract.ts')), given))
+}
+
+/**
+ * As `askPlugin`, where nobody waits for an answer who could be refused one: what is wrong is written into the
+ * plugin's log with `otherwise`, what happens instead, and undefined is answered. Throws what is no fault of the plugin.
+ */
+export async function askPluginUnattended<S extends z.ZodType, A>(
+  loaded: Loaded,
+  attempt: Attempt,
+  question: PluginQuestion<S>,
+  accept: (answer: z.output<S>) => A,
+  otherwise: string,
+): Promise<A | undefined> {
+  try {
+    return await askPlugin(loaded, attempt, question, accept)
+  } catch (problem) {
+    if (!(problem instanceof Refusal && OF_PLUGINS.has(problem.code))) throw problem
+    attempt.plugins!.disregard(
+      subjectOf(loaded),
+      question.name,
+      `${problem.message.replace(/\.?$/, '.')} ${otherwise}`,
+    )
+    return undefined
+  }
+}
+
+const OF_PLUGINS: ReadonlySet<ErrorCode> = new Set(['pluginFailed', 'pluginLimit'])
+
+const subjectOf = ({ aggregate, configuration, product }: Loaded): PluginSubject => ({
+  configuration,
+  product,
+  configVersion: aggregate.policy.configVersion,
+  policyLocator: String(aggregate.policy.locator),
+})
+
+/** What plugins are told of a policy that they are not given whole (brief 5.6). */
+export const policyInfo = (aggregate: PolicyAggregate): PolicyInfo => ({
+  locator: String(aggregate.policy.locator),
+  policyholderLocator: aggregate.policy.policyholderLocator,
+  productName: aggregate.policy.productName,
+  originalContractStartTimestamp: String(aggregate.policy.originalStart),
+  currency: aggregate.policy.currency,
+  quoteLocator: String(selectedQuote(aggregate).locator),
+})

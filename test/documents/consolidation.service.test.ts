@@ -1,0 +1,429 @@
+// Documents of a transaction put together as one PDF, as the plugin getPostIssuanceResult says, through HTTP.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
+import type { PluginLogPageResponse } from '../../src/plugins/contract-log.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { ClockResponse } from '../../src/tenants/contract.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+import { withPlugins } from '../support/with-plugins.ts'
+import { fileAt, pdfTextAt, whenMade } from './waiting.ts'
+
+const FOLDER = 'products/private_motor/policy'
+
+/** Asks for what auxiliary data of `global` says, in which documents are named by their files. */
+const SCRIPT = `
+exports.getPostIssuanceResult = data => {
+  console.log(JSON.stringify(data))
+  const said = socotraApi.getAuxData('global', 'say')
+  if (said === 'throw') throw new Error('no packet today')
+  const locatorOf = name => (data.documents.find(one => one.fileName === name) || { locator: name }).locator
+  const answer = JSON.parse(said || '{}')
+  for (const one of answer.documentConsolidations || [])
+    one.documentLocators = (one.documentLocators || []).map(locatorOf)
+  return answer
+}`
+
+type Paper = { fileName: string; generatingEvent?: string; type?: string; template: string }
+
+const line = (name: string): string => `<p>${name} of {{ data.policy.locator }}</p>`
+
+const PAPERS: Paper[] = [
+  { fileName: 'offer.pdf', generatingEvent: 'quote', template: line('Offer') },
+  { fileName: 'schedule.pdf', template: line('Schedule') },
+  { fileName: 'terms.pdf', template: line('Terms') },
+  { fileName: 'card.html', type: 'html', template: line('Card') },
+]
+
+function papersOf(papers: readonly Paper[]) {
+  const files = motorWithoutPapers()
+  const documents = papers.map(({ template: _, ...paper }) => ({
+    displayName: paper.fileName,
+    templateName: `${paper.fileName}.template.liquid`,
+    type: 'pdf',
+    ...paper,
+  }))
+  const rewritten = (name: string, change: (content: never) => object): void => {
+    const path = `${FOLDER}/${name}.json`
+    files[path] = JSON.stringify(change(JSON.parse(files[path] as string) as never))
+  }
+  rewritten('policy', (policy: object) => ({ ...policy, documents }))
+  rewritten('endorsements', ({ endorsements }: { endorsements: object[] }) => ({
+    endorsements: endorsements.map(one => ({
+      ...one,
+      documents: documents.filter(({ fileName }) => fileName !== 'card.html'),
+    })),
+  }))
+  rewritten('cancellations', ({ cancellationTypes }: { cancellationTypes: object[] }) => ({
+    cancellationTypes: cancellationTypes.map(one => ({ ...one, documents: documents.slice(1, 3) })),
+  }))
+  for (const { fileName, template } of papers) files[`${FOLDER}/${fileName}.template.liquid`] = template
+  return withPlugins({ getPostIssuanceResult: SCRIPT }, files)
+}
+
+let deployed = 0
+let motor: Motor
+
+async function deploy(papers: readonly Paper[] = PAPERS): Promise<void> {
+  deployed += 1
+  motor = await motorTenant(`packets${deployed}`, papersOf(papers))
+}
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 7 })
+  await deploy()
+})
+
+type Asked = {
+  displayName: string
+  fileName: string
+  documentLocators: string[]
+  deleteSourceDocuments?: boolean
+}
+
+const packet = (documentLocators: string[], changes: Partial<Asked> = {}): Asked => ({
+  displayName: 'Policy packet',
+  fileName: 'packet.pdf',
+  documentLocators,
+  ...changes,
+})
+
+async function say(...asked: Asked[]): Promise<void> {
+  await sayText(JSON.stringify({ documentConsolidations: asked }))
+}
+
+const sayText = (value: string) =>
+  callOk('PUT', '/auxData/global', { token: motor.token, body: { auxData: [{ key: 'say', value }] } })
+
+const logsOf = async () =>
+  (await callOk<PluginLogPageResponse>('GET', '/plugin/logs', { token: await motor.signIn('anna.admin') }))
+    .logs
+
+const issue = <Body = PolicyResponse>({ locator }: { locator: string }) =>
+  motor.post<Body>(`/policy/${locator}/issue`)
+
+const made = ({ locator }: { locator: string }): Promise<PolicyResponse> =>
+  whenMade(
+    async () => (await motor.get(`/policy/${locator}`)).body,
+    one => one.documents,
+  )
+
+const documentNamed = ({ documents }: PolicyResponse, fileName: string): PolicyDocumentResponse =>
+  documents.find(one => one.fileName === fileName)!
+
+const told = (documents: readonly PolicyDocumentResponse[]): string[] =>
+  documents.map(({ fileName, state }) => `${fileName} ${state}`)
+
+/** A PDF of one page with these words. */
+function pdfOf(words: string): string {
+  const content = `BT /F1 12 Tf 72 720 Td (${words}) Tj ET`
+  return `%PDF-1.4
+1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj
+2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj
+3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 4 0 R>>>>/Contents 5 0 R>> endobj
+4 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj
+5 0 obj <</Length ${content.length}>> stream
+${content}
+endstream endobj
+trailer <</Root 1 0 R/Size 6>>
+%%EOF
+`
+}
+
+async function upload({ locator }: { locator: string }, content: string, name: string): Promise<void> {
+  const form = new FormData()
+  form.set('document', new Blob([content]), name)
+  const path = `/policy/${locator}/addDocument?displayName=${name}&documentType=own`
+  expect((await callApi('POST', path, { token: motor.token, body: form })).status).toBe(200)
+}
+
+describe('getPostIssuanceResult', () => {
+  it('makes one PDF of documents in its order, which takes their place once it is there', async () => {
+    await say(packet(['terms.pdf', 'own.pdf', 'schedule.pdf'], { deleteSourceDocuments: true }))
+    const { body: draft } = await motor.createPolicy()
+    await upload(draft, pdfOf('A letter of the broker'), 'own.pdf')
+    await made(draft)
+    const issued = await issue(draft)
+    expect(issued.status).toBe(200)
+    expect(told(issued.body.documents)).toEqual([
+      'offer.pdf ready',
+      'own.pdf ready',
+      'schedule.pdf draft',
+      'terms.pdf draft',
+      'card.html draft',
+      'packet.pdf draft',
+    ])
+    const policy = await made(draft)
+    expect(told(policy.documents)).toEqual(['offer.pdf ready', 'card.html ready', 'packet.pdf ready'])
+    const whole = documentNamed(policy, 'packet.pdf')
+    expect(whole).toMatchObject({
+      displayName: 'Policy packet',
+      type: 'pdf',
+      policyModificationLocator: policy.modifications[0]!.locator,
+    })
+    expect(new TextDecoder().decode((await fileAt(whole.url!)).bytes.slice(0, 5))).toBe('%PDF-')
+    const text = await pdfTextAt(whole.url!)
+    if (text !== undefined)
+      expect(text.split('\n')).toEqual([
+        `Terms of ${policy.locator}`,
+        'A letter of the broker',
+        `Schedule of ${policy.locator}`,
+      ])
+    const letter = documentNamed(issued.body, 'own.pdf')
+    expect((await fileAt(letter.url!)).status).toBe(200)
+    const advance = { amount: 31, unit: 'minute' }
+    await motor.post<ClockResponse>('/test/clock', { advance })
+    expect((await fileAt(letter.url!)).status).toBe(404)
+    expect((await fileAt(documentNamed(policy, 'offer.pdf').url!)).status).toBe(200)
+  })
+
+  it('is given the transaction with its documents before any is made, without those of invoices', async () => {
+    await sayText('{}')
+    const { body: draft } = await motor.createPolicy()
+    const { body: policy } = await issue(draft)
+    const given = JSON.parse((await logsOf()).at(-1)!.lines[0]!.text) as { documents: object[] }
+    const [offer, schedule] = policy.documents
+    expect(given).toEqual({
+      operation: 'newBusiness',
+      policyLocator: policy.locator,
+      policy: expect.objectContaining({ locator: policy.locator, productName: 'private_motor' }),
+      tenantTimeZone: 'Europe/Berlin',
+      documents: [
+        expect.objectContaining({ locator: offer!.locator, fileName: 'offer.pdf' }),
+        {
+          locator: schedule!.locator,
+          displayName: 'schedule.pdf',
+          fileName: 'schedule.pdf',
+          type: 'pdf',
+          createdTimestamp: schedule!.createdTimestamp,
+          policyModificationLocator: policy.modifications[0]!.locator,
+          state: 'draft',
+        },
+        expect.objectContaining({ fileName: 'terms.pdf' }),
+        expect.objectContaining({ fileName: 'card.html' }),
+      ],
+    })
+    expect(told((await made(policy)).documents)).toHaveLength(4)
+  })
+
+  it('keeps sources that it does not say to delete, and those that another one still needs', async () => {
+    await say(
+      packet(['schedule.pdf', 'terms.pdf'], { fileName: 'first', deleteSourceDocuments: true }),
+      packet(['offer.pdf', 'terms.pdf'], { fileName: 'c:\\temp\\second.html' }),
+    )
+    const { body: draft } = await motor.createPolicy()
+    await issue(draft)
+    const policy = await made(draft)
+    expect(told(policy.documents)).toEqual([
+      'offer.pdf ready',
+      'card.html ready',
+      'first.pdf ready',
+      'second.pdf ready',
+    ])
+    const texts = await Promise.all(
+      ['first.pdf', 'second.pdf'].map(name => pdfTextAt(documentNamed(policy, name).url!)),
+    )
+    if (texts[0] !== undefined)
+      expect(texts).toEqual([
+        `Schedule of ${policy.locator}\nTerms of ${policy.locator}`,
+        `Offer of ${policy.locator}\nTerms of ${policy.locator}`,
+      ])
+  })
+
+  it('consolidates the documents of an endorsement, on it and on the policy', async () => {
+    await sayText('{}')
+    const { body: draft } = await motor.createPolicy()
+    const { body: policy } = await issue(draft)
+    await made(policy)
+    await say(packet(['offer.pdf', 'terms.pdf'], { fileName: 'change.pdf' }))
+    const { body: endorsement } = await motor.post<EndorsementResponse>(
+      `/policies/${policy.locator}/endorsements`,
+      {
+        endorsementName: 'change_of_risk',
+        startTimestamp: Number(policy.originalContractStartTimestamp) + 30 * 86_400_000,
+        fieldValues: { claims_free_years: '1' },
+        state: 'issued',
+      },
+    )
+    const after = await made(policy)
+    const { documents } = (await motor.get<EndorsementResponse>(`/endorsements/${endorsement.locator}`)).body
+    expect(told(documents)).toEqual([
+      'offer.pdf ready',
+      'schedule.pdf ready',
+      'terms.pdf ready',
+      'change.pdf ready',
+    ])
+    expect(told(after.documents)).toContain('change.pdf ready')
+    const given = JSON.parse((await logsOf()).at(-1)!.lines[0]!.text) as { operation: string }
+    expect(given.operation).toBe('endorsement')
+  })
+
+  it('consolidates the documents of a cancellation on its record', async () => {
+    await sayText('{}')
+    const { body: draft } = await motor.createPolicy()
+    const { body: policy } = await issue(draft)
+    await say(packet(['terms.pdf', 'schedule.pdf'], { fileName: 'goodbye', deleteSourceDocuments: true }))
+    const { status, body } = await motor.post<CancellationResponse>(
+      `/policies/${policy.locator}/cancellations`,
+      {
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        effectiveTimestamp: Number(policy.originalContractStartTimestamp) + 60 * 86_400_000,
+        issue: true,
+      },
+    )
+    expect([status, told(body.documents)]).toEqual([
+      200,
+      ['schedule.pdf draft', 'terms.pdf draft', 'goodbye.pdf draft'],
+    ])
+    const { documents } = await whenMade(
+      async () => (await motor.get<CancellationResponse>(`/cancellations/${body.locator}`)).body,
+      one => one.documents,
+    )
+    expect(told(documents)).toEqual(['goodbye.pdf ready'])
+    const text = await pdfTextAt(documents[0]!.url!)
+    if (text !== undefined) expect(text).toBe(`Terms of ${policy.locator}\nSchedule of ${policy.locator}`)
+  })
+
+  const wrong: [string, string, RegExp][] = [
+    [
+      'that fails',
+      'throw',
+      /^Plugin getPostIssuanceResult failed: main\/getPostIssuanceResult\.js:5: Error: no packet today$/,
+    ],
+    [
+      'that names a document of another transaction',
+      JSON.stringify({ documentConsolidations: [packet(['schedule.pdf', 'nobody'])] }),
+      /^Plugin getPostIssuanceResult answered what it may not: 'documentConsolidations\.0\.documentLocators' names nobody, which is not among documents\.$/,
+    ],
+    [
+      'that names HTML',
+      JSON.stringify({ documentConsolidations: [packet(['card.html'])] }),
+      /names 'card\.html', which is HTML; only PDFs can be consolidated/,
+    ],
+    [
+      'that names one twice',
+      JSON.stringify({ documentConsolidations: [packet(['terms.pdf', 'terms.pdf'])] }),
+      /names [0-9a-f-]{36} twice/,
+    ],
+    ['that names none', JSON.stringify({ documentConsolidations: [packet([])] }), /documentLocators/],
+    [
+      'that names no file',
+      JSON.stringify({ documentConsolidations: [{ ...packet(['terms.pdf']), fileName: '' }] }),
+      /'documentConsolidations\.0\.fileName'/,
+    ],
+    ['that answers a list', '[]', /it must be an object, not a list\.$/],
+  ]
+  it.each(wrong)('%s refuses the issue, of which nothing is kept', async (_, said, message) => {
+    const { body: draft } = await motor.createPolicy()
+    await sayText(said)
+    const refused = await issue<{ code: string; message: string }>(draft)
+    expect([refused.status, refused.body.code]).toEqual([422, 'pluginFailed'])
+    expect(refused.body.message).toMatch(message)
+    const { body: policy } = await motor.get(`/policy/${draft.locator}`)
+    expect([policy.issuedTimestamp, policy.documents.map(one => one.fileName)]).toEqual([
+      undefined,
+      ['offer.pdf'],
+    ])
+  })
+})
+
+describe('a consolidated document', () => {
+  it('fails with a source that cannot be made, says so, and deletes nothing', async () => {
+    await deploy([...PAPERS, { fileName: 'broken.pdf', template: '{{ 1 | divided_by: 0 }}' }])
+    await say(packet(['schedule.pdf', 'broken.pdf'], { deleteSourceDocuments: true }))
+    const { body: draft } = await motor.createPolicy()
+    await issue(draft)
+    const policy = await made(draft)
+    expect(told(policy.documents)).toEqual([
+      'offer.pdf ready',
+      'schedule.pdf ready',
+      'terms.pdf ready',
+      'card.html ready',
+      'broken.pdf renderError',
+      'packet.pdf dataError',
+    ])
+    expect(documentNamed(policy, 'packet.pdf').failureMessage).toMatch(
+      /^'broken\.pdf' is to be a part of it, and could not be made: .*broken\.pdf\.template\.liquid:1: /,
+    )
+  })
+
+  it('leaves out a source that its template wants none of, and is none without any', async () => {
+    await deploy([...PAPERS, { fileName: 'none.pdf', template: '{{ nil | render_static_document }}' }])
+    await say(
+      packet(['none.pdf', 'terms.pdf'], { fileName: 'some.pdf' }),
+      packet(['none.pdf'], { fileName: 'nothing.pdf' }),
+    )
+    const { body: draft } = await motor.createPolicy()
+    await issue(draft)
+    const policy = await made(draft)
+    expect(told(policy.documents)).toEqual([
+      'offer.pdf ready',
+      'schedule.pdf ready',
+      'terms.pdf ready',
+      'card.html ready',
+      'some.pdf ready',
+    ])
+    const text = await pdfTextAt(documentNamed(policy, 'some.pdf').url!)
+    if (text !== undefined) expect(text).toBe(`Terms of ${policy.locator}`)
+  })
+
+  it('fails with an uploaded file that is broken, by name', async () => {
+    await deploy()
+    await say(packet(['own.pdf', 'terms.pdf'], { deleteSourceDocuments: true }))
+    const { body: draft } = await motor.createPolicy()
+    await upload(draft, '%PDF-1.4\n%%EOF\n', 'own.pdf')
+    await issue(draft)
+    const policy = await made(draft)
+    expect(documentNamed(policy, 'packet.pdf')).toMatchObject({
+      state: 'conversionError',
+      failureMessage: "'own.pdf' cannot be merged: it is no PDF that can be read.",
+    })
+    expect(told(policy.documents)).toContain('own.pdf ready')
+  })
+
+  it('fails where its parts are more than 25 MiB together', async () => {
+    await say(packet(['terms.pdf', 'one.pdf', 'two.pdf']))
+    const { body: draft } = await motor.createPolicy()
+    const large = pdfOf('Large') + ' '.repeat(13 * 1024 * 1024)
+    for (const name of ['one.pdf', 'two.pdf']) await upload(draft, large, name)
+    await issue(draft)
+    expect(documentNamed(await made(draft), 'packet.pdf')).toMatchObject({
+      state: 'conversionError',
+      failureMessage: "With 'two.pdf' its parts are larger than 26214400 bytes, the most that can be merged.",
+    })
+  })
+
+  it('that the plugin fails to ask for holds up no lapse: the log tells of it', async () => {
+    const span = { policyStartTimestamp: undefined, policyEndTimestamp: undefined }
+    await sayText('{}')
+    const { body: draft } = await motor.createPolicy({ ...span, paymentScheduleName: 'upfront' })
+    const { body: policy } = await issue(draft)
+    await sayText('throw')
+    const timestamp = Number(policy.invoices[0]!.dueTimestamp) + 32 * 86_400_000
+    const { body: clock } = await motor.post<ClockResponse>('/test/clock', { timestamp })
+    expect([clock.completed, clock.failed]).toEqual([true, 0])
+    expect((await motor.get(`/policy/${policy.locator}`)).body.cancellation).toBeDefined()
+    expect((await logsOf()).at(-1)!.failure).toBe(
+      'Plugin getPostIssuanceResult failed: main/getPostIssuanceResult.js:5: Error: no packet today. The documents stay as they are.',
+    )
+  })
+})
+
+it('issuing costs no more round trips with a plugin that asks for nothing stored', async () => {
+  const asking = withPlugins({ getPostIssuanceResult: 'exports.getPostIssuanceResult = () => ({})' })
+  const spent: unknown[] = []
+  for (const files of [motorWithoutPapers(), asking]) {
+    const tenant = await motorTenant(`packets-cost${spent.length}`, files)
+    // The first one leases locators.
+    await tenant.post(`/policy/${(await tenant.createPolicy()).body.locator}/issue`)
+    const { body } = await tenant.createPolicy()
+    spent.push(roundTrips(await tenant.post(`/policy/${body.locator}/issue`)))
+  }
+  expect(spent[0]).toMatchObject({ d1: 1, object: 1, r2: 0 })
+  expect(spent[1]).toEqual(spent[0])
+})

@@ -1,0 +1,206 @@
+// What becomes of files whose documents are no more, through HTTP: they go with their records, and not before.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import type { UnplacedDocument } from '../../src/documents/document.ts'
+import { withStoredFile } from '../../src/documents/service.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import type { JsonAnswer } from '../../src/platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../src/platform/locators.ts'
+import { findTenant, tenantNow } from '../../src/platform/tenancy.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { operate } from '../../src/policies/service.ts'
+import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
+import type { ClockResponse } from '../../src/tenants/contract.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type ArchiveFiles, motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { fileAt, whenMade } from './waiting.ts'
+
+const PDF = '%PDF-1.4\n%%EOF\n'
+const FOLDER = 'products/private_motor/policy'
+
+/** A document of every step, each a line of HTML. */
+function withLines(): ArchiveFiles {
+  const files = motorWithoutPapers()
+  const policy = JSON.parse(files[`${FOLDER}/policy.json`] as string) as object
+  const documents = ['quote', 'accept', 'issue'].map(generatingEvent => ({
+    displayName: generatingEvent,
+    fileName: `${generatingEvent}.html`,
+    templateName: 'line.template.liquid',
+    type: 'html',
+    generatingEvent,
+  }))
+  return {
+    ...files,
+    [`${FOLDER}/policy.json`]: JSON.stringify({ ...policy, documents }),
+    [`${FOLDER}/line.template.liquid`]: '<p>{{ data.policy.locator }}</p>',
+  }
+}
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('gone-files', withLines())
+})
+
+type Problem = { code: string }
+
+/** Locators of the documents whose files are stored. */
+async function storedFiles(): Promise<string[]> {
+  const { objects } = await env.FILES.list({ prefix: `${motor.tenantLocator}/` })
+  return objects.flatMap(({ key }) => /\/documents\/([0-9a-f-]{36})$/.exec(key)?.[1] ?? [])
+}
+
+async function halfAnHourOn(): Promise<void> {
+  const advance = { amount: 31, unit: 'minute' }
+  const { body } = await motor.post<ClockResponse>('/test/clock', { advance })
+  expect([body.completed, body.failed]).toEqual([true, 0])
+}
+
+const upload = <Body = PolicyResponse>(
+  policy: string,
+  content: string,
+  key?: string,
+): Promise<Answer<Body>> => {
+  const form = new FormData()
+  form.set('document', new Blob([content]), 'terms.pdf')
+  return callApi('POST', `/policy/${policy}/addDocument?displayName=Terms&documentType=terms`, {
+    token: motor.token,
+    body: form,
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+  })
+}
+
+const draft = async (): Promise<string> => (await motor.createPolicy({ finalize: false })).body.locator
+
+/** Expects these files, and no others, to be there since `work`: what goes, goes after the answer. */
+async function expectLeft(work: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  const before = new Set(await storedFiles())
+  const left = await work()
+  await expect.poll(async () => (await storedFiles()).filter(one => !before.has(one))).toEqual(left)
+  return left
+}
+
+const quotesOf = async (policy: string): Promise<PolicyQuoteResponse[]> =>
+  (await motor.get<PolicyQuoteResponse[]>(`/policies/${policy}/quotes`)).body
+
+const made = (policy: string): Promise<PolicyDocumentResponse[]> =>
+  whenMade(
+    async () => (await quotesOf(policy)).flatMap(one => one.documents),
+    documents => documents,
+  )
+
+describe('the file of an upload', () => {
+  it('stays once, for a repeat of the request and for a repeat after it was removed', async () => {
+    const policy = await draft()
+    const [documentLocator] = await expectLeft(async () => {
+      await upload(policy, PDF, `once-${policy}`)
+      await upload(policy, PDF, `once-${policy}`)
+      const { documents } = (await motor.get(`/policy/${policy}`)).body
+      expect(documents).toHaveLength(1)
+      return documents.map(one => one.locator)
+    })
+    await motor.post(`/policy/${policy}/removeDocument`, { documentLocator })
+    const again = await upload(policy, PDF, `once-${policy}`)
+    expect([again.status, again.body.documents.map(one => one.locator)]).toEqual([200, [documentLocator]])
+    expect((await motor.get(`/policy/${policy}`)).body.documents).toEqual([])
+    await expect.poll(storedFiles).not.toContain(documentLocator)
+  })
+
+  it('does not stay where the upload is refused, whether it has a key or not', async () => {
+    const policy = await draft()
+    await upload(policy, PDF, `other-${policy}`)
+    const discarded = await draft()
+    await motor.post(`/policy/${discarded}/discard`)
+    await expectLeft(async () => {
+      const refused = [
+        await upload<Problem>(policy, `${PDF} `, `other-${policy}`),
+        await upload<Problem>(discarded, PDF, `late-${discarded}`),
+        await upload<Problem>(discarded, PDF),
+      ]
+      expect(refused.map(one => [one.status, one.body.code])).toEqual([
+        [409, 'idempotencyConflict'],
+        [409, 'wrongState'],
+        [409, 'wrongState'],
+      ])
+      return []
+    })
+  })
+
+  it('is looked at later where nobody knows whether it was recorded, and stays if it was', async () => {
+    const policy = await draft()
+    const tenant = (await findTenant(env, { locator: motor.tenantLocator as Uuid }, noCalls()))!
+    const waiting: Promise<unknown>[] = []
+    const context: RequestContext = {
+      env,
+      tenant,
+      caller: SYSTEM_CALLER,
+      requestId: newUuid(0),
+      idempotency: undefined,
+      now: tenantNow(tenant),
+      calls: noCalls(),
+      later: work => void waiting.push(work),
+    }
+    const words = { displayName: 'Terms', documentType: 'terms' }
+    const file = {
+      bytes: Uint8Array.from(PDF, character => character.charCodeAt(0)),
+      fileName: 'terms.pdf',
+      mediaType: undefined,
+    }
+    const cutOff = async (isRecorded: boolean): Promise<string> => {
+      let stored = ''
+      const add = async (document: UnplacedDocument): Promise<JsonAnswer> => {
+        stored = document.locator
+        const own = { ...document, subject: 'policy' as const, subjectLocator: policy }
+        if (isRecorded)
+          await operate(context, Number(policy) as PolicyLocator, { kind: 'addDocument', document: own })
+        throw new Error('The object went away.')
+      }
+      const upload = withStoredFile(context, 0, { query: words, form: { ...words, document: '' }, file }, add)
+      await expect(upload).rejects.toThrow('went away')
+      return stored
+    }
+    const [lost, kept] = [await cutOff(false), await cutOff(true)]
+    await Promise.all(waiting)
+    expect(await storedFiles()).toEqual(expect.arrayContaining([lost, kept]))
+    await halfAnHourOn()
+    expect(await storedFiles()).not.toContain(lost)
+    expect(await storedFiles()).toContain(kept)
+    expect((await motor.get(`/policy/${policy}`)).body.documents.map(one => one.locator)).toEqual([kept])
+  })
+})
+
+describe('the file of a document that was made', () => {
+  it('goes with an acceptance that is taken back, once addresses given for it have expired', async () => {
+    const { body } = await motor.createPolicy()
+    const documents = await made(body.locator)
+    expect(documents.map(one => one.fileName)).toEqual(['quote.html', 'accept.html'])
+    const [quoted, accepted] = documents as [PolicyDocumentResponse, PolicyDocumentResponse]
+    const [quote] = await quotesOf(body.locator)
+    const { status } = await callApi('PATCH', `/quotes/${quote!.locator}/invalidate`, { token: motor.token })
+    expect(status).toBe(200)
+    expect((await made(body.locator)).map(one => one.locator)).toEqual([quoted.locator])
+    expect((await fileAt(accepted.url!)).status).toBe(200)
+    await halfAnHourOn()
+    expect((await fileAt(accepted.url!)).status).toBe(404)
+    expect((await fileAt(quoted.url!)).status).toBe(200)
+  })
+
+  it('stays with a discarded quote, which still shows it, as does a snapshot from before', async () => {
+    const { body: policy } = await motor.createPolicy()
+    const [quoted] = await made(policy.locator)
+    const asOfTimestamp = policy.updatedTimestamp
+    await motor.post(`/policy/${policy.locator}/discard`)
+    await halfAnHourOn()
+    const [quote] = await quotesOf(policy.locator)
+    expect(quote!.state).toBe('discarded')
+    expect(quote!.documents.map(one => one.locator)).toContain(quoted!.locator)
+    const { body: then } = await motor.post(`/policies/${policy.locator}/snapshot`, { asOfTimestamp })
+    const shown = then.documents.find(one => one.locator === quoted!.locator)
+    expect((await fileAt(shown!.url!)).status).toBe(200)
+  })
+})

@@ -1,0 +1,69 @@
+// What the calls of an attempt leave behind: where one is refused, and where the transaction goes on without it.
+import { describe, expect, it } from 'vitest'
+import type { ProductDefinition } from '../../src/configuration/configuration.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import { PluginSession, type PluginSubject } from '../../src/plugins/session.ts'
+import { nothingKnown, programOf, QUICKJS } from './programs.ts'
+
+const SCRIPT = `exports.getPreGraceResult = ({ key, say }) => {
+  console.log('asked of', key)
+  const before = socotraApi.getAuxData('a', 'one')
+  socotraApi.setAuxData('a', key, say)
+  socotraApi.createCustomEvent('custom.asked', { key })
+  return before
+}`
+
+/** Of a program of its own; data of locators that begin with `far` is not written here. */
+function session() {
+  const product = {
+    name: 'motor',
+    plugins: { getPreGraceResult: { path: 'main/grace.js', enabled: true } },
+  } as unknown as ProductDefinition
+  const program = programOf({ 'main/grace.js': SCRIPT })
+  const subject: PluginSubject = {
+    configuration: program.configuration,
+    configVersion: 1,
+    product,
+    policyLocator: '64',
+  }
+  const calls = new PluginSession(
+    async () => ({ runner: QUICKJS, programOf: () => program }),
+    { tenant: {} as never, now: Date.UTC(2026, 10, 21) as Instant },
+    async () => ({ ...nothingKnown(), aux: [['a', 'one', '']] }),
+    ({ key }) => (key.startsWith('far') ? `${key} lies elsewhere` : undefined),
+  )
+  const call = (key: string, say: string) => calls.call(subject, 'getPreGraceResult', [{ key, say }])
+  return { calls, call, disregard: (why: string) => calls.disregard(subject, 'getPreGraceResult', why) }
+}
+
+describe('a call that is disregarded', () => {
+  it('wrote nothing, told that it failed, and is logged with the reason; those before it stand', async () => {
+    const { calls, call, disregard } = session()
+    expect(await call('one', 'first')).toBe('')
+    expect(await call('one', 'second')).toBe('first')
+    disregard('It came too late.')
+    expect(calls.writes.map(({ value }) => value)).toEqual(['first'])
+    expect(calls.events.map(({ data }) => data)).toEqual([
+      { key: 'one' },
+      { key: 'one', operationFailed: 'true' },
+    ])
+    expect(calls.logs.map(({ failure, lines }) => [failure, lines.map(one => one.text)])).toEqual([
+      [undefined, ['asked of one']],
+      ['It came too late.', ['asked of one']],
+    ])
+    expect(await call('two', 'third')).toBe('first')
+    expect(calls.writes.map(({ value }) => value)).toEqual(['first', 'third'])
+  })
+})
+
+it('a call that writes what cannot be written with the transaction is refused, and writes nothing', async () => {
+  const { calls, call } = session()
+  const refused = await call('far away', 'x').catch((problem: unknown) => problem)
+  expect(refused).toBeInstanceOf(Refusal)
+  expect([(refused as Refusal).code, (refused as Refusal).message]).toEqual([
+    'pluginFailed',
+    'far away lies elsewhere',
+  ])
+  expect(calls.writes).toEqual([])
+})

@@ -1,0 +1,66 @@
+// The service as one file for the tests of it. Its hundreds of modules, one by one, cost each test file seconds of
+// processor time; as one file, which the runtime reads itself, a fraction of one.
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+
+/** Named as the rule of modules apart in wrangler.toml wants it, by which the runtime itself reads it. */
+export const SERVICE_BUNDLE = '.wrangler/tests/service.bundle.mjs'
+
+/** Names of the platform's modules, as libraries know them. */
+const PLATFORM = /^(?:fs|stream|zlib|buffer|util|events|assert|path|crypto)$/
+
+/**
+ * Files that are no code. Fonts are read when first needed, which is never in a Durable Object. WebAssembly is
+ * imported with the service: in the tests' runtime a Durable Object cannot load anything later.
+ */
+const files: Plugin = {
+  name: 'files',
+  setup(build) {
+    build.onResolve(
+      { filter: /\.(?:ttf|wasm)$/ },
+      async ({ path, resolveDir, kind, namespace, pluginData }) => {
+        if (pluginData === 'found') return undefined
+        if (namespace === 'early') return { path, external: true }
+        const found = await build.resolve(path, { resolveDir, kind, pluginData: 'found' })
+        if (found.errors.length > 0) return found
+        return path.endsWith('.wasm')
+          ? { path: found.path, namespace: 'early' }
+          : { path: `${found.path}?mf_vitest_force=Data`, external: true }
+      },
+    )
+    build.onLoad({ filter: /.*/, namespace: 'early' }, ({ path }) => ({
+      contents: `import file from ${JSON.stringify(path)}\nexport default file`,
+      resolveDir: '/',
+    }))
+  },
+}
+
+const platform: Plugin = {
+  name: 'platform',
+  setup: build =>
+    build.onResolve({ filter: PLATFORM }, ({ path }) => ({ path: `node:${path}`, external: true })),
+}
+
+/** Builds it anew from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. */
+export async function buildServiceBundle(): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: ['src/worker.ts'],
+    write: false,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['workerd', 'worker', 'import'],
+    target: 'es2024',
+    loader: { '.html': 'text' },
+    external: ['cloudflare:*', 'node:*'],
+    plugins: [files, platform],
+    legalComments: 'none',
+    logLevel: 'error',
+  })
+  mkdirSync(dirname(SERVICE_BUNDLE), { recursive: true })
+  const written = `${SERVICE_BUNDLE}.${process.pid}`
+  writeFileSync(written, outputFiles[0]!.contents)
+  renameSync(written, SERVICE_BUNDLE)
+}
