@@ -10,9 +10,6 @@ export const INTEGRATION_TYPES = ['external_rater', 'data_autofill', 'webhook', 
 
 export type IntegrationType = (typeof INTEGRATION_TYPES)[number]
 
-/** Types of integrations that the service calls. */
-export type CalledType = Extract<IntegrationType, 'external_rater' | 'data_autofill'>
-
 /** How calls are secured. `secureSsl` is kept; certificates are always verified. */
 export type Security = Signing & { readonly secureSsl: boolean }
 

@@ -2,14 +2,20 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { workOff } from '../../src/events/dispatch.ts'
+import { callIntegration } from '../../src/integrations/call/call.ts'
 import { OPEN_MS, OPENING_FAILURES } from '../../src/integrations/call/circuit.ts'
+import { LARGEST_BODY } from '../../src/integrations/call/exchange.ts'
 import { KEEP_CALLS_MS } from '../../src/integrations/call/log.ts'
 import type {
   IntegrationCallBodiesResponse,
   IntegrationCallPageResponse,
 } from '../../src/integrations/contract.ts'
+import type { Integration } from '../../src/integrations/integration.ts'
 import { noCalls } from '../../src/platform/calls.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
+import { newUuid } from '../../src/platform/locators.ts'
 import { fileKey, readTenant, shardName } from '../../src/platform/tenancy.ts'
+import { now } from '../../src/platform/time.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
@@ -29,7 +35,7 @@ async function rated(suffix: string): Promise<{ motor: Motor; rater: Rater; toke
   return { motor, rater, token: await motor.signIn('anna.admin') }
 }
 
-beforeAll(() => prepareDatabases({ tenants: 6 }))
+beforeAll(() => prepareDatabases({ tenants: 8 }))
 
 const hex = async (text: string): Promise<string> =>
   Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toString('hex')
@@ -182,6 +188,54 @@ describe('the log of calls', () => {
     ])
     expect(await one(first!.locator)).not.toHaveProperty('request')
   })
+})
+
+it('a neighbour with an integration of the same name sees none of the calls, and sends none again', async () => {
+  const [owner, stranger] = [await rated('calls-owner'), await rated('calls-stranger')]
+  await owner.motor.createPolicy()
+  const path = '/integrations/acme/calls'
+  const { calls } = await callOk<Page>('GET', path, { token: owner.token })
+  expect(calls).toHaveLength(1)
+  const own = await callOk<Page>('GET', path, { token: stranger.token })
+  expect(own.calls).toEqual([])
+  const { token } = stranger
+  expect((await callApi('GET', `${path}/${calls[0]!.locator}`, { token })).status).toBe(404)
+  expect((await callApi('POST', `${path}/${calls[0]!.locator}/replay`, { token })).status).toBe(404)
+  expect(await stranger.rater.calls()).toEqual([])
+})
+
+it('what would be sent and is larger than 10 MB is refused, and not sent', async () => {
+  const rater = await openRater()
+  const { motor } = await rated('calls-large')
+  const tenant = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
+  const context: RequestContext = {
+    env,
+    tenant,
+    caller: SYSTEM_CALLER,
+    requestId: newUuid(0),
+    now: now(),
+    idempotency: undefined,
+    calls: noCalls(),
+    later: () => {},
+  }
+  const integration: Integration = {
+    locator: newUuid(0),
+    name: 'large',
+    type: 'data_autofill',
+    url: rater.url,
+    headers: {},
+    createdAt: now(),
+    updatedAt: now(),
+  }
+  const call = (characters: number) =>
+    callIntegration(context, integration, {
+      shard: 0,
+      operation: 'newBusiness',
+      input: 'x'.repeat(characters - 2),
+      read: answer => answer,
+    })
+  await expect(call(LARGEST_BODY + 1)).rejects.toMatchObject({ code: 'tooLarge', status: 413 })
+  expect(await rater.calls()).toEqual([])
 })
 
 describe('calls that are too old', () => {

@@ -40,6 +40,13 @@ it('an answer of 10 MB is read, and one byte more is not', async () => {
   expect(more.ending).toEqual({ kind: 'tooLarge' })
 })
 
+it('a redirect is not followed', async () => {
+  const elsewhere = await openRater()
+  const { ending } = await exchanged({ status: 307, headers: { location: elsewhere.url } })
+  expect(ending).toMatchObject({ kind: 'answered', status: 307 })
+  expect(await elsewhere.calls()).toEqual([])
+})
+
 it('where nobody listens is tried twice', async () => {
   const { ending, attempts } = await exchange(
     env,

@@ -7,7 +7,7 @@ import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
 import { externallyRated, openRater, type Rater, register } from '../support/rater.ts'
 import type { RaterBehaviour } from '../support/rater-server.ts'
@@ -159,6 +159,25 @@ describe('a product with an external rater', () => {
     await rater.answers({ rates: { '*': { exactPremium: 379.1 * 1.19 } } })
     const { body: policy } = await motor.createPolicy()
     expect(premiums(policy).glass).toEqual([[451.13, 37.5940833]])
+  })
+
+  it('asks once for a large policy, and for one vehicle of it once', async () => {
+    await rater.answers({ rates: { '*': { yearlyPremium: 12 } } })
+    const vehicles = Array.from({ length: 120 }, () => plainYear().request.policy.exposures[0]!)
+    const before = (await rater.calls()).length
+    const { body: policy } = await motor.createPolicy({ exposures: vehicles })
+    await motor.post(`/policy/${policy.locator}/issue`)
+    const endorsed = await motor.post(`/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'change_of_risk',
+      startTimestamp: HALF,
+      updateExposures: [
+        { exposureLocator: policy.exposures[7]!.locator, fieldValues: { annual_mileage_km: 30_000 } },
+      ],
+      state: 'issued',
+    })
+    expect(endorsed.status).toBe(200)
+    const asked = (await rater.calls()).slice(before).map(call => JSON.parse(call.body))
+    expect(asked.map(one => one.policyExposurePerils.length)).toEqual([480, 4])
   })
 
   it('is refused with the rater’s own words when it says why not', async () => {

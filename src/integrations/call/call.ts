@@ -9,7 +9,7 @@ import { DEEPEST_JSON } from '../../platform/http/json-body.ts'
 import { jsonDepth } from '../../platform/http/json-fault.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../platform/locators.ts'
 import { now } from '../../platform/time.ts'
-import type { CalledType, Integration } from '../integration.ts'
+import type { Integration } from '../integration.ts'
 import { maskedUrl, secretsOf, withoutSecrets } from '../secrecy.ts'
 import { circuitOf } from './circuit.ts'
 import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY } from './exchange.ts'
@@ -34,23 +34,17 @@ export type IntegrationCall<T> = CallPurpose & {
  */
 export type Reader<T> = (answer: unknown, warn: (warning: string) => void) => T
 
-const CALLED: Record<CalledType, { who: string; code: 'externalRaterFailed' | 'integrationFailed' }> = {
-  external_rater: { who: 'External rater', code: 'externalRaterFailed' },
-  data_autofill: { who: 'Autofill service', code: 'integrationFailed' },
-}
-
-type Called = Pick<Integration, 'name'> & { readonly type: Integration['type'] }
-
-const calledOf = (type: Integration['type']) => CALLED[type as CalledType] ?? CALLED.data_autofill
+const nameOf = ({ type, name }: Pick<Integration, 'type' | 'name'>): string =>
+  `${type === 'external_rater' ? 'External rater' : 'Service'} '${name}'`
 
 /** The 502 that says why nothing could be made of the service's answer. */
 export function integrationFailed(
-  { type, name }: Called,
+  integration: Pick<Integration, 'type' | 'name'>,
   reason: string,
   retryAfterSeconds?: number,
 ): Refusal {
-  const { who, code } = calledOf(type)
-  return new Refusal(code, `${who} '${name}' failed: ${reason}.`, {}, retryAfterSeconds)
+  const code = integration.type === 'external_rater' ? 'externalRaterFailed' : 'integrationFailed'
+  return new Refusal(code, `${nameOf(integration)} failed: ${reason}.`, {}, retryAfterSeconds)
 }
 
 /**
@@ -97,7 +91,7 @@ export async function makeCall<T>(
   if (requestBytes > LARGEST_BODY)
     throw new Refusal(
       'tooLarge',
-      `What ${calledOf(integration.type).who.toLowerCase()} '${integration.name}' would be sent is larger than ${LARGEST_BODY} bytes; the policy is too large for it.`,
+      `${nameOf(integration)} would be sent more than ${LARGEST_BODY} bytes; the policy is too large for it.`,
     )
   const requestHash = sha256(body)
   const locator = newUuid(purpose.shard)
@@ -161,7 +155,7 @@ function outcomeOf<T>(
   const { status, bytes } = ending
   if (status >= 300 && status < 400) return failed(`it answered ${status}, and redirects are not followed`)
   const parsed = parsedJson(bytes)
-  if (status < 200 || status > 299) return failed(`it answered ${status}${shown(saidBy(parsed))}`)
+  if (status < 200 || status > 299) return failed(`it answered ${status}${saidBy(parsed, shown)}`)
   if ('problem' in parsed) return failed(parsed.problem)
   try {
     return { value: read(parsed.value) }
@@ -200,8 +194,10 @@ const withoutProto = (name: string, value: unknown): unknown => (name === '__pro
 const LONGEST_TOLD = 300
 
 /** What raters say of a failure: `{"error": …}` (resources brief 6.3). */
-function saidBy(parsed: Parsed): string {
+function saidBy(parsed: Parsed, shown: (text: string) => string): string {
   const value = 'value' in parsed ? parsed.value : undefined
   const said = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
-  return typeof said === 'string' && said !== '' ? `: ${said.slice(0, LONGEST_TOLD)}` : ''
+  return typeof said === 'string' && said !== ''
+    ? `: ${shown(said).slice(0, LONGEST_TOLD).toWellFormed()}`
+    : ''
 }
