@@ -13,7 +13,17 @@ import {
   toDecimal,
   toText,
 } from '../platform/money.ts'
-import { add, endOfDay, type Instant, later, type Span, type TimeZone } from '../platform/time.ts'
+import {
+  add,
+  EARLIEST,
+  earlier,
+  endOfDay,
+  type Instant,
+  LATEST,
+  later,
+  type Span,
+  type TimeZone,
+} from '../platform/time.ts'
 import { nonsense } from '../plugins/answer.ts'
 import type { InstallmentsAnswer, InstallmentsInput } from '../plugins/contract.ts'
 import type { Charge } from './charge.ts'
@@ -127,8 +137,8 @@ function timeProblems(
   where: string,
   { contract, now, timeZone }: AskedPlan,
 ): string[] {
-  const earliest = add(contract.start, -MOST_BEFORE, 'month', timeZone)
-  const latest = add(later(contract.end, now), MOST_AFTER, 'month', timeZone)
+  const earliest = later(EARLIEST, add(contract.start, -MOST_BEFORE, 'month', timeZone))
+  const latest = earlier(LATEST, add(later(contract.end, now), MOST_AFTER, 'month', timeZone))
   const problems = TIMES.flatMap(name => {
     const at = one[name]
     if (at < earliest)

@@ -36,7 +36,6 @@ export const findingCodes = {
   unknownConditionField: 'A condition names a field that does not exist beside it.',
   circularConditions: 'Conditions of fields go round in a circle.',
   conditionNeverHolds: 'A condition asks for a value that the field never has.',
-  pluginNotCalled: 'A plugin is switched on that the service does not call yet.',
   pluginWithoutGrace: 'A plugin of grace periods is switched on in a product that has none.',
   badScript: 'A script does not parse.',
   missingTable: 'A table that is named does not exist.',

@@ -480,7 +480,6 @@ describe('what is referred to exists', () => {
         'scripts/lib/data.json': '{',
       }),
     ).toEqual([
-      'WARNING pluginNotCalled policy/policy.json:12',
       'WARNING badScript scripts/lib/data.json:1',
       'ERROR badScript scripts/lib/needed.mjs:2',
       'WARNING badScript scripts/main/off.js:1',
