@@ -1,5 +1,6 @@
 // The layout engine: pdfmake, with the platform's own streams and compression, and fonts from memory.
 import printer from 'pdfmake/js/Printer.js'
+import './engine-layout.ts'
 import type { ContentDefinition } from './content.ts'
 import { type FontFiles, MAIN_FONT, OTHER_FONT } from './fonts.ts'
 

@@ -14,8 +14,8 @@ export type FontFiles = {
 export const MAIN_FONT = 'Main'
 export const OTHER_FONT = 'Other'
 
-/** Height of a line of the main font with its own gap, as a multiple of its size. */
-export const MAIN_FONT_LINE = 1.362
+/** Above the base line and below it, as multiples of the font's size. */
+export const MAIN_FONT_EXTENT = { above: 1.069, below: 0.293 } as const
 
 /** Spans of code points, flat: start, end (inclusive), start, end … in order. */
 export type Coverage = readonly number[]

@@ -9,7 +9,11 @@ export const SIDES = ['left', 'top', 'right', 'bottom'] as const
 export type Side = (typeof SIDES)[number]
 /** In the order of `SIDES`, points. */
 export type Sides = readonly [number, number, number, number]
-export type Border = { readonly width: number; readonly colour: string; readonly dashed: boolean }
+export type Border = {
+  readonly width: number
+  readonly colour: string
+  readonly dash: 'dashed' | 'dotted' | undefined
+}
 
 /** A share of the width that there is, in per cent, or points. */
 export type Width = { readonly percent: number } | { readonly points: number }
@@ -92,8 +96,8 @@ const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
   h5: { 'font-size': '.83em', 'font-weight': 'bold', 'margin-top': '1.67em', 'margin-bottom': '1.67em' },
   h6: { 'font-size': '.67em', 'font-weight': 'bold', 'margin-top': '2.33em', 'margin-bottom': '2.33em' },
   p: { 'margin-top': '1em', 'margin-bottom': '1em' },
-  ul: { 'margin-top': '1em', 'margin-bottom': '1em', 'list-style-type': 'disc' },
-  ol: { 'margin-top': '1em', 'margin-bottom': '1em', 'list-style-type': 'decimal' },
+  ul: { 'margin-top': '1em', 'margin-bottom': '1em', 'padding-left': '30pt', 'list-style-type': 'disc' },
+  ol: { 'margin-top': '1em', 'margin-bottom': '1em', 'padding-left': '30pt', 'list-style-type': 'decimal' },
   dl: { 'margin-top': '1em', 'margin-bottom': '1em' },
   dd: { 'margin-left': '30pt' },
   blockquote: { 'margin-top': '1em', 'margin-bottom': '1em', 'margin-left': '30pt', 'margin-right': '30pt' },
@@ -293,6 +297,6 @@ function borderOf(side: Side, said: Declarations, fontSize: number, colour: stri
   return {
     width: Math.min(width, 40),
     colour: colourOf(said.get(`border-${side}-color`) ?? '') ?? colour,
-    dashed: style === 'dashed' || style === 'dotted',
+    dash: style === 'dashed' || style === 'dotted' ? style : undefined,
   }
 }

@@ -1,6 +1,6 @@
 // Tables: the grid with its spans, widths of columns, borders by the collapsing model, heads that repeat on every page.
 import type { Block, Cell, TableLayout } from './content.ts'
-import { dash, type Flow, flowOf, placed } from './flow.ts'
+import { dashes, type Flow, flowOf, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import { type Border, type Style, styleOf } from './style.ts'
@@ -32,7 +32,8 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   )
   const block: Block = {
     table: {
-      widths: widthsOf(rows, columns, style),
+      widths: columns.map(width => width ?? 'auto'),
+      fills: style.width !== undefined,
       headerRows,
       keepWithHeaderRows: headerRows > 0 ? 1 : 0,
       dontBreakRows: longest <= UNBROKEN_CHARACTERS,
@@ -41,10 +42,10 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
     },
     layout: layoutOf(rows, columns.length, lines),
   }
-  return [
-    ...captions,
-    style.width || style.autoLeft ? placed(block, style, style.width ?? { percent: 100 }) : block,
-  ]
+  // A caption stands over its table, however wide that is.
+  const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
+  if (style.width || style.autoLeft) return [placed(whole, style, style.width ?? { percent: 100 })]
+  return [captions.length === 0 ? block : { columns: [{ ...whole, width: 'auto' }], columnGap: 0 }]
 }
 
 type Grid = { rows: Row[]; captions: Block[]; columns: (string | number | undefined)[] }
@@ -111,7 +112,7 @@ const span = (text: string | undefined, most: number): number => {
 function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
   const padding = lengthOf(`${attributes.cellpadding ?? ''}px`, 0)
   const width = lengthOf(`${attributes.border ?? ''}px`, 0)
-  const border: Border | undefined = width ? { width: 0.75, colour: '#808080', dashed: false } : undefined
+  const border: Border | undefined = width ? { width: 0.75, colour: '#808080', dash: undefined } : undefined
   return style => ({
     ...style,
     ...(padding !== undefined &&
@@ -164,41 +165,6 @@ const charactersOf = (element: HtmlElement): number =>
     (sum, child) => sum + (typeof child === 'string' ? child.trim().length : charactersOf(child)),
     0,
   )
-
-/**
- * Columns without a width: in a table that has none they are as wide as their content; in one that has, they share
- * what the others leave by the length of their content.
- */
-function widthsOf(
-  rows: readonly Row[],
-  columns: readonly (string | number | undefined)[],
-  style: Style,
-): (string | number)[] {
-  if (!style.width) return columns.map(width => width ?? 'auto')
-  if (columns.some(width => typeof width === 'number')) return columns.map(width => width ?? '*')
-  const taken = columns.reduce<number>(
-    (sum, width) => sum + (typeof width === 'string' ? Number.parseFloat(width) : 0),
-    0,
-  )
-  const weights = columns.map((width, at) => (width === undefined ? weightOf(rows, at) : 0))
-  const all = weights.reduce((sum, weight) => sum + weight, 0)
-  const left = Math.max(100 - taken, columns.filter(width => width === undefined).length)
-  // The last column takes what rounding leaves.
-  return columns.map((width, at) =>
-    at === columns.length - 1
-      ? '*'
-      : (width ?? `${Math.floor((10_000 * left * weights[at]!) / all) / 10_000}%`),
-  )
-}
-
-const weightOf = (rows: readonly Row[], column: number): number => {
-  let longest = 4
-  for (const { cells } of rows)
-    for (const cell of cells)
-      if (cell.column === column && cell.columnSpan === 1)
-        longest = Math.max(longest, charactersOf(cell.element))
-  return Math.min(longest, 60) + 4
-}
 
 function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): Cell[][] {
   const body: Cell[][] = rows.map(() =>
@@ -294,8 +260,8 @@ function layoutOf(rows: readonly Row[], width: number, { across, down }: Lines):
   return {
     hLineWidth: line => across[line]?.width ?? 0,
     vLineWidth: line => down[line]?.width ?? 0,
-    hLineStyle: line => dash(across[line]?.dashed),
-    vLineStyle: line => dash(down[line]?.dashed),
+    hLineStyle: line => dashes(across[line]),
+    vLineStyle: line => dashes(down[line]),
     paddingLeft: column => left[column] ?? 0,
     paddingRight: column => right[column] ?? 0,
     paddingTop: row => top[row] ?? 0,

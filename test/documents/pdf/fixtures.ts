@@ -7,8 +7,8 @@ export type Fixture = {
   /** Colours that must be seen, `#rrggbb`. */
   colours?: string[]
   pages?: number
-  /** Not compared with a browser, whose own header, fonts or page numbers are others. */
-  alone?: true
+  /** Why it is not compared with a browser's print. */
+  alone?: string
 }
 
 const PIXEL =
@@ -44,7 +44,7 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#cc0000', '#00ff00', '#0000ff'],
   },
   alignment: {
-    html: '<p style="text-align:right">right</p><p align="center">centre</p><p>left</p>',
+    html: `<p style="text-align:right">right</p><p align="center">centre</p><p>left</p><p style="text-align:justify">${'justified '.repeat(20)}</p>`,
     text: ['right', 'centre', 'left'],
   },
   spacing: {
@@ -66,9 +66,15 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#eeeeff'],
   },
   borders: {
-    html: '<div style="border:4pt solid #ff0000;padding:4pt">red</div><p style="border-bottom:3pt dashed #0000ff">blue</p>',
-    text: ['red', 'blue'],
-    colours: ['#ff0000', '#0000ff'],
+    html: '<div style="border:4pt solid #ff0000;padding:4pt">red</div><p style="border-bottom:3pt solid #0000ff">blue</p><table style="border:2pt solid #008000"><tr><td style="border-right:1pt solid #ff0000">left</td><td>right</td></tr></table>',
+    text: ['red', 'blue', 'left right'],
+    colours: ['#ff0000', '#0000ff', '#008000'],
+  },
+  dashes: {
+    html: '<p style="border-bottom:3pt dashed #0000ff">dashed</p><p style="border:2pt dotted #ff0000">dotted</p>',
+    text: ['dashed', 'dotted'],
+    colours: ['#0000ff', '#ff0000'],
+    alone: 'gaps between dashes are not stretched to fit',
   },
   widths: {
     html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table>',
@@ -89,9 +95,14 @@ export const FIXTURES: Record<string, Fixture> = {
     pages: 3,
   },
   images: {
-    html: `<img src="${PIXEL}" width="100" height="50" alt="logo"><p>text<img src="https://example.com/x.png" alt=" (elsewhere)"></p>`,
-    text: ['text (elsewhere)'],
+    html: `<img src="${PIXEL}" width="100" height="50" alt="logo"><p>text</p><img src="${PIXEL}" style="width:50%;height:20pt">`,
+    text: ['text'],
     colours: ['#ff0000'],
+  },
+  alternatives: {
+    html: '<p>text<img src="https://example.com/x.png" alt=" (elsewhere)"></p>',
+    text: ['text (elsewhere)'],
+    alone: 'browsers frame what they could not load',
   },
   rules: { html: '<p>over</p><hr><p>under</p>', text: ['over', 'under'] },
   pageBreaks: {
@@ -103,13 +114,13 @@ export const FIXTURES: Record<string, Fixture> = {
     html: '<bindery-header><p>above</p></bindery-header><p>text</p><p style="page-break-before:always">more</p><bindery-footer><p>below</p></bindery-footer>',
     text: ['above', 'text', 'below', 'above', 'more', 'below'],
     pages: 2,
-    alone: true,
+    alone: 'headers of a print are pages of their own to a browser: browser.domain.test.ts',
   },
   pageNumbers: {
     html: '<p>page <bindery-page-number></bindery-page-number> of <bindery-page-count></bindery-page-count></p><p style="page-break-before:always">page <bindery-page-number></bindery-page-number></p><bindery-footer>foot <bindery-page-number></bindery-page-number>/<bindery-page-count></bindery-page-count></bindery-footer>',
     text: ['page 1 of 2', 'foot 1/2', 'page 2', 'foot 2/2'],
     pages: 2,
-    alone: true,
+    alone: 'CSS knows no number of pages: browser.domain.test.ts',
   },
   styleSheets: {
     html: '<style>p { color: #111111 } .a > b, #x { color: #ff0000 } @media screen { p { display: none } } tr:nth-child(even) td { background: #00ff00 } p.b { color: #0000ff !important }</style><p class="a"><b>red</b></p><p class="b" style="color:#222222">blue</p><table><tr><td>odd</td></tr><tr><td>even</td></tr></table>',
@@ -123,6 +134,5 @@ export const FIXTURES: Record<string, Fixture> = {
   alphabets: {
     html: '<p>Žluťoučký kůň Ελληνικά Привет Tiếng Việt</p><p>ქართული Հայերեն ✓ €</p><p>עברית</p><p>हिन्दी</p>',
     text: ['Žluťoučký kůň Ελληνικά Привет Tiếng Việt', 'ქართული Հայերեն ✓ €', 'עברית'],
-    alone: true,
   },
 }
