@@ -60,7 +60,11 @@ export default defineConfig({
         ],
         test: {
           name: 'service',
-          globalSetup: ['./test/support/receiver-server.ts', './test/support/pdf-reader-server.ts'],
+          globalSetup: [
+            './test/support/receiver-server.ts',
+            './test/support/pdf-reader-server.ts',
+            './test/support/browser-run-server.ts',
+          ],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

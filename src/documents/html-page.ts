@@ -8,18 +8,31 @@ export const imageName = (name: string): string =>
 
 const NAMED = /bindery-image:([A-Za-z0-9%._~!*'()-]+)/g
 
-/** The HTML with every image as a data address; or the name of one that there is not. */
+/** Characters of all images in their places: each counts as often as the page shows it. */
+const MOST_IMAGE_CHARACTERS = 20_000_000
+
+/** The HTML with every image as a data address; or what is wrong with one. */
 export async function withImages(
   html: string,
   files: StaticFiles,
-): Promise<{ text: string } | { missing: string }> {
+): Promise<{ text: string } | { problem: string }> {
   const addresses = new Map<string, string>()
+  let characters = 0
+  const count = (name: string): boolean => {
+    characters += addresses.get(name)!.length
+    return characters <= MOST_IMAGE_CHARACTERS
+  }
+  const tooMany = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
   for (const [, name] of html.matchAll(NAMED)) {
-    if (addresses.has(name!)) continue
+    if (addresses.has(name!)) {
+      if (!count(name!)) return { problem: tooMany }
+      continue
+    }
     const bytes = await files(decodeURIComponent(name!))
-    if (!bytes) return { missing: decodeURIComponent(name!) }
+    if (!bytes) return { problem: `there is no image '${decodeURIComponent(name!)}' in static_documents` }
     const type = bytes[0] === 0x89 ? 'png' : 'jpeg'
     addresses.set(name!, `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`)
+    if (!count(name!)) return { problem: tooMany }
   }
   return {
     text: addresses.size === 0 ? html : html.replace(NAMED, (_, name: string) => addresses.get(name)!),

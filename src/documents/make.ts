@@ -66,8 +66,7 @@ export async function makeDocument(
       : failed('renderError', `${source.path}: there is no static document '${staticDocument}'.`)
   }
   const html = await withImages(rendered.output, files)
-  if ('missing' in html)
-    return failed('renderError', `${source.path}: there is no image '${html.missing}' in static_documents.`)
+  if ('problem' in html) return failed('renderError', `${source.path}: ${html.problem}.`)
   if (document.type === 'html')
     return { outcome: 'ready', type: 'html', bytes: new TextEncoder().encode(finishedHtml(html.text)) }
   try {

@@ -9,6 +9,7 @@ import { BROWSER, PrintingBrowser } from '../documents/pdf/browser.ts'
 declare module 'vitest' {
   export interface ProvidedContext {
     browserRunPort: number
+    hasBrowser: boolean
   }
 }
 
@@ -136,5 +137,6 @@ export async function startBrowserRun(): Promise<BrowserRunServer> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startBrowserRun()
   project.provide('browserRunPort', server.port)
+  project.provide('hasBrowser', BROWSER !== undefined)
   return () => server.close()
 }

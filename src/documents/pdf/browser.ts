@@ -11,11 +11,20 @@ const MOST_WAITS = 3
 const LONGEST_WAIT_SECONDS = 20
 const USUAL_WAIT_SECONDS = 2
 
-const block = (html: string, tag: string): string | undefined =>
-  [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))].at(-1)?.[1]
-
-const without = (html: string, tag: string): string =>
-  html.replaceAll(new RegExp(`<${tag}>[\\s\\S]*?</${tag}>`, 'g'), '')
+/** The HTML without its blocks of the tag, and what stands in the last of them. */
+function apart(html: string, tag: string): { rest: string; last: string | undefined } {
+  const [start, end] = [`<${tag}>`, `</${tag}>`]
+  let [rest, at] = ['', 0]
+  let last: string | undefined
+  for (;;) {
+    const from = html.indexOf(start, at)
+    const to = from < 0 ? -1 : html.indexOf(end, from)
+    if (to < 0) return { rest: rest + html.slice(at), last }
+    rest += html.slice(at, from)
+    last = html.slice(from + start.length, to)
+    at = to + end.length
+  }
+}
 
 const empty = (tag: string): string => `<${tag}></${tag}>`
 
@@ -43,10 +52,9 @@ const inches = (points: number): string => `${Math.round((points / 72) * 10_000)
 
 /** What the browser is asked for. A page number within the text is left out: only margins have them in a browser. */
 export function browserRequest(html: string, page: Page) {
-  const [header, footer] = [block(html, HEADER_TAG), block(html, FOOTER_TAG)]
-  const body = without(without(html, HEADER_TAG), FOOTER_TAG)
-    .replaceAll(empty(PAGE_NUMBER_TAG), '')
-    .replaceAll(empty(PAGE_COUNT_TAG), '')
+  const { rest, last: header } = apart(html, HEADER_TAG)
+  const { rest: text, last: footer } = apart(rest, FOOTER_TAG)
+  const body = text.replaceAll(empty(PAGE_NUMBER_TAG), '').replaceAll(empty(PAGE_COUNT_TAG), '')
   const { top, right, bottom, left } = page.margins
   return {
     html: confined(body),

@@ -2,7 +2,9 @@
 // within its line, how wide the columns of a table are, how far a list is indented.
 import columnCalculator from 'pdfmake/js/columnCalculator.js'
 import docMeasure from 'pdfmake/js/DocMeasure.js'
+import documentContext from 'pdfmake/js/DocumentContext.js'
 import line, { type EngineLine, type Inline } from 'pdfmake/js/Line.js'
+import { ConversionBudget } from './limits.ts'
 
 /** Above and below the base line of what stands in a line. Half of what the line is higher than its text lies above. */
 function extentOf({ font, fontSize, height, line: own, strut }: Inline): { above: number; below: number } {
@@ -154,4 +156,59 @@ for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
     measured._maxWidth += more
     return measured
   }
+}
+
+const addPage = documentContext.default.prototype.addPage
+
+/** Pages are counted as they are made: what fills too many of them is stopped before it is all laid out. */
+documentContext.default.prototype.addPage = function (...given) {
+  new ConversionBudget().check('pages', this.pages.length + 1)
+  return addPage.apply(this, given)
+}
+
+/** The words of a text that are still to be put into lines. The engine's own list is copied whole for each of them. */
+class Words {
+  readonly #words: Inline[]
+  #first = 0
+
+  constructor(words: Inline[]) {
+    this.#words = words
+  }
+
+  get length(): number {
+    return this.#words.length - this.#first
+  }
+
+  get 0(): Inline | undefined {
+    return this.#words[this.#first]
+  }
+
+  shift(): Inline | undefined {
+    this.#first += 1
+    return this.#words[this.#first - 1]
+  }
+
+  unshift(...words: Inline[]): void {
+    this.#first -= words.length
+    if (this.#first < 0) {
+      this.#words.unshift(...new Array(-this.#first))
+      this.#first = 0
+    }
+    for (const [at, word] of words.entries()) this.#words[this.#first + at] = word
+  }
+
+  /** What follows; it is looked at only where the first word holds on to it. */
+  slice(from: number): Inline[] {
+    return this[0]?.noNewLine ? this.#words.slice(this.#first + from, this.#first + from + MOST_HELD) : []
+  }
+}
+
+/** Parts of one word, each in a style or font of its own. */
+const MOST_HELD = 200
+
+const measureLeaf = docMeasure.default.prototype.measureLeaf
+docMeasure.default.prototype.measureLeaf = function (node) {
+  const measured = measureLeaf.call(this, node)
+  measured._inlines = new Words(measured._inlines as Inline[])
+  return measured
 }

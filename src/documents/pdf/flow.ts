@@ -333,12 +333,17 @@ function addRun(paragraph: Paragraph, given: string, style: Style, flow: Flow): 
   paragraph.endsBlank = /[ \n]$/.test(text) && style.whiteSpace !== 'pre'
   paragraph.hasText ||= /[^ ]/.test(text)
   for (const piece of byFont(text, flow.main, flow.other))
-    paragraph.runs.push({
-      text: piece.text,
-      ...runStyle(style),
-      ...(piece.font !== MAIN_FONT && { font: piece.font }),
-    })
+    for (const part of inParts(piece.text))
+      paragraph.runs.push({
+        text: part,
+        ...runStyle(style),
+        ...(piece.font !== MAIN_FONT && { font: piece.font }),
+      })
 }
+
+/** A word longer than any line in parts: the engine measures all that is left of a word for each line that it fills. */
+const inParts = (text: string): string[] =>
+  text.match(/[^ \n]{400}/) ? text.match(/[^ \n]{1,200}[ \n]*|[ \n]+/gu)! : [text]
 
 function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): void {
   if (flow.page !== undefined) {

@@ -1,7 +1,7 @@
 // The HTML as a tree of what the renderer reads: elements, texts, style sheets. Parsed by the rules of browsers, so
 // that a row is never lost over a missing end tag.
-import { type DefaultTreeAdapterMap, parse } from 'parse5'
-import type { ConversionBudget } from './limits.ts'
+import { type DefaultTreeAdapterMap, defaultTreeAdapter, Parser } from 'parse5'
+import { ConversionBudget } from './limits.ts'
 
 export type HtmlElement = {
   readonly tag: string
@@ -91,10 +91,37 @@ export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
     }
     return element
   }
-  const root = parse(html).childNodes.find((node): node is Element => node.nodeName === 'html')!
+  const root = parsed(html, new ConversionBudget()).childNodes.find(
+    (node): node is Element => node.nodeName === 'html',
+  )!
   const whole = make(root, undefined, 1)
   const body = whole.children.find(
     (node): node is HtmlElement => typeof node !== 'string' && node.tag === 'body',
   )!
   return { body, header: found[HEADER_TAG], footer: found[FOOTER_TAG], sheets, title }
+}
+
+type WithAttributes = { currentToken: { attrs: unknown[] }; _leaveAttrName(): void }
+
+/**
+ * The HTML as a tree. The parser makes elements that nobody wrote, and many of few, and compares each attribute with
+ * all before it; so both are counted while it works.
+ */
+function parsed(html: string, budget: ConversionBudget): DefaultTreeAdapterMap['document'] {
+  const treeAdapter: typeof defaultTreeAdapter = {
+    ...defaultTreeAdapter,
+    createElement(...made) {
+      budget.count('elements')
+      return defaultTreeAdapter.createElement(...made)
+    },
+  }
+  const parser = new Parser<DefaultTreeAdapterMap>({ treeAdapter })
+  const tokenizer = parser.tokenizer as unknown as WithAttributes
+  const leave = tokenizer._leaveAttrName
+  tokenizer._leaveAttrName = function () {
+    budget.check('attributes', this.currentToken.attrs.length)
+    leave.call(this)
+  }
+  parser.tokenizer.write(html, true)
+  return parser.document
 }

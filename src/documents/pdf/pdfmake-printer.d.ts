@@ -31,6 +31,8 @@ declare module 'pdfmake/js/Line.js' {
     readonly height: number
     /** Height of its line (content.ts); markers of lists have none. */
     readonly line?: number
+    /** Nothing may break between it and what follows. */
+    readonly noNewLine?: boolean
     readonly strut?: { readonly above: number; readonly below: number }
   }
   export type EngineLine = { inlines: Inline[]; getAscenderHeight(): number; getHeight(): number }
@@ -67,9 +69,21 @@ declare module 'pdfmake/js/DocMeasure.js' {
   type List = { readonly indent?: number; _gapSize: { width: number }; _minWidth: number; _maxWidth: number }
   type Measure = (node: List) => List
   const measure: {
-    readonly default: { readonly prototype: { measureUnorderedList: Measure; measureOrderedList: Measure } }
+    readonly default: {
+      readonly prototype: {
+        measureUnorderedList: Measure
+        measureOrderedList: Measure
+        measureLeaf(node: object): { _inlines: unknown }
+      }
+    }
   }
   export default measure
+}
+
+declare module 'pdfmake/js/DocumentContext.js' {
+  type Context = { readonly pages: readonly unknown[]; addPage(...given: unknown[]): unknown }
+  const context: { readonly default: { readonly prototype: Context } }
+  export default context
 }
 
 declare module 'fontkit' {

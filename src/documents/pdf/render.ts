@@ -35,6 +35,18 @@ function readFonts(files: FontFiles): Fonts {
  * they need more. Throws a ConversionError past a limit, and for images that cannot be read.
  */
 export async function renderPdf(html: string, page: Page, files: FontFiles): Promise<Uint8Array> {
+  try {
+    return await pdfOf(html, page, files)
+  } catch (problem) {
+    if (problem instanceof ConversionError) throw problem
+    // Nothing but the HTML decides what comes of it: another try would fail in the same way.
+    throw new ConversionError(
+      `It could not be laid out: ${problem instanceof Error ? problem.message : problem}`,
+    )
+  }
+}
+
+async function pdfOf(html: string, page: Page, files: FontFiles): Promise<Uint8Array> {
   const { engine, main, other } = readFonts(files)
   const budget = new ConversionBudget()
   const document = readHtml(html, budget)
@@ -57,8 +69,12 @@ export async function renderPdf(html: string, page: Page, files: FontFiles): Pro
   const elements = sizeOf(document.body)
   const root = styleOf(document.body.parent!, ROOT_STYLE, flow.sheet, budget)
   const bodyStyle = { ...styleOf(document.body, root, flow.sheet, budget), background: undefined }
-  for (const part of [document.header, document.footer])
-    if (part) budget.check('marginElements', sizeOf(part))
+  let marginElements = 0
+  for (const part of [document.header, document.footer]) {
+    const size = part ? sizeOf(part) : 0
+    budget.check('marginElements', size)
+    marginElements += size
+  }
   const marginContent = (element: HtmlElement, pageNumber: number, pages: number): Block[] => {
     const own = new ConversionBudget()
     const style = styleOf(element, bodyStyle, flow.sheet, own)
@@ -106,6 +122,7 @@ export async function renderPdf(html: string, page: Page, files: FontFiles): Pro
     const definition = define(content.length > 0 ? content : [{ text: [], lineHeight: 1 }], {
       pageMargins: [margins.left, top, margins.right, bottom],
       header: (pageNumber, all) => {
+        budget.check('marginElementsOnAllPages', all * marginElements)
         counted = all
         return header ? header(pageNumber, all) : { stack: [] }
       },

@@ -23,13 +23,17 @@ type Rule = {
 
 export type Sheet = { readonly rules: readonly Rule[] }
 
+/** `@media` within one another, and characters before a pair of braces or of one declaration; what is more is skipped. */
+const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
+
 /** Reads style sheets. What is not understood is skipped, as browsers do; `@media print` and `all` hold. */
 export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
   const rules: { rule: Rule; at: number }[] = []
-  const take = (text: string): void => {
+  const take = (text: string, depth: number): void => {
     for (const [prelude, body] of blocks(text)) {
+      if (prelude.length > LONGEST_PRELUDE) continue
       if (prelude.startsWith('@')) {
-        if (/^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude)) take(body)
+        if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude)) take(body, depth + 1)
         continue
       }
       const { plain, important } = declarationsOf(body)
@@ -41,7 +45,7 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
       }
     }
   }
-  for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '))
+  for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '), 1)
   rules.sort((a, b) => a.rule.selector.weight - b.rule.selector.weight || a.at - b.at)
   return { rules: rules.map(({ rule }) => rule) }
 }
@@ -178,9 +182,9 @@ function fits({ tag, attributes, parent, index }: HtmlElement, simple: Simple): 
 /** The declarations of a text as longhands. */
 function declarationsOf(text: string): { plain: Declarations; important: Declarations } {
   const [plain, important] = [new Map<string, string>(), new Map<string, string>()]
-  for (const one of text.split(/;(?![^(]*\))/)) {
+  for (const one of outsideParentheses(text, ';')) {
     const colon = one.indexOf(':')
-    if (colon < 0) continue
+    if (colon < 0 || one.length > LONGEST_DECLARATION) continue
     const name = one.slice(0, colon).trim().toLowerCase()
     const value = one.slice(colon + 1).trim()
     const insists = /\s*!\s*important$/i.test(value)
@@ -188,6 +192,23 @@ function declarationsOf(text: string): { plain: Declarations; important: Declara
     for (const [long, part] of longhands(name, value.replace(/\s*!\s*important$/i, ''))) into.set(long, part)
   }
   return { plain, important }
+}
+
+/** The text cut at a character, but for those within parentheses; a parenthesis that nothing closes holds no one. */
+function outsideParentheses(text: string, cut: string): string[] {
+  const parts: string[] = []
+  let [start, open] = [0, -1]
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === '(' && open < 0) open = text.indexOf(')', at) < 0 ? text.length : at
+    else if (character === ')') open = -1
+    else if (character === cut && (open < 0 || open === text.length)) {
+      parts.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  parts.push(text.slice(start))
+  return parts
 }
 
 const SIDES = ['top', 'right', 'bottom', 'left'] as const

@@ -100,7 +100,9 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
     }
   }
   const rows = [...head, ...body, ...foot].filter(row => row.cells.length > 0)
-  return { ...place(rows, columns, flow), captions }
+  const grid = place(rows, columns, flow)
+  budget.count('cells', rows.length * grid.columns.length)
+  return { ...grid, captions }
 }
 
 const span = (text: string | undefined, most: number): number => {
