@@ -22,17 +22,20 @@ export type Options = {
   sizes: Sizes
   /** Only the start-up and the bundle, without any load. */
   onlyStartUp: boolean
+  /** Only a thousand documents. */
+  onlyDocuments: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--start-up] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--start-up | --documents] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...words],
     options: {
       full: { type: 'boolean', default: false },
       'start-up': { type: 'boolean', default: false },
+      documents: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   })
@@ -40,6 +43,7 @@ export function readOptions(words: readonly string[]): Options {
   return {
     sizes: values.full ? FULL : SMALL,
     onlyStartUp: values['start-up'],
+    onlyDocuments: values.documents,
     jsonFile: values.json,
   }
 }
