@@ -10,7 +10,9 @@ export async function inspectHeap(port: number): Promise<Heap> {
     webSocketDebuggerUrl: string
   }[]
   // The inspector answers debuggers of this machine only, and knows them by their origin.
-  const socket = new WebSocket(targets[0]!.webSocketDebuggerUrl, { headers: { Origin: 'http://localhost' } })
+  const options = { headers: { Origin: 'http://localhost' } }
+  // Node takes more than the standard's list of protocols.
+  const socket = new WebSocket(targets[0]!.webSocketDebuggerUrl, options as unknown as string[])
   await new Promise((resolve, reject) => {
     socket.addEventListener('open', resolve)
     socket.addEventListener('error', () => reject(new Error('The inspector cannot be reached.')))

@@ -1,6 +1,7 @@
 // What a template printed, as a page: images of the configuration in their places; for documents of type html the
 // blocks of header and footer as elements of HTML, and the one page that there is.
 import type { StaticFiles } from './archive-files.ts'
+import { fontNames, type OwnFontFiles } from './pdf/font-names.ts'
 
 /** What `image_url` prints for an image of the configuration, until it is there itself. */
 export const imageName = (name: string): string =>
@@ -37,6 +38,29 @@ export async function withImages(
   return {
     text: addresses.size === 0 ? html : html.replace(NAMED, (_, name: string) => addresses.get(name)!),
   }
+}
+
+/** Fonts of one document, and bytes of all together. */
+const [MOST_FONTS, MOST_FONT_BYTES] = [8, 24_000_000]
+
+/** The fonts of the configuration that the HTML's `@font-face` rules name; or what is wrong with one. */
+export async function fontsOf(
+  html: string,
+  files: StaticFiles,
+): Promise<{ fonts: OwnFontFiles } | { problem: string }> {
+  const fonts = new Map<string, Uint8Array>()
+  let total = 0
+  for (const name of fontNames(html)) {
+    const bytes = await files(name)
+    if (!bytes) return { problem: `there is no font '${name}' in static_documents` }
+    fonts.set(name, bytes)
+    total += bytes.length
+    if (fonts.size > MOST_FONTS || total > MOST_FONT_BYTES)
+      return {
+        problem: `its fonts are more than ${MOST_FONTS} or ${MOST_FONT_BYTES / 1_000_000} MB together`,
+      }
+  }
+  return { fonts }
 }
 
 /** A document of type html: it has one page, whose header and footer are parts of it. */

@@ -9,7 +9,7 @@ import type { DocumentType } from './contract.ts'
 import type { DocumentFailure, PolicyDocument } from './document.ts'
 
 export type Made = { locator: Uuid } & (
-  | { outcome: 'ready'; type: DocumentType; fileName: string }
+  | { outcome: 'ready'; type: DocumentType; fileName: string; warning?: string }
   /** The template said that there is to be no document. */
   | { outcome: 'none' }
   | { outcome: DocumentFailure; failure: string }
@@ -28,7 +28,14 @@ export function planMade(before: PolicyAggregate, made: readonly Made[], now: In
     .map((one): PolicyDocument => {
       const document = before.documents.get(one.locator)!
       return one.outcome === 'ready'
-        ? { ...document, type: one.type, fileName: one.fileName, state: 'ready', updatedAt: now }
+        ? {
+            ...document,
+            type: one.type,
+            fileName: one.fileName,
+            state: 'ready',
+            failure: one.warning,
+            updatedAt: now,
+          }
         : { ...document, state: one.outcome, failure: one.failure, updatedAt: now }
     })
   return {

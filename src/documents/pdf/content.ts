@@ -12,10 +12,14 @@ export type Run = {
   decorationThickness?: number
   sup?: true
   sub?: true
+  /** Odd where it goes from the right; absent for 0. */
+  level?: number
   /** Height of its line, in points. */
   line?: number
   /** What a line of its block has above and below the base line at least, in points. */
   strut?: { above: number; below: number }
+  /** Its own, where it is in a font that steps in for another: no line is higher for that. */
+  extent?: { above: number; below: number }
   characterSpacing?: number
   link?: string
   noWrap?: boolean

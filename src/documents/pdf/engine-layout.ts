@@ -3,16 +3,17 @@
 import columnCalculator from 'pdfmake/js/columnCalculator.js'
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import documentContext from 'pdfmake/js/DocumentContext.js'
-import line, { type EngineLine, type Inline } from 'pdfmake/js/Line.js'
+import elementWriter from 'pdfmake/js/ElementWriter.js'
+import line, { type EngineLine, type Extent, type Inline } from 'pdfmake/js/Line.js'
 import { ConversionBudget } from './limits.ts'
 
 /** Above and below the base line of what stands in a line. Half of what the line is higher than its text lies above. */
-function extentOf({ font, fontSize, height, line: own, strut }: Inline): { above: number; below: number } {
+function extentOf({ font, fontSize, height, line: own, strut, extent }: Inline): Extent {
   const ascender = (font.ascender / 1_000) * fontSize
   const half = own === undefined ? 0 : (own - font.lineHeight(fontSize)) / 2
   return {
-    above: Math.max(ascender + half, strut?.above ?? 0),
-    below: Math.max((own ?? height) - ascender - half, strut?.below ?? 0),
+    above: Math.max(extent?.above ?? ascender + half, strut?.above ?? 0),
+    below: Math.max(extent?.below ?? (own ?? height) - ascender - half, strut?.below ?? 0),
   }
 }
 
@@ -211,4 +212,36 @@ docMeasure.default.prototype.measureLeaf = function (node) {
   const measured = measureLeaf.call(this, node)
   measured._inlines = new Words(measured._inlines as Inline[])
   return measured
+}
+
+const alignLine = elementWriter.default.prototype.alignLine
+elementWriter.default.prototype.alignLine = function (placed) {
+  if (placed.inlines.some(({ level }) => level !== undefined)) inVisualOrder(placed)
+  alignLine.call(this, placed)
+}
+
+/** What goes from the right stands the other way round, from the innermost of it outwards (rule L2 of Unicode). */
+function inVisualOrder(placed: EngineLine): void {
+  const last = placed.inlines.at(-1)!
+  let inlines = placed.inlines
+  for (let level = Math.max(...inlines.map(one => one.level ?? 0)); level > 0; level -= 1) {
+    const turned: Inline[] = []
+    for (let at = 0; at < inlines.length; ) {
+      const start = at
+      while (at < inlines.length && (inlines[at]!.level ?? 0) >= level) at += 1
+      if (at > start) turned.push(...inlines.slice(start, at).reverse())
+      else {
+        turned.push(inlines[at]!)
+        at += 1
+      }
+    }
+    inlines = turned
+  }
+  // The blank at the line's end, which no line shows, is then at its left.
+  let x = inlines[0] === last ? -(last.trailingCut ?? 0) : 0
+  for (const inline of inlines) {
+    inline.x = x
+    x += inline.width
+  }
+  placed.inlines = inlines
 }

@@ -1,7 +1,9 @@
 // Elements as content of the layout engine: texts flow into paragraphs, blocks follow one another with their margins
 // collapsed, boxes become tables of one cell.
+
+import { directed } from './bidi.ts'
 import type { Block, LineStyle, Margin, Run } from './content.ts'
-import { byFont, type Coverage, MAIN_FONT, MAIN_FONT_EXTENT } from './fonts.ts'
+import { byFont, type DocumentFonts, MAIN_FONT, MAIN_FONT_EXTENT } from './fonts.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import type { Images } from './images.ts'
 import type { ConversionBudget } from './limits.ts'
@@ -14,8 +16,7 @@ export type Flow = {
   readonly sheet: Sheet
   readonly budget: ConversionBudget
   readonly images: Images
-  readonly main: Coverage
-  readonly other: Coverage
+  readonly fonts: DocumentFonts
   /** Points that there are across the page between its margins. */
   readonly width: number
   /** In a header or footer: the page that it stands on. In the text the page of a block is found by its id. */
@@ -307,7 +308,12 @@ function imageBlock({ attributes }: HtmlElement, style: Style, flow: Flow): Bloc
   const width = Math.min(wide, flow.width)
   const height = style.height !== undefined && width === wide ? style.height : width * ratio
   const margin = [...style.margin] as Margin
-  const block: Block = { image: image.key, width, height: Math.min(height, 700), alignment: style.align }
+  const block: Block = {
+    image: image.key,
+    width,
+    height: Math.min(height, 700),
+    alignment: alignmentOf(style, style.direction === 'rtl'),
+  }
   if (style.display === 'block') return { ...block, margin }
   return { stack: [{ ...block, margin: [0, 0, 0, Math.max(0, strutOf(style).below)] }], margin }
 }
@@ -332,12 +338,14 @@ function addRun(paragraph: Paragraph, given: string, style: Style, flow: Flow): 
   if (text === '') return
   paragraph.endsBlank = /[ \n]$/.test(text) && style.whiteSpace !== 'pre'
   paragraph.hasText ||= /[^ ]/.test(text)
-  for (const piece of byFont(text, flow.main, flow.other))
+  const family = style.families.map(one => flow.fonts.own.get(one)).find(one => one !== undefined)
+  for (const piece of byFont(text, flow.fonts, family))
     for (const part of inParts(piece.text))
       paragraph.runs.push({
         text: part,
         ...runStyle(style),
         ...(piece.font !== MAIN_FONT && { font: piece.font }),
+        ...(piece.font !== MAIN_FONT && piece.font !== family?.name && { extent: strutOf(style) }),
       })
 }
 
@@ -395,12 +403,19 @@ function paragraphBlock({ runs, id, hasText }: Paragraph, style: Style): Block |
   const last = runs.at(-1)!
   // A line break at the end of a block breaks nothing.
   if (style.whiteSpace !== 'pre') last.text = last.text.replace(/ +$/, '').replace(/\n$/, '')
+  const { runs: text, fromTheRight } = directed(runs, style.direction)
   return {
-    text: runs,
-    alignment: style.align,
+    text,
+    alignment: alignmentOf(style, fromTheRight),
     ...(style.whiteSpace === 'pre' && { preserveLeadingSpaces: true, preserveTrailingSpaces: true }),
     ...(id !== undefined && { id }),
   }
+}
+
+const alignmentOf = ({ align }: Style, fromTheRight: boolean): string => {
+  if (align === 'start') return fromTheRight ? 'right' : 'left'
+  if (align === 'end') return fromTheRight ? 'left' : 'right'
+  return align
 }
 
 /** A line is as high as one of the block's own text, however small what stands in it is. */

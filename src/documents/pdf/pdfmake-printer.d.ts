@@ -24,6 +24,7 @@ declare module 'pdfmake/js/Printer.js' {
 }
 
 declare module 'pdfmake/js/Line.js' {
+  export type Extent = { readonly above: number; readonly below: number }
   export type Inline = {
     readonly font: { readonly ascender: number; lineHeight(size: number): number }
     readonly fontSize: number
@@ -31,13 +32,37 @@ declare module 'pdfmake/js/Line.js' {
     readonly height: number
     /** Height of its line (content.ts); markers of lists have none. */
     readonly line?: number
+    readonly level?: number
+    readonly width: number
+    readonly trailingCut?: number
+    x: number
     /** Nothing may break between it and what follows. */
     readonly noNewLine?: boolean
-    readonly strut?: { readonly above: number; readonly below: number }
+    readonly strut?: Extent
+    readonly extent?: Extent
   }
   export type EngineLine = { inlines: Inline[]; getAscenderHeight(): number; getHeight(): number }
   const line: { readonly default: { readonly prototype: EngineLine } }
   export default line
+}
+
+declare module 'pdfmake/js/ElementWriter.js' {
+  import type { EngineLine } from 'pdfmake/js/Line.js'
+
+  const writer: { readonly default: { readonly prototype: { alignLine(line: EngineLine): void } } }
+  export default writer
+}
+
+declare module 'bidi-js' {
+  type Bidi = {
+    getEmbeddingLevels(
+      text: string,
+      direction?: 'ltr' | 'rtl',
+    ): { levels: Uint8Array; paragraphs: { start: number; end: number; level: number }[] }
+    /** Null for a character that looks the same both ways. */
+    getMirroredCharacter(character: string): string | null
+  }
+  export default function bidiFactory(): Bidi
 }
 
 declare module 'pdfmake/js/columnCalculator.js' {

@@ -3,11 +3,13 @@
 import type { Block, ContentDefinition, Margin } from './content.ts'
 import { Engine } from './engine.ts'
 import { type Flow, flowOf } from './flow.ts'
-import { type Coverage, coverageOf, type FontFiles, MAIN_FONT } from './fonts.ts'
+import type { OwnFontFiles } from './font-names.ts'
+import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT } from './fonts.ts'
 import { type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
 import { ConversionBudget } from './limits.ts'
-import { ConversionError, PAGE_HEIGHT, PAGE_WIDTH, type Page } from './page.ts'
+import { ownFonts } from './own-fonts.ts'
+import { ConversionError, PAGE_HEIGHT, PAGE_WIDTH, type Page, type RenderedPdf } from './page.ts'
 import { readSheets } from './sheet.ts'
 import { ROOT_STYLE, styleOf } from './style.ts'
 import { ROOT_SIZE } from './values.ts'
@@ -17,15 +19,20 @@ export { ConversionError }
 /** Between a header or footer and the edge of the page, and the text, at least; points. */
 const GAP = 12
 
-type Fonts = { engine: Engine; main: Coverage; other: Coverage }
+type Fonts = { files: ReadonlyMap<string, Uint8Array>; engine: Engine; main: Font; other: Font }
 let fonts: Fonts | undefined
 
 /** Fonts are read once in an isolate. */
 function readFonts(files: FontFiles): Fonts {
-  fonts ??= {
-    engine: new Engine(files),
-    main: coverageOf(files.regular),
-    other: coverageOf(files.otherRegular),
+  if (fonts) return fonts
+  const all = new Map(
+    Object.entries(files).map(([name, bytes]) => [name, new Uint8Array(bytes as ArrayBuffer)]),
+  )
+  fonts = {
+    files: all,
+    engine: new Engine(all),
+    main: { name: MAIN_FONT, coverage: coverageOf(new DataView(files.regular)) },
+    other: { name: OTHER_FONT, coverage: coverageOf(new DataView(files.otherRegular)) },
   }
   return fonts
 }
@@ -34,9 +41,14 @@ function readFonts(files: FontFiles): Fonts {
  * The PDF of the HTML. `bindery-header` and `bindery-footer` stand in the margins of every page, which grow where
  * they need more. Throws a ConversionError past a limit, and for images that cannot be read.
  */
-export async function renderPdf(html: string, page: Page, files: FontFiles): Promise<Uint8Array> {
+export async function renderPdf(
+  html: string,
+  page: Page,
+  files: FontFiles,
+  ownFiles: OwnFontFiles = new Map(),
+): Promise<RenderedPdf> {
   try {
-    return await pdfOf(html, page, files)
+    return await pdfOf(html, page, files, ownFiles)
   } catch (problem) {
     if (problem instanceof ConversionError) throw problem
     // Nothing but the HTML decides what comes of it: another try would fail in the same way.
@@ -46,20 +58,29 @@ export async function renderPdf(html: string, page: Page, files: FontFiles): Pro
   }
 }
 
-async function pdfOf(html: string, page: Page, files: FontFiles): Promise<Uint8Array> {
-  const { engine, main, other } = readFonts(files)
+async function pdfOf(
+  html: string,
+  page: Page,
+  files: FontFiles,
+  ownFiles: OwnFontFiles,
+): Promise<RenderedPdf> {
+  const known = readFonts(files)
   const budget = new ConversionBudget()
   const document = readHtml(html, budget)
+  const sheet = readSheets(document.sheets, budget)
+  const own = ownFonts(sheet.faces, ownFiles)
+  const engine =
+    own.fonts.size === 0 ? known.engine : new Engine(new Map([...ownFiles, ...known.files]), own.faces)
+  const missing = new Set<string>()
   const [across, down] =
     page.orientation === 'portrait' ? [PAGE_WIDTH, PAGE_HEIGHT] : [PAGE_HEIGHT, PAGE_WIDTH]
   const { margins } = page
   let ids = 0
   const flow: Flow = {
-    sheet: readSheets(document.sheets, budget),
+    sheet,
     budget,
     images: new Images(budget),
-    main,
-    other,
+    fonts: { main: known.main, other: known.other, own: own.fonts, missing },
     width: across - margins.left - margins.right,
     nextId: () => {
       ids += 1
@@ -135,7 +156,8 @@ async function pdfOf(html: string, page: Page, files: FontFiles): Promise<Uint8A
   }
   const first = await make(undefined)
   // Text that tells how many pages there are is laid out again when they are known.
-  return has(document.body, PAGE_COUNT_TAG) ? (await make(first.pages)).bytes : first.bytes
+  const { bytes } = has(document.body, PAGE_COUNT_TAG) ? await make(first.pages) : first
+  return { bytes, missing: [...missing].join('') }
 }
 
 /** A heading that nothing follows on its page goes to the next. Longer documents go without: it lays them out again. */

@@ -21,7 +21,16 @@ type Rule = {
   readonly important: Declarations
 }
 
-export type Sheet = { readonly rules: readonly Rule[] }
+/** An `@font-face` whose `src` names a file; other sources are passed over. */
+export type FontFace = {
+  /** In lower case. */
+  readonly family: string
+  readonly bold: boolean
+  readonly italic: boolean
+  readonly file: string
+}
+
+export type Sheet = { readonly rules: readonly Rule[]; readonly faces: readonly FontFace[] }
 
 /** `@media` within one another, and characters before a pair of braces or of one declaration; what is more is skipped. */
 const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
@@ -29,11 +38,14 @@ const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
 /** Reads style sheets. What is not understood is skipped, as browsers do; `@media print` and `all` hold. */
 export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
   const rules: { rule: Rule; at: number }[] = []
+  const faces: FontFace[] = []
   const take = (text: string, depth: number): void => {
     for (const [prelude, body] of blocks(text)) {
       if (prelude.length > LONGEST_PRELUDE) continue
       if (prelude.startsWith('@')) {
-        if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude)) take(body, depth + 1)
+        if (/^@font-face$/i.test(prelude)) faces.push(...faceOf(body))
+        else if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude))
+          take(body, depth + 1)
         continue
       }
       const { plain, important } = declarationsOf(body)
@@ -47,8 +59,26 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
   }
   for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '), 1)
   rules.sort((a, b) => a.rule.selector.weight - b.rule.selector.weight || a.at - b.at)
-  return { rules: rules.map(({ rule }) => rule) }
+  return { rules: rules.map(({ rule }) => rule), faces }
 }
+
+function faceOf(body: string): FontFace[] {
+  const { plain } = declarationsOf(body)
+  const family = familyName(plain.get('font-family') ?? '')
+  const file = /url\(\s*["']?([^"')]+?)["']?\s*\)/i.exec(plain.get('src') ?? '')?.[1]
+  if (family === '' || file === undefined) return []
+  const weight = plain.get('font-weight') ?? ''
+  const bold = /^bold/i.test(weight) || Number(weight) >= 600
+  return [{ family, bold, italic: /italic|oblique/i.test(plain.get('font-style') ?? ''), file: file.trim() }]
+}
+
+/** As families are compared: without quotes, in lower case. */
+export const familyName = (text: string): string =>
+  text
+    .trim()
+    .replace(/^["']|["']$/g, '')
+    .trim()
+    .toLowerCase()
 
 /** What stands before each pair of braces, and what within. */
 function* blocks(text: string): Generator<[string, string]> {
@@ -248,7 +278,7 @@ function borderParts(words: readonly string[]): [string, string][] {
   return Object.entries(parts)
 }
 
-/** `italic bold 10pt/1.4 Arial`; the family is not looked at. */
+/** `italic bold 10pt/1.4 Arial`. */
 function fontParts(value: string): [string, string][] {
   const size = /(?:^|\s)([\d.]+(?:pt|px|em|rem|mm|cm|in|pc|%))(?:\s*\/\s*([\d.]+[a-z%]*))?/i.exec(value)
   const before = size ? value.slice(0, size.index) : value
@@ -257,5 +287,6 @@ function fontParts(value: string): [string, string][] {
     ['font-weight', /\b(bold|bolder|[1-9]00)\b/i.exec(before)?.[1] ?? 'normal'],
     ...(size ? [['font-size', size[1]!] as [string, string]] : []),
     ...(size?.[2] !== undefined ? [['line-height', size[2]] as [string, string]] : []),
+    ...(size ? [['font-family', value.slice(size.index + size[0].length)] as [string, string]] : []),
   ]
 }

@@ -2,7 +2,7 @@
 // it takes over from its parent.
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
-import { type Declarations, declared, type Sheet } from './sheet.ts'
+import { type Declarations, declared, familyName, type Sheet } from './sheet.ts'
 import { colourOf, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
 
 export const SIDES = ['left', 'top', 'right', 'bottom'] as const
@@ -26,7 +26,12 @@ export type Style = {
   readonly bold: boolean
   readonly italic: boolean
   readonly colour: string
-  readonly align: 'left' | 'center' | 'right' | 'justify'
+  /** `start` is where lines of the direction begin. */
+  readonly align: 'start' | 'end' | 'left' | 'center' | 'right' | 'justify'
+  /** Undefined for `dir="auto"`: that of the first letter. */
+  readonly direction: 'ltr' | 'rtl' | undefined
+  /** Families in order, in lower case. */
+  readonly families: readonly string[]
   /** A multiple of the font size. */
   readonly lineHeight: number
   readonly whiteSpace: 'normal' | 'pre' | 'nowrap' | 'pre-line'
@@ -61,7 +66,9 @@ export const ROOT_STYLE: Style = {
   bold: false,
   italic: false,
   colour: '#000000',
-  align: 'left',
+  align: 'start',
+  direction: 'ltr',
+  families: [],
   lineHeight: 1.2,
   whiteSpace: 'normal',
   transform: 'none',
@@ -195,7 +202,10 @@ export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budge
     colour,
     bold: weightOf(said.get('font-weight'), parent.bold),
     italic: /italic|oblique/i.test(said.get('font-style') ?? (parent.italic ? 'italic' : '')),
-    align: oneOf(said.get('text-align'), ['left', 'center', 'right', 'justify']) ?? parent.align,
+    align:
+      oneOf(said.get('text-align'), ['start', 'end', 'left', 'center', 'right', 'justify']) ?? parent.align,
+    direction: directionOf(element, said.get('direction'), parent.direction),
+    families: familiesOf(said.get('font-family')) ?? parent.families,
     lineHeight: lineHeightOf(said.get('line-height'), fontSize) ?? parent.lineHeight,
     whiteSpace: whiteSpaceOf(said.get('white-space')) ?? parent.whiteSpace,
     transform:
@@ -255,6 +265,19 @@ function fontSizeOf(text: string | undefined, parent: number): number {
     (percent === undefined ? lengthOf(word, parent) : (parent * percent) / 100)
   return size === undefined || size <= 0 ? parent : Math.min(size, 300)
 }
+
+function directionOf(
+  { attributes }: HtmlElement,
+  said: string | undefined,
+  parent: Style['direction'],
+): Style['direction'] {
+  const asked = (said ?? attributes.dir)?.toLowerCase()
+  if (asked === 'auto') return undefined
+  return asked === 'ltr' || asked === 'rtl' ? asked : parent
+}
+
+const familiesOf = (text: string | undefined): string[] | undefined =>
+  text === undefined || text === 'inherit' ? undefined : text.split(',').map(familyName)
 
 const weightOf = (text: string | undefined, parent: boolean): boolean => {
   if (text === undefined || text === 'inherit') return parent

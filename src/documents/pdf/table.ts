@@ -102,7 +102,7 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
   const rows = [...head, ...body, ...foot].filter(row => row.cells.length > 0)
   const grid = place(rows, columns, flow)
   budget.count('cells', rows.length * grid.columns.length)
-  return { ...grid, captions }
+  return { ...(tableStyle.direction === 'rtl' ? fromTheRight(grid) : grid), captions }
 }
 
 const span = (text: string | undefined, most: number): number => {
@@ -160,6 +160,15 @@ function place(rows: Row[], given: (string | number | undefined)[], flow: Flow):
       if (columnSpan === 1 && style.width && columns[column] === undefined)
         columns[column] = 'percent' in style.width ? `${style.width.percent}%` : style.width.points
   return { rows: placedRows, columns }
+}
+
+/** The first column is the one at the right. */
+function fromTheRight({ rows, columns }: Omit<Grid, 'captions'>): Omit<Grid, 'captions'> {
+  const turned = rows.map(row => ({
+    ...row,
+    cells: row.cells.map(cell => ({ ...cell, column: columns.length - cell.column - cell.columnSpan })),
+  }))
+  return { rows: turned, columns: [...columns].reverse() }
 }
 
 const charactersOf = (element: HtmlElement): number =>

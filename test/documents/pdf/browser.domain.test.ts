@@ -27,8 +27,8 @@ const BINDING = {
     fetch(`http://127.0.0.1:${server.port}/${action}`, { method: 'POST', body: JSON.stringify(options) }),
 } as unknown as Binding
 
-const rendered = (html: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<Uint8Array> =>
-  browserRenderer(BINDING).render(html, pageOf(layout))
+const rendered = async (html: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<Uint8Array> =>
+  (await browserRenderer(BINDING).render(html, pageOf(layout), new Map())).bytes
 
 describe('what the browser is asked for', () => {
   const request = browserRequest(HTML, pageOf({ marginTop: '25.4mm', orientation: 'landscape' }))
@@ -111,7 +111,7 @@ describe('what the browser answers', () => {
 
   test('something that is no PDF is no document', async () => {
     const odd = { quickAction: async () => new Response('<html>sign in</html>') } as unknown as Binding
-    await expect(browserRenderer(odd).render(HTML, pageOf())).rejects.toThrow('no PDF')
+    await expect(browserRenderer(odd).render(HTML, pageOf(), new Map())).rejects.toThrow('no PDF')
   })
 })
 

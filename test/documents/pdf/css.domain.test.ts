@@ -32,15 +32,18 @@ afterAll(async () => {
 })
 
 const printed = (html: string): Promise<Uint8Array> =>
-  browser!.print(`<!doctype html><style>${OUR_WAYS}</style>${html}`, {
-    printBackground: true,
-    paperWidth: 595.28 / 72,
-    paperHeight: 841.89 / 72,
-    marginTop: MARGIN_POINTS / 72,
-    marginRight: MARGIN_POINTS / 72,
-    marginBottom: MARGIN_POINTS / 72,
-    marginLeft: MARGIN_POINTS / 72,
-  })
+  browser!.print(
+    `<!doctype html><style>${OUR_WAYS}</style>${html.replace(/url\([^)]*Mono[^)]*\)/g, 'local("DejaVu Sans Mono")')}`,
+    {
+      printBackground: true,
+      paperWidth: 595.28 / 72,
+      paperHeight: 841.89 / 72,
+      marginTop: MARGIN_POINTS / 72,
+      marginRight: MARGIN_POINTS / 72,
+      marginBottom: MARGIN_POINTS / 72,
+      marginLeft: MARGIN_POINTS / 72,
+    },
+  )
 
 test('every line of docs/css.md has a fixture, and every fixture a line', () => {
   const lines = readFileSync('docs/css.md', 'utf8').matchAll(/^\|.*\| `(\w+)`\s*\|$/gm)

@@ -131,6 +131,15 @@ export const FIXTURES: Record<string, Fixture> = {
     html: '<p>seen<span style="display:none">unseen</span></p><script>const unseen = 1</script><template>unseen</template>',
     text: ['seen'],
   },
+  rightToLeft: {
+    html: '<div dir="rtl"><p>שלום עולם, זו פוליסה מספר 12345 (Policy).</p><p>مرحبا بالعالم، هذه وثيقة تأمين رقم ١٢٣ بتاريخ 2027-01-01.</p><table style="width:100%"><tr><td style="background:#00ff00">ראשון</td><td style="width:60%">שני</td></tr></table></div><p>A policy of שלום עולם, insured.</p><p dir="auto">שורה</p><p dir="rtl" style="text-align:left">לשמאל</p>',
+    text: [],
+    colours: ['#00ff00'],
+  },
+  ownFonts: {
+    html: '<style>@font-face { font-family: "Mono"; src: url("DejaVuSansMono.ttf") } @font-face { font-family: Mono; font-weight: bold; src: url(DejaVuSansMono-Bold.ttf) } .mono { font-family: Mono, sans-serif }</style><p class="mono">illi wwww <b>bold 0123</b></p><p>illi wwww</p>',
+    text: ['illi wwww bold 0123', 'illi wwww'],
+  },
   alphabets: {
     html: '<p>Žluťoučký kůň Ελληνικά Привет Tiếng Việt</p><p>ქართული Հայերեն ✓ €</p><p>עברית</p><p>हिन्दी</p>',
     text: ['Žluťoučký kůň Ελληνικά Привет Tiếng Việt', 'ქართული Հայերեն ✓ €', 'עברית'],

@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { renderPdf } from '../../../src/bundles/renderer.bundle.mjs'
+import type { OwnFontFiles } from '../../../src/documents/pdf/font-names.ts'
 import type { FontFiles } from '../../../src/documents/pdf/fonts.ts'
-import { pageOf } from '../../../src/documents/pdf/page.ts'
+import { pageOf, type RenderedPdf } from '../../../src/documents/pdf/page.ts'
 import type { Picture } from './pictures.ts'
 
 const fontFile = (path: string): ArrayBuffer => {
@@ -15,8 +16,25 @@ const noto = (name: string): ArrayBuffer =>
 
 let fonts: FontFiles | undefined
 
+/** What a configuration may bring. */
+const OWN_FONTS: OwnFontFiles = new Map(
+  ['DejaVuSansMono.ttf', 'DejaVuSansMono-Bold.ttf'].map(name => [
+    name,
+    new Uint8Array(fontFile(`dejavu-fonts-ttf/ttf/${name}`)),
+  ]),
+)
+
 /** The PDF as the service makes it. */
-export function render(html: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<Uint8Array> {
+export async function render(html: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<Uint8Array> {
+  return (await rendered(html, layout)).bytes
+}
+
+/** The same, with what the service notes of it. */
+export function rendered(
+  html: string,
+  layout: Parameters<typeof pageOf>[0] = {},
+  own: OwnFontFiles = OWN_FONTS,
+): Promise<RenderedPdf> {
   fonts ??= {
     regular: noto('400Regular'),
     bold: noto('700Bold'),
@@ -25,7 +43,7 @@ export function render(html: string, layout: Parameters<typeof pageOf>[0] = {}):
     otherRegular: fontFile('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
     otherBold: fontFile('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
   }
-  return renderPdf(html, pageOf(layout), fonts)
+  return renderPdf(html, pageOf(layout), fonts, own)
 }
 
 /** Whether PDFs can be read back here; where not, they are made and no more. */
