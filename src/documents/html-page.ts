@@ -31,7 +31,7 @@ export async function withImages(
     }
     const bytes = await files(decodeURIComponent(name!))
     if (!bytes) return { problem: `there is no image '${decodeURIComponent(name!)}' in static_documents` }
-    const type = bytes[0] === 0x89 ? 'png' : 'jpeg'
+    const type = bytes[0] === 0x89 ? 'png' : bytes[0] === 0xff ? 'jpeg' : 'svg+xml'
     addresses.set(name!, `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`)
     if (!count(name!)) return { problem: tooMany }
   }

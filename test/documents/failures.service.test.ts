@@ -1,5 +1,6 @@
 // What goes wrong with a document stays with the document: its record says what, and the transaction stands.
 import { env } from 'cloudflare:workers'
+import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
 import { consumeDocumentHints } from '../../src/documents/job/consume.ts'
@@ -30,6 +31,7 @@ async function tenantWith(suffix: string, templates: Record<string, string>): Pr
   }))
   files[`${FOLDER}/policy.json`] = JSON.stringify(policy)
   for (const [name, source] of Object.entries(templates)) files[`${FOLDER}/${name}.template.liquid`] = source
+  files[`${FOLDER}/static_documents/mono.ttf`] = new Uint8Array(monoFont)
   delete files[`${FOLDER}/invoice.template.liquid`]
   return await motorTenant(suffix, files)
 }
@@ -67,6 +69,9 @@ describe('templates that fail', () => {
       picture: '<img src="{{ "none.png" | image_url }}">',
       missing: '{{ "conditions_of_nobody.pdf" | append: "" | render_static_document }}',
       silent: '{{ nil | render_static_document }}',
+      letters: '<p>日本語</p>',
+      font: '<style>@font-face { font-family: Own; src: url("mono.ttf") }</style><p style="font-family: Own">x</p>',
+      fontless: '<style>@font-face { font-family: Own; src: url("none.ttf") }</style>',
       bomb: `<img src="${pngAddress(10, 10, 6, packedZeros(50_000_000))}">`,
       wide: `<table>{% for i in (1..300) %}<tr><td colspan="60">{% endfor %}</table>`,
       pages: '{% for i in (1..2000) %}<p style="page-break-after:always">x{% endfor %}',
@@ -85,6 +90,9 @@ describe('templates that fail', () => {
       heavy: 'conversionError',
       picture: 'renderError',
       missing: 'renderError',
+      letters: 'ready',
+      font: 'ready',
+      fontless: 'renderError',
       bomb: 'conversionError',
       wide: 'conversionError',
       pages: 'conversionError',
@@ -93,6 +101,9 @@ describe('templates that fail', () => {
     expect(of('hungry')!.failureMessage).toContain('memory')
     expect(of('dividing')!.failureMessage).toContain('dividing.template.liquid:2:')
     expect(of('heavy')!.failureMessage).toContain('more than 6000 elements')
+    expect(of('letters')!.failureMessage).toContain('no font has 日 (U+65E5), 本 (U+672C), 語 (U+8A9E)')
+    expect(of('font')!.failureMessage).toBeUndefined()
+    expect(of('fontless')!.failureMessage).toContain("no font 'none.ttf'")
     expect(of('bomb')!.failureMessage).toContain('A PNG holds more or less than its size says')
     expect(of('wide')!.failureMessage).toContain('more than 12000 cells')
     expect(of('pages')!.failureMessage).toContain('more than 1000 pages')
@@ -102,7 +113,7 @@ describe('templates that fail', () => {
     const { body } = await motor.get<{ events: { data: Record<string, string> }[] }>(
       '/eventstream/events?startTimestamp=0&pageSize=1000&eventType=document.failed',
     )
-    expect(body.events).toHaveLength(10)
+    expect(body.events).toHaveLength(11)
   })
 })
 

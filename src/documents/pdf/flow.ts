@@ -55,7 +55,7 @@ function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Bloc
       else {
         const own = styleOf(node, around, flow.sheet, flow.budget)
         if (own.display === 'none') continue
-        if (node.tag === 'img') {
+        if (node.tag === 'img' || node.drawing) {
           const image = imageBlock(node, own, flow)
           if (image) {
             end()
@@ -298,18 +298,20 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
  * Pixels become points as on screens; what is wider than there is room shrinks. It stands on the base line of a line
  * of its own, unless it is a block.
  */
-function imageBlock({ attributes }: HtmlElement, style: Style, flow: Flow): Block | undefined {
-  const image = flow.images.take(attributes.src ?? '')
+function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Flow): Block | undefined {
+  const image = drawing ?? flow.images.take(attributes.src ?? '')
   if (!image) return undefined
   const ratio = image.height / image.width
+  const naturalWidth = 'svg' in image ? image.width : image.width * 0.75
   const asked =
     style.width && ('percent' in style.width ? (flow.width * style.width.percent) / 100 : style.width.points)
-  const wide = asked ?? (style.height === undefined ? image.width * 0.75 : style.height / ratio)
+  const wide = asked ?? (style.height === undefined ? naturalWidth : style.height / ratio)
   const width = Math.min(wide, flow.width)
   const height = style.height !== undefined && width === wide ? style.height : width * ratio
   const margin = [...style.margin] as Margin
+  const source = 'svg' in image ? { svg: image.svg } : { image: image.key }
   const block: Block = {
-    image: image.key,
+    ...source,
     width,
     height: Math.min(height, 700),
     alignment: alignmentOf(style, style.direction === 'rtl'),

@@ -2,9 +2,12 @@
 // that a row is never lost over a missing end tag.
 import { type DefaultTreeAdapterMap, defaultTreeAdapter, Parser } from 'parse5'
 import { ConversionBudget } from './limits.ts'
+import { type Drawing, drawingOf } from './svg.ts'
 
 export type HtmlElement = {
   readonly tag: string
+  /** Of an `svg` element, whose own elements are not read. */
+  readonly drawing?: Drawing
   readonly attributes: Readonly<Record<string, string>>
   readonly children: readonly HtmlNode[]
   readonly parent: HtmlElement | undefined
@@ -31,17 +34,7 @@ export const FOOTER_TAG = 'bindery-footer'
 export const PAGE_NUMBER_TAG = 'bindery-page-number'
 export const PAGE_COUNT_TAG = 'bindery-page-count'
 
-const IGNORED = new Set([
-  'script',
-  'noscript',
-  'template',
-  'head',
-  'object',
-  'iframe',
-  'svg',
-  'math',
-  'select',
-])
+const IGNORED = new Set(['script', 'noscript', 'template', 'head', 'object', 'iframe', 'math', 'select'])
 
 type Growing = { -readonly [K in keyof HtmlElement]: HtmlElement[K] }
 type Node = DefaultTreeAdapterMap['childNode']
@@ -67,12 +60,21 @@ export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
     if (tag === 'style') sheets.push(textOf(node))
     if (tag === 'title' && parent.tag === 'head') title ??= textOf(node).trim()
     if (tag === 'style' || (IGNORED.has(tag) && tag !== 'head')) return undefined
-    const element = make(node, parent, depth)
+    const element = tag === 'svg' ? drawn(node, parent) : make(node, parent, depth)
     parent.size += 1
     if (tag !== HEADER_TAG && tag !== FOOTER_TAG) return element
     found[tag] = element
     return undefined
   }
+  const drawn = (node: Element, parent: Growing): HtmlElement => ({
+    tag: 'svg',
+    attributes: Object.fromEntries(node.attrs.map(({ name, value }) => [name, value])),
+    children: [],
+    parent,
+    index: parent.size,
+    size: 0,
+    drawing: drawingOf(node, budget),
+  })
   const make = (node: Element, parent: HtmlElement | undefined, depth: number): HtmlElement => {
     budget.count('elements')
     budget.check('depth', depth)

@@ -27,6 +27,8 @@ export const CONVERSION_LIMITS = {
   pngBytes: 4_000_000,
   /** Pixels of all images that have to be unpacked: PNGs with transparency, and interlaced ones. */
   unpackedPixels: 8_000_000,
+  /** Characters of one drawing (SVG). */
+  drawingCharacters: 500_000,
   /** Elements of a header or footer, which is laid out anew on every page. */
   marginElements: 500,
   /** The same on all pages together. */
@@ -48,6 +50,7 @@ const WORDS: Readonly<Record<keyof typeof CONVERSION_LIMITS, string>> = {
   imagePixels: 'pixels in one image',
   pngBytes: 'bytes in one PNG',
   unpackedPixels: 'pixels in PNGs with transparency or interlaced ones',
+  drawingCharacters: 'characters in one drawing (SVG)',
   marginElements: 'elements in a header or footer',
   marginElementsOnAllPages: 'elements of headers and footers on all its pages',
   pages: 'pages',

@@ -220,7 +220,7 @@ export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budge
     verticalAlign: oneOf(vertical, ['top', 'middle', 'bottom']) ?? parent.verticalAlign,
     display,
     margin:
-      isBlock || tag === 'img'
+      isBlock || tag === 'img' || tag === 'svg'
         ? sides(side => lengthOf(said.get(`margin-${side}`) ?? '', fontSize) ?? 0)
         : [0, 0, 0, 0],
     autoLeft: said.get('margin-left') === 'auto',

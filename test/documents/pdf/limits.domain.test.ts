@@ -56,9 +56,45 @@ test('a header that leaves no room for the text is refused', async () => {
   )
 })
 
+const drawing = (content: string): string => `<svg width="10" height="10">${content}</svg>`
+
+test.each([
+  ['one from many', drawing('<defs><g id="a"><rect/></g></defs><use href="#a"/>'), 'holds <use>'],
+  ['one from elsewhere', drawing('<image href="https://example.com/a.png"/>'), 'holds <image>'],
+  ['too many elements', drawing(times(6_001, '<rect/>')), '6000 elements'],
+  ['too deep ones', drawing(times(120, '<g>')), '100 elements within one another'],
+  ['too long a path', drawing(`<path d="${times(600_000, 'M')}"/>`), '500000 characters in one drawing'],
+  ['no size', '<svg><rect/></svg>', 'says no size'],
+  [
+    'too many elements in a file',
+    image(`data:image/svg+xml,<svg>${times(6_001, '<g></g>')}</svg>`),
+    '6000 elements',
+  ],
+])('a drawing with %s is refused', async (_, html, message) => {
+  await expect(render(html)).rejects.toThrow(message)
+})
+
+test.each([
+  [
+    'gradients that lead to each other',
+    '<defs><linearGradient id="a" href="#b"/><linearGradient id="b" href="#a"/></defs><rect width="9" height="9" fill="url(#a)"/>',
+  ],
+  [
+    'a clip that is its own',
+    '<clipPath id="a" clip-path="url(#a)"><rect/></clipPath><rect clip-path="url(#a)" width="9" height="9"/>',
+  ],
+  [
+    'nonsense',
+    '<path d="M x y z 1e999 L"/><rect width="-1" height="NaN" transform="rotate(("/><text>&nbsp;<tspan>x',
+  ],
+])('a drawing with %s ends', async (_, content) => {
+  const outcome = await render(drawing(content)).catch(problem => problem)
+  if (!(outcome instanceof Uint8Array)) expect(outcome.name).toBe('ConversionError')
+})
+
 test('a picture that is no picture is refused', async () => {
   await expect(render('<img src="data:image/png;base64,AAAA">')).rejects.toThrow('neither PNG nor JPEG')
-  await expect(render('<img src="data:image/svg+xml,<svg/>">')).rejects.toThrow('neither PNG nor JPEG')
+  await expect(render('<img src="data:image/svg+xml,<p>x">')).rejects.toThrow('neither PNG nor JPEG')
 })
 
 test.each([
