@@ -9,6 +9,7 @@ import type { DocumentType } from './contract.ts'
 import { documentData } from './data.ts'
 import type { DocumentFailure, PolicyDocument } from './document.ts'
 import { finishedHtml, fontsOf, imageName, withImages } from './html-page.ts'
+import { withFonts } from './pdf/font-names.ts'
 import { ConversionError, pageOf } from './pdf/page.ts'
 import type { PdfRenderer } from './pdf/pdf-renderer.ts'
 
@@ -73,10 +74,14 @@ export async function makeDocument(
   }
   const html = await withImages(rendered.output, files)
   if ('problem' in html) return failed('renderError', `${source.path}: ${html.problem}.`)
-  if (document.type === 'html')
-    return { outcome: 'ready', type: 'html', bytes: new TextEncoder().encode(finishedHtml(html.text)) }
   const own = await fontsOf(html.text, files)
   if ('problem' in own) return failed('renderError', `${source.path}: ${own.problem}.`)
+  if (document.type === 'html')
+    return {
+      outcome: 'ready',
+      type: 'html',
+      bytes: new TextEncoder().encode(finishedHtml(withFonts(html.text, own.fonts))),
+    }
   try {
     const { bytes, missing } = await renderer.render(html.text, pageOf(document.pageLayout), own.fonts)
     return { outcome: 'ready', type: 'pdf', bytes, warning: missingWarning(source.path, missing) }

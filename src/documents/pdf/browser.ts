@@ -2,7 +2,7 @@
 // needs a compatibility date of 2026-03-24 or later. The browser runs no script and loads nothing: what a template
 // names beyond itself stays out, as with the renderer within the service.
 
-import { FONT_SOURCE, type OwnFontFiles } from './font-names.ts'
+import { withFonts } from './font-names.ts'
 import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import { ConversionError, type Page } from './page.ts'
 import type { PdfRenderer } from './pdf-renderer.ts'
@@ -74,15 +74,6 @@ export function browserRequest(html: string, page: Page) {
     },
   }
 }
-
-/** The HTML with the files that `@font-face` names in their places. */
-const withFonts = (html: string, fonts: OwnFontFiles): string =>
-  fonts.size === 0
-    ? html
-    : html.replace(FONT_SOURCE, (whole, name: string) => {
-        const bytes = fonts.get(name.trim())
-        return bytes ? `url(data:font/sfnt;base64,${Buffer.from(bytes).toString('base64')})` : whole
-      })
 
 /** Throws a ConversionError when the browser refuses the HTML; anything else may be tried again. */
 export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRenderer => ({

@@ -141,10 +141,16 @@ const spacer = (height: number): Block => ({
 
 const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after' })
 
-/** A block of a width of its own; what is left of the line stays empty, on the side that `auto` margins say. */
-export function placed(block: Block, style: Style, width: Width): Block {
-  const own = { ...block, width: 'percent' in width ? `${width.percent}%` : width.points } as Block
-  if ('percent' in width && width.percent >= 100) return block
+/**
+ * A block of a width of its own, or as wide as it needs; what is left of the line stays empty, on the side that `auto`
+ * margins say.
+ */
+export function placed(block: Block, style: Style, width: Width | undefined): Block {
+  if (width && 'percent' in width && width.percent >= 100) return block
+  const own = {
+    ...block,
+    width: width === undefined ? 'auto' : 'percent' in width ? `${width.percent}%` : width.points,
+  } as Block
   const rest = (): Block => ({ stack: [], width: '*' })
   return {
     columns: [

@@ -4,7 +4,7 @@
 export type OwnFontFiles = ReadonlyMap<string, Uint8Array>
 
 /** A source of a style sheet that is a file of the configuration: a name, without a scheme or a folder. */
-export const FONT_SOURCE = /url\(\s*["']?([^"'():/]{1,200}\.(?:ttf|otf))["']?\s*\)/gi
+const FONT_SOURCE = /url\(\s*["']?([^"'():/]{1,200}\.(?:ttf|otf))["']?\s*\)/gi
 
 /** The names in `@font-face` rules, each once. */
 export function fontNames(html: string): string[] {
@@ -15,3 +15,12 @@ export function fontNames(html: string): string[] {
       names.add(name!.trim())
   return [...names]
 }
+
+/** The HTML with the files that `@font-face` names in their places. */
+export const withFonts = (html: string, fonts: OwnFontFiles): string =>
+  fonts.size === 0
+    ? html
+    : html.replace(FONT_SOURCE, (whole, name: string) => {
+        const bytes = fonts.get(name.trim())
+        return bytes ? `url(data:font/sfnt;base64,${Buffer.from(bytes).toString('base64')})` : whole
+      })

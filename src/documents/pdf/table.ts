@@ -44,8 +44,8 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   }
   // A caption stands over its table, however wide that is.
   const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
-  if (style.width || style.autoLeft) return [placed(whole, style, style.width ?? { percent: 100 })]
-  return [captions.length === 0 ? block : { columns: [{ ...whole, width: 'auto' }], columnGap: 0 }]
+  const isPlaced = style.width !== undefined || style.autoLeft || captions.length > 0
+  return [isPlaced ? placed(whole, style, style.width) : block]
 }
 
 type Grid = { rows: Row[]; captions: Block[]; columns: (string | number | undefined)[] }

@@ -77,8 +77,8 @@ export const FIXTURES: Record<string, Fixture> = {
     alone: 'gaps between dashes are not stretched to fit',
   },
   widths: {
-    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table>',
-    text: ['narrow enough for some', 'words only, so that it', 'breaks', 'wide rest'],
+    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table><table align="center"><tr><td style="background:#ffee00">centred</td></tr></table>',
+    text: ['narrow enough for some', 'words only, so that it', 'breaks', 'wide rest', 'centred'],
     colours: ['#ffeeee', '#eeffee', '#eeeeff'],
   },
   lists: {
