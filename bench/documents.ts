@@ -9,7 +9,7 @@ import { testUsers, workedPolicies } from '../scripts/example.ts'
 import { freePort } from '../scripts/free-port.ts'
 import { CONFIG_FILE } from '../scripts/write-config.ts'
 import { median } from './figures.ts'
-import { type Heap, inspectHeap } from './heap.ts'
+import { usedMegabytes } from './heap.ts'
 import { startWorker } from './worker-process.ts'
 import { prepareStores } from './world.ts'
 
@@ -53,14 +53,12 @@ export async function measureDocuments(
   const administration = await signIn(service.origin, administrator)
   const making = await tenant(service.origin, administration, 'papers', files())
   const plain = await tenant(service.origin, administration, 'plain', withoutDocuments(files()))
-  const heap = await inspectHeap(inspectorPort)
   try {
     say('issuing policies with documents and without, in turn')
     const { issueMs, documents } = await issueTimes(making, plain)
     say(`${DOCUMENTS} documents, ${documents} of each policy`)
-    return { ...(await madeAtOnce(making, documents, heap, say)), issueMs }
+    return { ...(await madeAtOnce(making, documents, () => usedMegabytes(inspectorPort), say)), issueMs }
   } finally {
-    heap.close()
     await service.stop()
   }
 }
@@ -204,7 +202,7 @@ async function issueTimes(
 async function madeAtOnce(
   making: Tenant,
   each: number,
-  heap: Heap,
+  heap: () => Promise<number>,
   say: (line: string) => void,
 ): Promise<Omit<DocumentFigures, 'issueMs'>> {
   const count = counter(making)
@@ -217,7 +215,7 @@ async function madeAtOnce(
         Array.from({ length: Math.min(ISSUED_TOGETHER, policies - at) }, () => policy(making)),
       )),
     )
-  const used = [await heap.usedMegabytes()]
+  const used = [await heap()]
   const start = performance.now()
   const issuing = (async () => {
     for (let at = 0; at < policies; at += ISSUED_TOGETHER)
@@ -226,7 +224,7 @@ async function madeAtOnce(
   })()
   for (let wanted = STEP; wanted <= DOCUMENTS; wanted += STEP) {
     await untilMade(count, before + wanted)
-    used.push(await heap.usedMegabytes())
+    used.push(await heap())
     say(`${wanted} made, ${used.at(-1)!.toFixed(1)} MB in use`)
   }
   await issuing
