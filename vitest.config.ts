@@ -49,6 +49,7 @@ export default defineConfig({
             './test/support/receiver-server.ts',
             './test/support/rater-server.ts',
             './test/support/pdf-reader-server.ts',
+            './test/support/browser-run-server.ts',
           ],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 60_000,

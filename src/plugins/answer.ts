@@ -24,7 +24,8 @@ export function readAnswer<S extends z.ZodType>(
 }
 
 /** Contracts say what is wrong with a whole value as of a request. */
-const ofWhole = (message: string): string => message.replace(/^The request /, 'the answer ').replace(/\.$/, '')
+const ofWhole = (message: string): string =>
+  message.replace(/^The request /, 'the answer ').replace(/\.$/, '')
 
 /** Refuses the answer for these reasons. */
 export function nonsense(name: PluginFunction, problems: readonly string[], path?: string): Refusal {

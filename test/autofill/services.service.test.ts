@@ -173,7 +173,7 @@ describe('a service', () => {
       { error: 'closed on Sundays' },
       500,
       502,
-      /^Autofill service 'drivers' failed: it answered 500: closed on Sundays\.$/,
+      /^Service 'drivers' failed: it answered 500: closed on Sundays\.$/,
     ],
     ['answers text', 'made', 200, 502, /'drivers' failed: it answered what it may not: must be an object/],
     ['answers a list', [{}], 200, 502, /it answered what it may not: must be an object/],

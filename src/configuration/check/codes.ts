@@ -47,6 +47,7 @@ export const findingCodes = {
   duplicateTableKey: 'A key,value table has a key twice; the first row counts.',
   tablesDiffer: 'Two products have tables of one name and different content.',
   missingTemplate: 'A document names a template that does not exist.',
+  velocityNotRendered: 'A template that documents are to be made of is Velocity, of which none is made.',
   unusedTemplate: 'No document uses a template, and it has no fixed name.',
   missingStaticDocument: 'A template names a static document that does not exist.',
   missingSnippet: 'A template takes in a snippet that does not exist.',

@@ -81,7 +81,7 @@ describe('a product compiles', () => {
       'policy/schedule.template.liquid': 'schedule',
       'policy/endt.template.liquid': 'endorsement',
       'policy/invoice.template.liquid': 'invoice',
-      'policy/lapse.template.vm': '#if($data.x) $data.x #end',
+      'policy/lapse.template.liquid': 'lapse',
       'policy/exposures/hull/perils/sinking.json': {
         name: 'sinking',
         indemnityPerItem: 100000,
@@ -162,7 +162,7 @@ describe('a product compiles', () => {
     expect(Object.keys(product.templates)).toEqual([
       'endt.template.liquid',
       'invoice.template.liquid',
-      'lapse.template.vm',
+      'lapse.template.liquid',
       'schedule.template.liquid',
     ])
   })
@@ -407,6 +407,27 @@ describe('what is referred to exists', () => {
     ).toEqual([
       ['unusedTemplate', true],
       ['unusedTemplate', false],
+    ])
+  })
+
+  test('Velocity templates that documents are to be made of are a warning, for none is', () => {
+    const { findings } = compileWith({
+      'policy/policy.json': {
+        documents: [{ displayName: 'Old', fileName: 'old.pdf', templateName: 'old' }],
+      },
+      'policy/old.vm': 'x',
+      'policy/lapse.template.vm': 'y',
+    })
+    const warnings = findings.filter(({ code }) => code === 'velocityNotRendered')
+    expect(warnings.map(({ path, message }) => [path, message])).toEqual([
+      [
+        'products/boat/policy/lapse.template.vm',
+        "The template 'lapse.template.vm' is Velocity, of which no document is made. Write it in Liquid, as 'lapse.template.liquid'.",
+      ],
+      [
+        'products/boat/policy/policy.json',
+        "The template 'old.vm' is Velocity, of which no document is made. Write it in Liquid, as 'old.template.liquid'.",
+      ],
     ])
   })
 
