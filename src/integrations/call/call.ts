@@ -34,9 +34,8 @@ export type IntegrationCall<T> = CallPurpose & {
  */
 export type Reader<T> = (answer: unknown, warn: (warning: string) => void) => T
 
-/** Only services of these two types are called. */
 const nameOf = ({ type, name }: Pick<Integration, 'type' | 'name'>): string =>
-  `${type === 'external_rater' ? 'External rater' : 'Autofill service'} '${name}'`
+  `${type === 'external_rater' ? 'External rater' : 'Service'} '${name}'`
 
 /** The 502 that says why nothing could be made of the service's answer. */
 export function integrationFailed(
