@@ -126,7 +126,7 @@ const loaded = {}
 const load = path => {
   if (loaded[path]) return loaded[path].exports
   const module = (loaded[path] = { exports: {} })
-  scripts[path].call(module.exports, module.exports, name => load(name.replace('../', '')), module, path, '')
+  scripts[path].call(module.exports, module.exports, name => load(Object.keys(scripts).find(one => one.endsWith('/' + name.split('/').at(-1)))), module, path, '')
   return module.exports
 }
 const rate = load(${JSON.stringify(call.path)}).getPerilRates

@@ -1,6 +1,7 @@
 // The code of the isolate that tenant code runs in (isolate.ts).
 import { isLookupTable } from '../configuration/lookup-table.ts'
 import { ISOLATE_LIMITS, LARGEST_TRAVELLING_TABLE } from './limits.ts'
+import { unpack } from './packed.ts'
 import { realmSettings } from './program.ts'
 import type { PluginProgram } from './runner.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
@@ -29,9 +30,9 @@ const settings = ${JSON.stringify(realmSettings(program))};
 const named = ${JSON.stringify(tableNames(program))};
 const own = (record, name) => record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 const lookup = (${lookupIn})(tables, named, own, JSON.parse);
-const host = { ...settings, script: path => scripts.get(path), lookup };
+const host = { ...settings, script: path => scripts.get(path), lookup, unpack: ${unpack} };
 const realm = ${REALM_SOURCE}(host, ((Intl, Date) => (${zoneOffsets})())(Intl, Date));
-export default class extends WorkerEntrypoint { run(call) { return realm.run(call) } }
+export default class extends WorkerEntrypoint { run(call, packed) { return realm.run(call, packed) } }
 `,
   }
   return {

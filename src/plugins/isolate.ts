@@ -3,21 +3,23 @@
 import { Refusal } from '../platform/errors.ts'
 import { LONGEST_CALL_MS } from './limits.ts'
 import { readOutcome } from './outcome.ts'
+import { type Packed, pack } from './packed.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner } from './runner.ts'
 
 /** Raised whenever the sandbox's own code makes something else of the same program. */
-const SANDBOX_FORMAT = 1
+const SANDBOX_FORMAT = 2
 
-type Entrypoint = { run(call: string): Promise<unknown> }
+type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 
 /** What gives a program's isolate its code: it comes from the module apart (sandboxed.ts). */
 type CodeOf = (program: PluginProgram) => WorkerLoaderWorkerCode
 
 export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunner => ({
   async run(program, call) {
-    const text = JSON.stringify(call)
+    const text = JSON.stringify({ ...call, arguments: [] })
+    const packed = pack(call.arguments)
     try {
-      return await inIsolate(loader, codeOf, program, text)
+      return await inIsolate(loader, codeOf, program, text, packed)
     } catch (problem) {
       const message = problem instanceof Error ? problem.message : String(problem)
       // What the parser lets pass and the engine does not; its message names file and line.
@@ -35,6 +37,7 @@ async function inIsolate(
   codeOf: CodeOf,
   program: PluginProgram,
   call: string,
+  packed: Packed,
 ): Promise<CallOutcome> {
   const worker = loader.get(`plugins/${SANDBOX_FORMAT}/${program.key}`, () => codeOf(program))
   const entrypoint = worker.getEntrypoint() as unknown as Entrypoint
@@ -44,7 +47,7 @@ async function inIsolate(
     timer = setTimeout(() => resolve(late), LONGEST_CALL_MS)
   })
   try {
-    return await Promise.race([entrypoint.run(call).then(readOutcome), tooLong])
+    return await Promise.race([entrypoint.run(call, packed).then(readOutcome), tooLong])
   } finally {
     clearTimeout(timer)
   }

@@ -20,8 +20,8 @@ let home: DeployedTenant
 const USERS = 'security/test_users.json'
 
 const withClaimsUser = (files: ArchiveFiles): ArchiveFiles => {
-  const text = files[USERS] as Uint8Array
-  const users = JSON.parse(new TextDecoder().decode(text)) as object[]
+  const text = files[USERS] as string
+  const users = JSON.parse(text) as object[]
   const claims = { username: 'cora.claims', name: 'Cora', password: 'password', roles: ['claims'] }
   const reader = { username: 'rita.reader', name: 'Rita', password: 'password', roles: ['read_only'] }
   return { ...files, [USERS]: JSON.stringify([...users, claims, reader]) }

@@ -316,7 +316,7 @@ describe('getPostIssuanceResult', () => {
       JSON.stringify({ documentConsolidations: [{ ...packet(['terms.pdf']), fileName: '' }] }),
       /'documentConsolidations\.0\.fileName'/,
     ],
-    ['that answers a list', '[]', /it must be an object, not a list\.$/],
+    ['that answers a list', '[]', /the answer must be an object, not a list\.$/],
   ]
   it.each(wrong)('%s refuses the issue, of which nothing is kept', async (_, said, message) => {
     const { body: draft } = await motor.createPolicy()

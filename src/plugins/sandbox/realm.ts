@@ -8,6 +8,8 @@ export type RealmHost = {
   script(path: string): (...given: unknown[]) => void
   /** A row of a table; null where there is none, undefined where it is not at hand. */
   lookup(product: string, table: string, key: string): string | null | undefined
+  /** Reads arguments that do not come as JSON. */
+  unpack?(packed: unknown): unknown
   /** Names of what can be fetched. */
   readonly entities: readonly string[]
   readonly limits: {
@@ -23,8 +25,11 @@ export type RealmHost = {
   }
 }
 
-/** Carries out a call, one after the other: a PluginCall and a CallOutcome as JSON. */
-export type Realm = { run(call: string): Promise<string> }
+/**
+ * Carries out a call, one after the other: a PluginCall and a CallOutcome as JSON. Where `packed` is given, the call's
+ * arguments are what `host.unpack` makes of it.
+ */
+export type Realm = { run(call: string, packed?: unknown): Promise<string> }
 
 /**
  * The sandbox's own side of a call: requires the tenant's files, calls the function, gathers what it made. Each call
@@ -170,8 +175,12 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     return load
   }
 
-  async function carriedOut(text: string): Promise<string> {
-    const { product, path, function: name, arguments: given, now, seed, known } = parse(text) as PluginCall
+  async function carriedOut(text: string, packed: unknown): Promise<string> {
+    const called = parse(text) as PluginCall
+    const { product, path, function: name, now, seed, known } = called
+    // What an earlier call left running may have laid hands on the language since: objects are made with it.
+    if (packed !== undefined) restore()
+    const given = packed === undefined ? called.arguments : (host.unpack!(packed) as readonly unknown[])
     const missing: Missing[] = []
     const logs: LogLine[] = []
     const writes: AuxWrite[] = []
@@ -365,8 +374,8 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
 
   let last: Promise<unknown> = promiseOf(undefined)
   return {
-    run(text) {
-      const turn = (): Promise<string> => carriedOut(text)
+    run(text, packed) {
+      const turn = (): Promise<string> => carriedOut(text, packed)
       const own = call(then, last, turn, turn) as Promise<string>
       last = own
       return own
