@@ -16,8 +16,6 @@ export type Packed = {
   readonly data: Int32Array
 }
 
-type ShapeNode = { readonly next: Map<string, ShapeNode>; shape?: number }
-
 /** Numbers things as they come, each once. */
 function numbered<T>(): { of(thing: T): number; all: T[] } {
   const numbers = new Map<T, number>()
@@ -36,6 +34,12 @@ function numbered<T>(): { of(thing: T): number; all: T[] } {
   }
 }
 
+const isSame = (a: readonly string[], b: readonly string[]): boolean => {
+  if (a.length !== b.length) return false
+  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false
+  return true
+}
+
 /** JSON knows no -0, and no number that is none. */
 const asJson = (one: number): number | null => (Number.isFinite(one) ? one + 0 : null)
 
@@ -44,20 +48,14 @@ export function pack(value: unknown): Packed {
   const strings = numbered<string>()
   const constants = numbered<number | boolean | null>()
   const shapes: string[][] = []
-  const root: ShapeNode = { next: new Map() }
+  /** By their first name: objects whose names are locators have shapes of their own. */
+  const byFirst = new Map<string | undefined, number[]>()
   const data: number[] = []
   const shapeOf = (names: readonly string[]): number => {
-    let node = root
-    for (const name of names) {
-      let next = node.next.get(name)
-      if (!next) {
-        next = { next: new Map() }
-        node.next.set(name, next)
-      }
-      node = next
-    }
-    node.shape ??= shapes.push([...names]) - 1
-    return node.shape
+    const alike = byFirst.get(names[0]) ?? []
+    for (const shape of alike) if (isSame(shapes[shape]!, names)) return shape
+    byFirst.set(names[0], [...alike, shapes.length])
+    return shapes.push([...names]) - 1
   }
   const put = (one: unknown): void => {
     if (typeof one === 'string') data.push(strings.of(one) * 4)
@@ -67,13 +65,14 @@ export function pack(value: unknown): Packed {
       data.push(one.length * 4 + 2)
       for (const entry of one) put(entry)
     } else if (typeof one === 'object' && one !== null) {
-      const record = one as Record<string, unknown>
-      const names = Object.keys(record)
-      const said = names.some(name => record[name] === undefined)
-        ? names.filter(name => record[name] !== undefined)
-        : names
-      data.push(shapeOf(said) * 4 + 3)
-      for (const name of said) put(record[name])
+      let names = Object.keys(one)
+      let values: unknown[] = Object.values(one)
+      if (values.includes(undefined)) {
+        names = names.filter((_, index) => values[index] !== undefined)
+        values = values.filter(each => each !== undefined)
+      }
+      data.push(shapeOf(names) * 4 + 3)
+      for (const each of values) put(each)
     } else data.push(constants.of(null) * 4 + 1)
   }
   put(value)

@@ -6,7 +6,7 @@ import { findTenant } from '../../src/platform/tenancy.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
-import { size } from '../support/sizes.ts'
+import { measured, size } from '../support/sizes.ts'
 
 const FOLDER = 'products/private_motor/policy'
 
@@ -33,6 +33,7 @@ beforeAll(async () => {
 it('all are made, and the transactions that caused them take as many round trips as without', {
   timeout: 600_000,
 }, async () => {
+  const start = performance.now()
   for (let count = 0; count < POLICIES; count += 1) {
     const { body } = await motor.createPolicy()
     const issue = await motor.post(`/policy/${body.locator}/issue`)
@@ -49,6 +50,11 @@ it('all are made, and the transactions that caused them take as many round trips
   for (let turn = 0; turn < 5_000 && (await counted()).ready !== POLICIES * EACH; turn += 1)
     await new Promise(resolve => setTimeout(resolve, 100))
   expect(await counted()).toEqual({ ready: POLICIES * EACH })
+  measured(
+    `documents made, ${POLICIES * EACH} waiting at once`,
+    Math.round((performance.now() - start) / 100) / 10,
+    's',
+  )
   const jobs = await database.prepare('select count(*) as count from document_job').first('count')
   expect(jobs).toBe(0)
 })

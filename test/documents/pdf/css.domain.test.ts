@@ -31,9 +31,12 @@ afterAll(async () => {
   await browser?.close()
 })
 
+/** The fonts that a configuration brings are known to the browser by their names. */
+const LOCAL_FONT = 'local("DejaVu Sans Mono")'
+
 const printed = (html: string): Promise<Uint8Array> =>
   browser!.print(
-    `<!doctype html><style>${OUR_WAYS}</style>${html.replace(/url\([^)]*Mono[^)]*\)/g, 'local("DejaVu Sans Mono")')}`,
+    `<!doctype html><style>${OUR_WAYS}</style>${html.replace(/url\([^)]*Mono[^)]*\)/g, LOCAL_FONT)}`,
     {
       printBackground: true,
       paperWidth: 595.28 / 72,
