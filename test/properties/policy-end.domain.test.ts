@@ -36,7 +36,7 @@ import { inSteps, tell } from '../support/story-telling.ts'
 const SEED = 20261121
 const EXAMPLES: Example[] = ['motor', 'home']
 
-const runs = (small: number) => ({ seed: SEED, numRuns: size(small, 25 * small) })
+const runs = (small: number) => ({ seed: SEED, numRuns: size(small, 50 * small) })
 
 type Move = {
   readonly kind: 'endorse' | 'shorten' | 'extend' | 'takenBack' | 'renew' | 'cancel' | 'wait'
@@ -276,7 +276,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           expect(policyResponse(storedAggregate(aggregate), product, options)).toEqual(shown(story))
           for (const { at, answer } of kept) expect(shown(story, at)).toEqual(answer)
         }),
-        runs(12),
+        runs(6),
       )
       for (const kind of ['endorse', 'shorten', 'extend', 'takenBack', 'renew', 'cancel'] as const)
         expect(carriedOut.get(kind) ?? 0).toBeGreaterThan(2)
@@ -303,7 +303,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           }
           expect([...invoiced(asked).values()]).toEqual([...invoiced(plain).values()])
         }),
-        runs(8),
+        runs(5),
       )
     },
     size(150_000, 3_000_000),
@@ -341,7 +341,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           const left = priceOf(withAggregate(split, cancelled.planned.aggregate))
           expect(figures(priceOf(shortened!))).toEqual(figures(left))
         }),
-        runs(20),
+        runs(10),
       )
     },
     size(60_000, 600_000),
@@ -367,7 +367,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           expect(figures(priceOf(back!))).toEqual(figures(priceOf(before!)))
           expect(back!.loaded.aggregate.policy.effectiveEnd).toBe(effectiveEnd)
         }),
-        runs(12),
+        runs(6),
       )
     },
     size(60_000, 600_000),
