@@ -81,7 +81,11 @@ export function pack(value: unknown): Packed {
 
 /** The value. Runs inside the isolate: it stands alone. */
 export function unpack({ strings, constants, shapes, data }: Packed): unknown {
-  const { defineProperty } = Reflect
+  // Copies of an object that has all its properties are filled several times faster than objects that grow; and what
+  // is the object's own, be it named __proto__, is assigned as it is.
+  const templates = shapes.map(
+    names => JSON.parse(`{${names.map(name => `${JSON.stringify(name)}:null`).join(',')}}`) as object,
+  )
   let at = 0
   const read = (): unknown => {
     const code = data[at]!
@@ -99,19 +103,8 @@ export function unpack({ strings, constants, shapes, data }: Packed): unknown {
       }
       default: {
         const names = shapes[number]!
-        const record: Record<string, unknown> = {}
-        for (let index = 0; index < names.length; index += 1) {
-          const name = names[index]!
-          // To assign it would be to set the prototype, not a property of that name.
-          if (name === '__proto__')
-            defineProperty(record, name, {
-              value: read(),
-              writable: true,
-              enumerable: true,
-              configurable: true,
-            })
-          else record[name] = read()
-        }
+        const record: Record<string, unknown> = { ...templates[number] }
+        for (let index = 0; index < names.length; index += 1) record[names[index]!] = read()
         return record
       }
     }
