@@ -11,6 +11,7 @@ import type { CancellationResponse } from '../../src/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
 import { endOfDay, type TimeZone } from '../../src/platform/time.ts'
 import type { InstallmentsInput } from '../../src/plugins/contract.ts'
+import type { PluginLogPageResponse } from '../../src/plugins/contract-log.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
 import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
@@ -26,7 +27,7 @@ import { pluginRated } from '../support/plugin-rated.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
-beforeAll(() => prepareDatabases({ tenants: 14 }))
+beforeAll(() => prepareDatabases({ tenants: 15 }))
 
 /** Plans as the plugin of the motor example does, 2.00 with each installment but the first, and keeps what it was given. */
 const RECORDED = `
@@ -372,6 +373,51 @@ describe('a later transaction takes the place of what is planned', () => {
     // Eleven fees: five with the invoices before the cancellation, six after it.
     const invoiced = last.invoices.reduce((sum, one) => sum + one.totalDue, 0)
     expect([await total(of, policy), invoiced]).toEqual([1200, 1222])
+  })
+
+  it('what a plugin splits is billed by the other: each is asked once, and a cancellation comes to what both say', async () => {
+    made += 1
+    const files: Record<string, string> = {
+      ...motorScripts(),
+      ...ownBillsFiles(`console.log('bills')${RECORDED}`),
+    }
+    const path = 'products/boat/policy/policy.json'
+    const policyFile = JSON.parse(files[path]!) as { plugins: object }
+    const getProrationResult = { path: 'main/prorater.js', enabled: true }
+    files[path] = JSON.stringify({ ...policyFile, plugins: { ...policyFile.plugins, getProrationResult } })
+    // Half of what is split stays with the part before, whenever that ends.
+    files['scripts/main/prorater.js'] = `exports.getProrationResult = data => {
+      console.log('split')
+      return { items: data.items.map(({ id, amount }) => ({ id, proratedAmount: Number(amount) / 2 })) }
+    }`
+    files['security/test_users.json'] = JSON.stringify([
+      { username: 'alice.agent', name: 'Alice', password: 'password', roles: ['admin'] },
+    ])
+    const of = await boatTenant(`ownbills${made}`, 'EUR', { files })
+    const policy = await inJune(of)
+    const called = async (): Promise<string[]> => {
+      const { logs } = await of.ok<PluginLogPageResponse>(
+        'GET',
+        `/plugin/logs?policyLocator=${policy.locator}`,
+      )
+      return logs.map(one => one.plugin)
+    }
+    const before = await called()
+    await of.ok('POST', `/policies/${policy.locator}/cancellations`, {
+      name: 'sold',
+      effectiveTimestamp: month(3),
+      issue: true,
+    })
+    const { operation, charges, plannedInvoices } = await given(of, policy)
+    expect([operation, charges.map(one => one.amount), plannedInvoices.length]).toEqual([
+      'cancellation',
+      ['-600.00', '600.00'],
+      6,
+    ])
+    const { invoices, futureInvoices } = await check(of, policy)
+    expect(totals(invoices as PolicyInvoiceResponse[]).at(-1)).toEqual(['cancellation', 0, 'zeroDue'])
+    expect([futureInvoices, await total(of, policy)]).toEqual([[], 600])
+    expect((await called()).slice(before.length).sort()).toEqual(['createInstallments', 'getProrationResult'])
   })
 
   it('a legacy cancellation leaves nothing to be paid and no fees; a renewal is planned apart from what is open', async () => {
