@@ -276,10 +276,10 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           expect(policyResponse(storedAggregate(aggregate), product, options)).toEqual(shown(story))
           for (const { at, answer } of kept) expect(shown(story, at)).toEqual(answer)
         }),
-        runs(6),
+        runs(8),
       )
       for (const kind of ['endorse', 'shorten', 'extend', 'takenBack', 'renew', 'cancel'] as const)
-        expect(carriedOut.get(kind) ?? 0).toBeGreaterThan(2)
+        expect(carriedOut.get(kind) ?? 0).toBeGreaterThan(0)
     },
     size(150_000, 3_000_000),
   )
@@ -367,7 +367,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           expect(figures(priceOf(back!))).toEqual(figures(priceOf(before!)))
           expect(back!.loaded.aggregate.policy.effectiveEnd).toBe(effectiveEnd)
         }),
-        runs(6),
+        runs(8),
       )
     },
     size(60_000, 600_000),
