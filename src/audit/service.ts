@@ -1,27 +1,20 @@
 import type { RequestContext } from '../platform/context.ts'
-import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
-import { shardDatabase } from '../platform/tenancy.ts'
+import { type PagedRow, pageOfShards } from '../platform/shard-pages.ts'
 import type { AuditPageResponse, AuditQuery, AuditResponse } from './contract.ts'
-import { type AuditRow, auditQuery } from './store.ts'
+import { auditConditions } from './store.ts'
+import { audits } from './tables.ts'
 
 /** A page of the trail, oldest first, from all shards of the tenant: one round trip each. */
 export async function readAudit(
   { pageSize, pagingToken, ...filter }: AuditQuery,
-  { env, tenant, calls }: RequestContext,
+  context: RequestContext,
 ): Promise<AuditPageResponse> {
-  const positions = readPagingToken(pagingToken, UUID_FORM)
-  const shards = await Promise.all(
-    tenant.shards.map(async (_, shard) => {
-      const database = shardDatabase(env, tenant, shard, calls)
-      const [rows] = await database.batch([auditQuery(database, filter, positions[shard], pageSize + 1)])
-      return { rows: rows as AuditRow[], found: rows.length }
-    }),
-  )
-  const { rows, next } = mergedPage(shards, positions, pageSize)
-  return { entries: rows.map(response), ...(next && { pagingToken: writePagingToken(next, UUID_FORM) }) }
+  const page = { pageSize, pagingToken }
+  const { rows, ...more } = await pageOfShards(context, audits, auditConditions(filter), page)
+  return { entries: rows.map(response), ...more }
 }
 
-const response = ({ createdAt, action, ...row }: AuditRow): AuditResponse => ({
+const response = ({ createdAt, action, ...row }: PagedRow<typeof audits>): AuditResponse => ({
   ...row,
   timestamp: String(createdAt),
   action: action as AuditResponse['action'],

@@ -1,8 +1,8 @@
 // The audit trail as rows of each shard.
-import { and, asc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { eq, gte, lt, type SQL } from 'drizzle-orm'
 import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
-import { newUuid, type Uuid } from '../platform/locators.ts'
+import { newUuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { AuditAction } from './actions.ts'
 import { audits } from './tables.ts'
@@ -13,8 +13,6 @@ export type AuditEntry = {
   readonly subject: string
   readonly details: Readonly<Record<string, unknown>>
 }
-
-export type AuditRow = typeof audits.$inferSelect & { locator: Uuid; createdAt: Instant }
 
 /** Queries for the batch of what the entries tell of. */
 export const auditRows = (
@@ -44,26 +42,14 @@ export type AuditFilter = {
   readonly endTimestamp?: Instant | undefined
 }
 
-/** Rows of one shard that fit, oldest first, from behind the position. */
-export const auditQuery = (
-  { build }: Database,
-  filter: AuditFilter,
-  after: { createdAt: Instant; locator: Uuid } | undefined,
-  most: number,
-) =>
-  build
-    .select()
-    .from(audits)
-    .where(
-      and(
-        ...conditions(filter),
-        after && sql`(${audits.createdAt}, ${audits.locator}) > (${after.createdAt}, ${after.locator})`,
-      ),
-    )
-    .orderBy(asc(audits.createdAt), asc(audits.locator))
-    .limit(most)
-
-function conditions({ action, subject, username, startTimestamp, endTimestamp }: AuditFilter): SQL[] {
+/** What the rows of the trail must be. */
+export function auditConditions({
+  action,
+  subject,
+  username,
+  startTimestamp,
+  endTimestamp,
+}: AuditFilter): SQL[] {
   const all: SQL[] = []
   if (action !== undefined) all.push(eq(audits.action, action))
   if (subject !== undefined) all.push(eq(audits.subject, subject))

@@ -1,11 +1,9 @@
 // The log of plugins as rows of the shard where the call was made. It is no part of the transaction: what failed is
 // what one wants to read of.
-import { and, asc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
-import type { Uuid } from '../platform/locators.ts'
-import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
-import { shardDatabase } from '../platform/tenancy.ts'
+import { type PagedRow, pageOfShards } from '../platform/shard-pages.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PluginLogPageResponse, PluginLogResponse, PluginLogsQuery } from './contract-log.ts'
 import { pluginLogs } from './tables.ts'
@@ -30,38 +28,12 @@ export const purgeLogs = (database: Database, at: Instant): Query =>
 /** A page of the calls that left a log, oldest first, from all shards of the tenant: one round trip each. */
 export async function readLogs(
   { pageSize, pagingToken, ...filter }: PluginLogsQuery,
-  { env, tenant, calls }: RequestContext,
+  context: RequestContext,
 ): Promise<PluginLogPageResponse> {
-  const positions = readPagingToken(pagingToken, UUID_FORM)
-  const shards = await Promise.all(
-    tenant.shards.map(async (_, shard) => {
-      const database = shardDatabase(env, tenant, shard, calls)
-      const after = positions[shard]
-      const [rows] = await database.batch([
-        database.build
-          .select()
-          .from(pluginLogs)
-          .where(
-            and(
-              ...conditions(filter),
-              after &&
-                sql`(${pluginLogs.createdAt}, ${pluginLogs.locator}) > (${after.createdAt}, ${after.locator})`,
-            ),
-          )
-          .orderBy(asc(pluginLogs.createdAt), asc(pluginLogs.locator))
-          .limit(pageSize + 1),
-      ])
-      return { rows: rows as LogRow[], found: rows.length }
-    }),
-  )
-  const { rows, next } = mergedPage(shards, positions, pageSize)
-  return {
-    logs: rows.map(response),
-    ...(next && { pagingToken: writePagingToken(next, UUID_FORM) }),
-  }
+  const page = { pageSize, pagingToken }
+  const { rows, ...more } = await pageOfShards(context, pluginLogs, conditions(filter), page)
+  return { logs: rows.map(response), ...more }
 }
-
-type LogRow = typeof pluginLogs.$inferSelect & { locator: Uuid; createdAt: Instant }
 
 type Filter = Omit<PluginLogsQuery, 'pageSize' | 'pagingToken'>
 
@@ -74,7 +46,7 @@ function conditions({ plugin, policyLocator, startTimestamp, endTimestamp }: Fil
   return all
 }
 
-const response = (row: LogRow): PluginLogResponse => ({
+const response = (row: PagedRow<typeof pluginLogs>): PluginLogResponse => ({
   locator: row.locator,
   timestamp: String(row.createdAt),
   plugin: row.plugin,

@@ -1,12 +1,11 @@
 // The log of an integration's calls, and calls made once more from it (resources brief 6.4).
-import { and, asc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gte, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
 import { commit, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
-import { readUuid, type Uuid } from '../../platform/locators.ts'
-import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
+import { readUuid } from '../../platform/locators.ts'
+import { type PagedRow, pageOfShards } from '../../platform/shard-pages.ts'
 import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
-import type { Instant } from '../../platform/time.ts'
 import type {
   IntegrationCallBodiesResponse,
   IntegrationCallPageResponse,
@@ -20,7 +19,7 @@ import { integrationCalls } from '../tables.ts'
 import { makeCall, sha256 } from './call.ts'
 import { type CallBodies, keepCall, readBodies } from './log.ts'
 
-type Row = typeof integrationCalls.$inferSelect & { locator: Uuid; createdAt: Instant }
+type Row = PagedRow<typeof integrationCalls>
 
 /** A page of the calls, oldest first, from all shards of the tenant; 404 when there is no such integration. */
 export async function readCalls(
@@ -28,33 +27,10 @@ export async function readCalls(
   { pageSize, pagingToken, ...filter }: IntegrationCallsQuery,
   context: RequestContext,
 ): Promise<IntegrationCallPageResponse> {
-  const { env, tenant, calls } = context
-  const positions = readPagingToken(pagingToken, UUID_FORM)
   neededIntegration(await readIntegrations(context), name)
-  const shards = await Promise.all(
-    tenant.shards.map(async (_, shard) => {
-      const database = shardDatabase(env, tenant, shard, calls)
-      const after = positions[shard]
-      const [rows] = await database.batch([
-        database.build
-          .select()
-          .from(integrationCalls)
-          .where(
-            and(
-              eq(integrationCalls.integrationName, name),
-              ...conditions(filter),
-              after &&
-                sql`(${integrationCalls.createdAt}, ${integrationCalls.locator}) > (${after.createdAt}, ${after.locator})`,
-            ),
-          )
-          .orderBy(asc(integrationCalls.createdAt), asc(integrationCalls.locator))
-          .limit(pageSize + 1),
-      ])
-      return { rows: rows as Row[], found: rows.length }
-    }),
-  )
-  const { rows, next } = mergedPage(shards, positions, pageSize)
-  return { calls: rows.map(response), ...(next && { pagingToken: writePagingToken(next, UUID_FORM) }) }
+  const fitting = [eq(integrationCalls.integrationName, name), ...conditions(filter)]
+  const { rows, ...more } = await pageOfShards(context, integrationCalls, fitting, { pageSize, pagingToken })
+  return { calls: rows.map(response), ...more }
 }
 
 type Filter = Omit<IntegrationCallsQuery, 'pageSize' | 'pagingToken'>
