@@ -23,6 +23,7 @@ import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { resourceRoutes } from './resources/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 
 const documentRoute = publicRoute({
@@ -56,6 +57,7 @@ export const ROUTES: readonly Route[] = [
   ...billingRoutes,
   ...auxDataRoutes,
   ...pluginRoutes,
+  ...resourceRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

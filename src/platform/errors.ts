@@ -83,6 +83,11 @@ export const ERROR_KINDS = {
   unknownConfigVersion: { status: 400, api: 5001, about: 'The tenant has no such configuration version.' },
   noConfiguration: { status: 409, api: 5002, about: 'The tenant has no configuration yet; deploy one.' },
   tenantTypeMismatch: { status: 400, api: 5003, about: 'The route does not serve tenants of this type.' },
+  resourceNotInForce: {
+    status: 404,
+    api: 5006,
+    about: 'No resource of the static name is in force at that time and place.',
+  },
   poolEmpty: {
     status: 503,
     api: 5004,
