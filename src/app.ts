@@ -23,6 +23,7 @@ import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { dataTableRoutes } from './resources/data-tables/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 
@@ -58,6 +59,7 @@ export const ROUTES: readonly Route[] = [
   ...auxDataRoutes,
   ...pluginRoutes,
   ...resourceRoutes,
+  ...dataTableRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]
