@@ -8,6 +8,7 @@ import type { Held } from './held.ts'
 
 /** R2 takes parts of one size, 5 MiB at least; the last may be shorter. */
 const PART_BYTES = 5 * 1_048_576
+const SHORT_BYTES = 262_144
 
 export const revisionKey = (tenant: Tenant, revision: Uuid): string => fileKey(tenant, 'resources', revision)
 
@@ -68,9 +69,9 @@ export async function storeUpload(
   }
 }
 
-/** A part's memory grows with what comes, up to a whole part: most tables are short. */
+/** A short table's memory first, then that of a whole part: most tables are short. */
 function grown(part: Uint8Array<ArrayBuffer>, held: Held): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(Math.min(PART_BYTES, Math.max(262_144, part.length * 2)))
+  const larger = new Uint8Array(part.length === 0 ? SHORT_BYTES : PART_BYTES)
   held.hold(larger.length)
   larger.set(part)
   held.release(part.length)

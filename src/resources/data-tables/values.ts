@@ -67,7 +67,8 @@ export function typedValue(type: ColumnType, text: string): CellValue {
   if (text === '') return null
   if (type === 'boolean') return text.toLowerCase() === 'true'
   if (type === 'date' || type === 'datetime') return text
-  const number = Number(text)
+  // Of -0 the sum is 0.
+  const number = Number(text) + 0
   return canonicalDecimal(plainText(number)) === canonicalDecimal(text) ? number : text
 }
 

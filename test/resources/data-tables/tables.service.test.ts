@@ -242,6 +242,17 @@ describe('a data table', () => {
     expect((await motor.get<Problem>(`${root}/resources/never`)).body.code).toBe('notFound')
   })
 
+  it('of more than 5 MiB goes away in parts, and comes back the same', async () => {
+    const cells = Array.from({ length: 199 }, (_, at) => `${at}`.padEnd(8_000, 'x')).join()
+    const header = Array.from({ length: 199 }, (_, at) => `c${at}`).join()
+    const long = `key,${header}\n${['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(key => `${key},${cells}\n`).join('')}`
+    expect(long.length).toBeGreaterThan(2 * 5 * 1_048_576)
+    expect((await put('tables', 'long', 'long', long)).status).toBe(200)
+    const found = await record('tables/long/record?byStaticName=false&key=g')
+    expect((found.body.value as Record<string, string>).c198).toBe('198'.padEnd(8_000, 'x'))
+    expect(await downloaded('tables/long')).toEqual({ 'long.csv': long })
+  })
+
   it('is made once for an Idempotency-Key, and once for a name; a static name has one type', async () => {
     const headers = { 'idempotency-key': 'table-once' }
     const first = await put('tables', 'once', 'once', 'key,value\na,1\n', { headers })
