@@ -63,7 +63,6 @@ export const TableDiffResponse = z
       z.object({
         change: z.enum(['added', 'removed', 'changed']),
         key: Texts,
-        rangeStart: Text.optional(),
         from: RecordValue.optional(),
         to: RecordValue.optional(),
       }),

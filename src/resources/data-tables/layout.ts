@@ -110,3 +110,21 @@ function guessedKeys(names: readonly string[], bounds: readonly (number | undefi
   if (names.includes('value')) return places.filter(at => names[at] !== 'value' && !bounds.includes(at))
   return bounds.includes(0) ? [] : [0]
 }
+
+/** A declaration by which a file that was read so is read again in the same way. */
+export function asDeclared({ columns, keys, range }: TableLayout): TableDeclaration | RangeTableDeclaration {
+  const rest = [...columns.keys()].filter(at => !keys.includes(at))
+  const nameOf = (at: number): string => columns[at]!.name
+  return {
+    columns: [...keys, ...rest].map(at => ({
+      name: nameOf(at),
+      dataType: columns[at]!.type,
+      isKey: keys.includes(at),
+    })),
+    selectionTimeBasis: 'currentTime',
+    ...(range && {
+      rangeStart: nameOf(range.start),
+      ...(range.end !== undefined && { rangeEnd: nameOf(range.end) }),
+    }),
+  }
+}

@@ -1,19 +1,31 @@
 // The rows of a table's file into the database: checked wholly while they come, and read by nobody before the end.
 import { armDispatcher } from '../../events/announcement.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database } from '../../platform/database.ts'
+import type { Database, Query } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { HOME_SHARD } from '../../platform/tenancy.ts'
+import type { ResourceRevision } from '../resource.ts'
 import { loadingTimer } from './collection.ts'
 import { csvBytes, csvSource } from './csv/source.ts'
 import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
 import { storedFile } from './file.ts'
 import { Held } from './held.ts'
-import type { TableKind } from './layout.ts'
+import { asDeclared, type TableKind } from './layout.ts'
 import { MOST_NOTES, noteText } from './notes.ts'
 import { LARGEST_TABLE_BYTES, TableReading, type TableRow } from './reading.ts'
-import { addRows, beginContents, dropContents, findOverlaps, type RepeatedKey, removeRows } from './store.ts'
+import {
+  addRows,
+  beginContents,
+  dropContents,
+  findContents,
+  findLayout,
+  findOverlaps,
+  loadedRows,
+  type RepeatedKey,
+  removeRows,
+  type TableContents,
+} from './store.ts'
 
 /** UTF-8 bytes of rows in one query; D1 takes 2 MB. */
 const LARGEST_CHUNK_BYTES = 1_000_000
@@ -23,6 +35,8 @@ export type TableFile = {
   readonly sizeBytes: number
   readonly kind: TableKind
   readonly declared: TableDeclaration | RangeTableDeclaration | undefined
+  /** It was loaded before: of rows with one key the first counted, or there were none. */
+  readonly isKnown?: boolean
 }
 
 /** Contents that nobody reads yet. */
@@ -39,7 +53,7 @@ export type LoadedTable = {
 export async function loadTable(
   context: RequestContext,
   database: Database,
-  { revision, sizeBytes, kind, declared }: TableFile,
+  { revision, sizeBytes, kind, declared, isKnown = false }: TableFile,
 ): Promise<LoadedTable> {
   const file = storedFile(context, revision, sizeBytes)
   const source = await csvSource(file, LARGEST_TABLE_BYTES)
@@ -52,7 +66,7 @@ export async function loadTable(
     const most = MOST_NOTES - notes.problems.length
     const rows = chunk.take()
     for (const repeated of await addRows(database, contents, rows, most))
-      noteRepeated(reading, kind, repeated)
+      if (!isKnown) noteRepeated(reading, kind, repeated)
     held.release(rows.bytes)
   }
   try {
@@ -84,6 +98,31 @@ export async function loadTable(
     if (contents !== undefined) abandon(context, database, contents)
     throw problem
   }
+}
+
+/**
+ * The rows of a revision whose rows were removed, made from its file again as they were read then. They stay for as long
+ * as an upload may take.
+ */
+export async function reloadedContents(
+  context: RequestContext,
+  database: Database,
+  { locator, sizeBytes }: ResourceRevision,
+  kind: TableKind,
+): Promise<TableContents> {
+  const layout = await findLayout(database, locator)
+  if (!layout) throw new Error(`Nobody knows how revision ${locator} was read.`)
+  const { contents, rowCount } = await loadTable(context, database, {
+    revision: locator,
+    sizeBytes,
+    kind,
+    declared: asDeclared(layout),
+    isKnown: true,
+  })
+  await database.batch(loadedRows(database, contents, rowCount) as [Query, ...Query[]])
+  const loaded = await findContents(database, locator)
+  if (!loaded) throw new Refusal('overloaded', 'The contents are being removed; try again.', {}, 1)
+  return loaded
 }
 
 /** After the answer: rows that came to nothing are removed; should that fail, the timer does it. */

@@ -1,6 +1,13 @@
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
 import { BasicResourceResponse, ResourceCreateQuery } from '../contract.ts'
-import { RangeRecordQuery, RecordQuery, TableLookupResponse } from './contract.ts'
+import {
+  RangeRecordQuery,
+  RecordQuery,
+  TableDiffQuery,
+  TableDiffResponse,
+  TableLookupResponse,
+} from './contract.ts'
+import { tableDiff } from './diff.ts'
 import { LARGEST_TABLE_BYTES } from './reading.ts'
 import { createTable, downloadTable, replaceTable, showRecord } from './service.ts'
 
@@ -65,6 +72,18 @@ export const dataTableRoutes: readonly Route[] = [
     query: RecordQuery,
     answer: record,
     handle: ({ params, query }, context) => showRecord('table', params.name, query, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/resource/{tenantLocator}/tables/{name}/diff',
+    summary: 'Compare a table at two times',
+    description:
+      'Which records are added, removed or changed from one time to another, or from contents to others: those in force on a future date may be seen so before they are. Contents that were replaced are read from their file.',
+    ...tables,
+    permission: 'tables.read',
+    query: TableDiffQuery,
+    answer: { schema: TableDiffResponse, description: 'A page of differences, in the order of their keys.' },
+    handle: ({ params, query }, context) => tableDiff(params.name, query, context),
   }),
   tenantUploadRoute({
     method: 'post',

@@ -125,6 +125,18 @@ export async function findContents(database: Database, revision: Uuid): Promise<
   return rows[0] as TableContents | undefined
 }
 
+/** How the revision was read, its rows there or not. */
+export async function findLayout(database: Database, revision: Uuid): Promise<TableLayout | undefined> {
+  const [rows] = await database.batch([
+    database.build
+      .select({ layout: tableContents.layout })
+      .from(tableContents)
+      .where(eq(tableContents.revision, revision))
+      .limit(1),
+  ])
+  return rows[0]?.layout
+}
+
 /**
  * Of the revision: drops contents that nobody reads, and tells when the first of those that still load began. Loaded
  * ones stay while the revision is current.

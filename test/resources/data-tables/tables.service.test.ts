@@ -3,7 +3,7 @@ import { unzipSync, zipSync } from 'fflate'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BasicResourceResponse } from '../../../src/resources/contract.ts'
 import { type Answer, callApi } from '../../support/api.ts'
-import { prepareDatabases } from '../../support/databases.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
 import { motorWithoutPapers } from '../../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
 import { size } from '../../support/sizes.ts'
@@ -40,7 +40,7 @@ let motor: Motor
 let root = ''
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 1 })
   const files = motorWithoutPapers()
   const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array))
   files['config.json'] = JSON.stringify({ ...config, ...DECLARED })
@@ -292,6 +292,93 @@ describe('a data table', () => {
       value: { key: 'k7', version: '1', check: '1-7' },
     })
   }, 900_000)
+})
+
+describe('what changes between two contents', () => {
+  type Diff = Problem & {
+    items: { change: string; key: string[]; from?: object; to?: object }[]
+    listCompleted: boolean
+    pagingToken?: string
+    from: { name: string; revision: string }
+  }
+  const diff = async (query: string) => (await motor.get<Diff>(`${root}/tables/${query}`)).body
+  const told = ({ items }: Diff) => items.map(({ change, key }) => `${change} ${key.join('/')}`)
+
+  it('is told by the dates at which they are in force, a page at a time', async () => {
+    await put('tables', 'plan_1', 'plan', 'state,class,value\nCA,1,10\nCA,2,20\nNY,1,30\nTX,1,40\n')
+    await put('tables', 'plan_2', 'plan', 'class,state,value\n1,CA,10\n2,CA,21\n3,CA,25\n1,TX,40\n')
+    await put('tables', 'plan_3', 'plan', 'state,class,value\nCA,1,10.0\n')
+    for (const [at, name] of ['2026', '2031', '2032'].entries())
+      await group(`plan ${name}`, `${name}-01-01T00:00:00Z`, [`plan_${at + 1}`])
+    const keys = await diff('plan/diff?from=2026-06-01T00:00:00Z&to=2031-06-01T00:00:00Z')
+    expect([keys.code, keys.message]).toEqual([
+      'invalidParameter',
+      "'plan_1' has the keys state (string), class (string), 'plan_2' class (string), state (string); only tables with the same keys are compared.",
+    ])
+    await patch('tables/plan_2', 'state,class,value\nCA,1,10\nCA,2,21\nCA,3,25\nTX,1,40\n')
+    const years = 'plan/diff?from=2026-06-01T00:00:00Z&to=2031-06-01T00:00:00Z'
+    const all = await diff(years)
+    expect(all.items).toEqual([
+      {
+        change: 'changed',
+        key: ['CA', '2'],
+        from: { state: 'CA', class: '2', value: '20' },
+        to: { state: 'CA', class: '2', value: '21' },
+      },
+      { change: 'added', key: ['CA', '3'], to: { state: 'CA', class: '3', value: '25' } },
+      { change: 'removed', key: ['NY', '1'], from: { state: 'NY', class: '1', value: '30' } },
+    ])
+    expect([all.from.name, all.listCompleted]).toEqual(['plan_1', true])
+    const pages: string[] = []
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const page: Diff = await diff(`${years}&count=1${token && `&pagingToken=${token}`}`)
+      pages.push(...told(page))
+      token = page.pagingToken
+    }
+    expect(pages).toEqual(told(all))
+    expect((await diff(`${years}&pagingToken=nonsense`)).code).toBe('invalidParameter')
+    expect(told(await diff('plan/diff?from=2031-06-01T00:00:00Z&to=2032-06-01T00:00:00Z'))).toEqual([
+      'changed CA/1',
+      'removed CA/2',
+      'removed CA/3',
+      'removed TX/1',
+    ])
+    expect((await diff('plan/diff?from=2025-06-01T00:00:00Z&to=2032-06-01T00:00:00Z')).code).toBe(
+      'resourceNotInForce',
+    )
+  })
+
+  it('is told of contents that were replaced too, once their rows are gone: the file is read again', async () => {
+    const header = 'state,class,rate,since,fleet\n'
+    const first = await put('tables', 'base_9', 'motor_base', `${header}CA,1,1.50,,\nCA,2,2,,\n`)
+    const second = await patch('tables/base_9', `${header}CA,1,1.5,,\nCA,2,3,,\n`)
+    const [from, to] = [first, second].map(({ body }) => body.lookupTableLocator)
+    const both = `base_9/diff?byStaticName=false&from=${from}&to=${to}`
+    expect(told(await diff(both))).toEqual(['changed CA/2'])
+    const third = await patch('tables/base_9', 'note,state,class,rate,since,fleet\n,CA,1,1.5,,\n,CA,2,3,,\n')
+    // Another column: every record is another.
+    const latest = `base_9/diff?byStaticName=false&from=${to}&to=${third.body.lookupTableLocator}`
+    expect(told(await diff(latest))).toEqual(['changed CA/1', 'changed CA/2'])
+    const rowsOf = async (locator = '') => {
+      const { results } = await boundDatabase(poolBinding(1))
+        .prepare(
+          'select c.state, count(r.line) as rows from table_contents c left join table_row r on r.contents = c.number where c.revision = ? group by c.number',
+        )
+        .bind(locator)
+        .all()
+      return results
+    }
+    expect(await rowsOf(from)).toEqual([{ state: 'loaded', rows: 2 }])
+    await motor.post('/test/clock', { advance: { amount: 1, unit: 'hour' } })
+    expect(await rowsOf(from)).toEqual([{ state: 'dropped', rows: 0 }])
+    expect(await rowsOf(third.body.lookupTableLocator)).toEqual([{ state: 'loaded', rows: 2 }])
+    expect(told(await diff(both))).toEqual(['changed CA/2'])
+    expect(await rowsOf(from)).toEqual([
+      { state: 'dropped', rows: 0 },
+      { state: 'loaded', rows: 2 },
+    ])
+    expect((await diff(`base_9/diff?byStaticName=false&from=${from}&to=no`)).code).toBe('notFound')
+  })
 })
 
 describe('a range table', () => {
