@@ -17,6 +17,8 @@ export const tenants = sqliteTable(
     versioned: integer({ mode: 'boolean' }).notNull(),
     /** How far the tenant's clock is ahead of the real one; only test tenants move theirs. */
     clockOffsetMs: integer().notNull().default(0),
+    /** Whether it has, or ever had, tables as resources: only then are they asked for in rating. */
+    hasTables: integer({ mode: 'boolean' }).notNull().default(false),
     createdAt: integer().notNull(),
   },
   table => [uniqueIndex('tenant_name').on(table.name), uniqueIndex('tenant_host_name').on(table.hostName)],

@@ -22,6 +22,8 @@ export type Tenant = {
   readonly versioned: boolean
   /** How far its clock is ahead of the real one: see `tenantNow`. 0 but for test tenants. */
   readonly clockOffsetMs: number
+  /** Whether it has, or ever had, tables as resources. */
+  readonly hasTables: boolean
   /** Bindings of its databases; the index is the shard's number. */
   readonly shards: readonly string[]
   /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
@@ -98,7 +100,8 @@ export type TenantRow = {
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
-  const { locator, name, hostName, type, generation, tokenEpoch, versioned, clockOffsetMs } = first.tenant
+  const { locator, name, hostName, type, generation, tokenEpoch, versioned, clockOffsetMs, hasTables } =
+    first.tenant
   return {
     locator: locator as Uuid,
     name,
@@ -108,6 +111,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     tokenEpoch,
     versioned,
     clockOffsetMs,
+    hasTables,
     shards: rows.map(({ binding }) => binding),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }

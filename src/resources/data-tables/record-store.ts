@@ -3,8 +3,8 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/database.ts'
 import type { Resource } from '../resource.ts'
 import { candidateQueries, candidatesOf } from '../store.ts'
-import { resources, tableContents, tableRows } from '../tables.ts'
-import type { Candidates, FoundRow } from './cache.ts'
+import { resourceGroupMembers, resourceGroups, resources, tableContents, tableRows } from '../tables.ts'
+import type { Candidate, Candidates, FoundRow } from './cache.ts'
 import type { TableKind } from './layout.ts'
 import type { TableContents } from './store.ts'
 import { COLUMN_TYPES, KEY_SEPARATOR, TYPE_RULES } from './values.ts'
@@ -71,15 +71,22 @@ export async function findTablesAndRows(
         on found.contents = wanted.number and found."key" = wanted.key and found."start" = (
           select max("start") from ${tableRows} where contents = wanted.number and "key" = wanted.key and "start" <= ${bound})`),
   ])
-  const byRevision = new Map(contents.map(one => [one.revision, one as unknown as TableContents]))
-  const tables = (found as Resource[]).flatMap(one => {
-    const own = byRevision.get(one.revision)
-    return own ? [{ ...one, contents: own }] : []
-  })
+  const tables = withContents(found as Resource[], contents)
   return {
     candidates: { tables, groups: candidatesOf([[], groups, members]).groups },
     rows: new Map((rows as unknown as Row[]).map(row => [row.contents, foundRow(row)])),
   }
+}
+
+function withContents(
+  found: readonly Resource[],
+  contents: readonly (typeof tableContents.$inferSelect)[],
+): Candidate[] {
+  const byRevision = new Map(contents.map(one => [one.revision, one as unknown as TableContents]))
+  return found.flatMap(one => {
+    const own = byRevision.get(one.revision)
+    return own ? [{ ...one, contents: own }] : []
+  })
 }
 
 /** The row of contents that are known; 'gone' when they are not loaded any more. */
@@ -101,4 +108,55 @@ export async function findRow(
   if (loaded.length === 0) return 'gone'
   const [row] = rows as unknown as Row[]
   return row ? foundRow(row) : null
+}
+
+/** All data tables of the tenant, with all groups that have one of them. One round trip. */
+export async function findAllTables(database: Database): Promise<Candidates> {
+  const isTable = eq(resources.type, 'table')
+  const [found, contents, groups, members] = await database.batch([
+    database.build.select().from(resources).where(isTable),
+    database.build
+      .select()
+      .from(tableContents)
+      .where(
+        and(
+          inArray(
+            tableContents.revision,
+            database.build.select({ revision: resources.revision }).from(resources).where(isTable),
+          ),
+          eq(tableContents.state, 'loaded'),
+        ),
+      ),
+    database.build.select().from(resourceGroups).where(eq(resourceGroups.retired, false)),
+    database.build
+      .select({
+        groupLocator: resourceGroupMembers.groupLocator,
+        resourceName: resourceGroupMembers.resourceName,
+      })
+      .from(resourceGroupMembers)
+      .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
+      .where(isTable),
+  ])
+  return {
+    tables: withContents(found as Resource[], contents),
+    groups: candidatesOf([[], groups, members]).groups,
+  }
+}
+
+/** Rows of data tables by `contents/key`; those that there are. One round trip. */
+export async function findRows(
+  database: Database,
+  wanted: readonly { readonly contents: number; readonly key: string }[],
+): Promise<ReadonlyMap<string, FoundRow>> {
+  const json = JSON.stringify(wanted.map(({ contents, key }) => [contents, key]))
+  const [rows] = await database.batch([
+    database.build.all<Row & { key: string }>(sql`
+      select found.contents as "contents", found."key" as "key", found."start" as "start", found."end" as "end",
+        found.line as "line", found.cells as "cells"
+      from json_each(${json}) as wanted join ${tableRows} as found
+        on found.contents = wanted.value ->> 0 and found."key" = wanted.value ->> 1 and found."start" = ''`),
+  ])
+  return new Map(
+    (rows as unknown as (Row & { key: string })[]).map(row => [`${row.contents}/${row.key}`, foundRow(row)]),
+  )
 }

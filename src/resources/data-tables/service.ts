@@ -8,7 +8,8 @@ import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { type Upload, withContents } from '../../platform/http/upload.ts'
 import { newUuid, type Uuid } from '../../platform/locators.ts'
-import { HOME_SHARD } from '../../platform/tenancy.ts'
+import { controlDatabase, forgetTenants, HOME_SHARD } from '../../platform/tenancy.ts'
+import { hasTablesQuery } from '../../tenants/store.ts'
 import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
 import type { Resource, ResourceRevision } from '../resource.ts'
@@ -162,6 +163,7 @@ async function uploaded(
       kind,
       declared: await declarationOf(kind, resource.staticName, context),
     })
+    await tellOfTables(context)
     const made: Resource = { ...resource, revision }
     const answer: JsonAnswer = {
       status: 200,
@@ -200,6 +202,14 @@ async function uploaded(
   } finally {
     if (!isOurs) discardUnlessRecorded(context, database, revision, loaded)
   }
+}
+
+/** Before the first table is there, so that no rating passes it over; isolates know within seconds. */
+async function tellOfTables({ env, tenant, calls }: RequestContext): Promise<void> {
+  if (tenant.hasTables) return
+  const database = controlDatabase(env, calls)
+  await database.batch([hasTablesQuery(database, tenant.locator)])
+  forgetTenants()
 }
 
 /** After the answer: what was uploaded goes, unless it became a table's after all, as an unknown outcome may. */

@@ -1,12 +1,18 @@
 import { exports } from 'cloudflare:workers'
 import { unzipSync, zipSync } from 'fflate'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { add, type Instant, type TimeZone } from '../../../src/platform/time.ts'
+import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
 import type { BasicResourceResponse } from '../../../src/resources/contract.ts'
 import { type Answer, callApi } from '../../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
 import { motorWithoutPapers } from '../../support/examples.ts'
-import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../../support/motor.ts'
 import { size } from '../../support/sizes.ts'
+import { withPlugins } from '../../support/with-plugins.ts'
+
+/** Within the months in which the table of July is in force. */
+const START_IN_JULY = Date.UTC(2027, 6, 10)
 
 const DECLARED = {
   tables: {
@@ -40,8 +46,8 @@ let motor: Motor
 let root = ''
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
-  const files = motorWithoutPapers()
+  await prepareDatabases({ tenants: 2 })
+  const files = withPlugins({ getUnderwritingResult: UNDERWRITER }, motorWithoutPapers())
   const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array))
   files['config.json'] = JSON.stringify({ ...config, ...DECLARED })
   motor = await motorTenant('restables', files)
@@ -456,6 +462,94 @@ describe('a range table', () => {
       [4, "The cell 'rangeStart' is not a plain decimal number."],
       [6, 'The row has the same key and start as line 5; remove one of them.'],
     ])
+  })
+})
+
+/** Notes what the table of the price says when it is asked. */
+const UNDERWRITER = `
+exports.getUnderwritingResult = () => ({
+  decision: 'accept',
+  notes: ['0603-BTP', 'no such'].map(key => 'rate ' + socotraApi.tableLookup(0, 'own_damage_rate', key)),
+})`
+
+describe('rating', () => {
+  const BERLIN = 'Europe/Berlin' as TimeZone
+  const premiumOf = (policy: PolicyResponse, name = 'own_damage'): number => {
+    const peril = policy.exposures[0]!.perils.find(one => one.name === name)!
+    return peril.characteristics.filter(one => !one.replacedTimestamp).at(-1)!.premium!
+  }
+  const notesOf = async ({ locator }: PolicyResponse) =>
+    (await motor.get<{ notes: string[] }>(`/policy/${locator}/automatedUnderwritingResult`)).body.notes
+  const from = (policy: PolicyResponse, months: number) =>
+    add(Number(policy.originalContractStartTimestamp) as Instant, months, 'month', BERLIN)
+
+  it('reads the table in force at the time of each transaction, in templates and plugins, else that of the configuration', async () => {
+    const bound = (await motor.createPolicy({ finalize: true })).body
+    expect(premiumOf(bound)).toBe(453.25)
+    expect(await notesOf(bound)).toEqual(['rate 0.0185', 'rate '])
+    await motor.post(`/policy/${bound.locator}/issue`)
+    const july = from(bound, 6)
+    // In force from July on; from October another, of one column more. The rate of the year 2030 is no one's.
+    await put('tables', 'rate_july', 'own_damage_rate', 'key,value\n0603-BTP,0.0200\n')
+    await put('tables', 'rate_october', 'own_damage_rate', 'key,value\n0603-BTP,0.0300\n')
+    await group('july', new Date(july).toISOString(), ['rate_july'])
+    await group('october', new Date(from(bound, 9)).toISOString(), ['rate_october'])
+
+    const startingAt = (at: number) => ({
+      policyStartTimestamp: at,
+      policyEndTimestamp: add(at as Instant, 12, 'month', BERLIN),
+      finalize: true,
+    })
+    const again = (await motor.createPolicy(startingAt(from(bound, 0)))).body
+    expect([premiumOf(again), await notesOf(again)]).toEqual([453.25, ['rate 0.0185', 'rate ']])
+    const later = await motor.createPolicy(startingAt(july))
+    expect(later.status).toBe(200)
+    // 24,500 × 0.02, and × 0.03.
+    expect([premiumOf(later.body), await notesOf(later.body)]).toEqual([490, ['rate 0.0200', 'rate ']])
+    expect(premiumOf((await motor.createPolicy(startingAt(from(bound, 9)))).body)).toBe(735)
+
+    // Bound before the table was there, endorsed after it begins: 49,000 × 0.02 for three of twelve months.
+    const endorse = (months: number, value: string) =>
+      motor.post(`/policies/${bound.locator}/endorsements`, {
+        endorsementName: 'change_of_risk',
+        startTimestamp: from(bound, months),
+        state: 'issued',
+        updateExposures: [
+          { exposureLocator: bound.exposures[0]!.locator, fieldValues: { vehicle_value: value } },
+        ],
+      })
+    expect((await endorse(3, '49000')).status).toBe(200)
+    const read = async () => (await motor.get<PolicyResponse>(`/policy/${bound.locator}`)).body
+    // 49,000 × 0.0185 for nine months, as the configuration has it until July.
+    expect(premiumOf(await read())).toBe(679.88)
+    expect((await endorse(6, '36000')).status).toBe(200)
+    // 36,000 × 0.02 for six months.
+    expect(premiumOf(await read())).toBe(360)
+    expect((await endorse(9, '40000')).status).toBe(200)
+    expect(premiumOf(await read())).toBe(300)
+  })
+
+  it('makes no round trip more for a table that is known, and a table without the key fails as any other', async () => {
+    const created = async (tenant: Motor) => {
+      const changes = { policyStartTimestamp: START_IN_JULY, finalize: true }
+      await tenant.createPolicy(changes)
+      const answer = await tenant.createPolicy(changes)
+      expect(answer.status).toBe(200)
+      return roundTrips(answer)
+    }
+    const bare = await motorTenant('bare', withPlugins({ getUnderwritingResult: UNDERWRITER }))
+    expect(await created(motor)).toEqual(await created(bare))
+    const { exposures } = plainYear().request.policy as { exposures: { fieldValues: object }[] }
+    const [vehicle] = exposures
+    const fieldValues = { ...vehicle!.fieldValues, vehicle_type: '0035-AXZ' }
+    const failed = await motor.createPolicy({
+      policyStartTimestamp: START_IN_JULY,
+      exposures: [{ ...vehicle, fieldValues }],
+      finalize: true,
+    })
+    const problem = failed.body as unknown as Problem
+    expect([failed.status, problem.code]).toEqual([422, 'templateFailed'])
+    expect(problem.message).toContain("The table 'own_damage_rate' has no key '0035-AXZ'.")
   })
 })
 
