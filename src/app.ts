@@ -27,6 +27,8 @@ import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { dataTableRoutes } from './resources/data-tables/routes.ts'
+import { resourceRoutes } from './resources/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 
 const documentRoute = publicRoute({
@@ -64,6 +66,8 @@ export const ROUTES: readonly Route[] = [
   ...auditRoutes,
   ...pluginRoutes,
   ...integrationRoutes,
+  ...resourceRoutes,
+  ...dataTableRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

@@ -36,6 +36,7 @@ CREATE TABLE `tenant` (
 	`versioned` integer NOT NULL,
 	`clock_offset_ms` integer DEFAULT 0 NOT NULL,
 	`autofill` text DEFAULT '{}' NOT NULL,
+	`has_tables` integer DEFAULT false NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

@@ -5,7 +5,8 @@ CREATE TABLE `guard` (
 	CONSTRAINT "guard_policyholder_completed" CHECK("guard"."name" <> 'guard_policyholder_completed'),
 	CONSTRAINT "guard_policyholder_credit" CHECK("guard"."name" <> 'guard_policyholder_credit'),
 	CONSTRAINT "guard_configuration_hash" CHECK("guard"."name" <> 'guard_configuration_hash'),
-	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version')
+	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version'),
+	CONSTRAINT "guard_resource" CHECK("guard"."name" <> 'guard_resource')
 );
 --> statement-breakpoint
 CREATE TABLE `timer` (
@@ -551,4 +552,68 @@ CREATE TABLE `policyholder` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `policyholder_created` ON `policyholder` (`created_at`,`locator`);
+CREATE INDEX `policyholder_created` ON `policyholder` (`created_at`,`locator`);--> statement-breakpoint
+CREATE TABLE `resource_group_member` (
+	`group_locator` text NOT NULL,
+	`resource_name` text NOT NULL,
+	PRIMARY KEY(`group_locator`, `resource_name`)
+);
+--> statement-breakpoint
+CREATE INDEX `resource_group_member_resource` ON `resource_group_member` (`resource_name`);--> statement-breakpoint
+CREATE TABLE `resource_group` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`selection_start` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text NOT NULL,
+	`retired` integer NOT NULL,
+	`version` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `resource_group_name_unique` ON `resource_group` (`name`);--> statement-breakpoint
+CREATE INDEX `resource_group_created` ON `resource_group` (`created_at`,`locator`);--> statement-breakpoint
+CREATE TABLE `resource_revision` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`resource_name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text NOT NULL,
+	`size_bytes` integer NOT NULL,
+	`hash` text NOT NULL,
+	`media_type` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `resource_revision_resource` ON `resource_revision` (`resource_name`,`created_at`);--> statement-breakpoint
+CREATE TABLE `resource` (
+	`name` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL,
+	`static_name` text NOT NULL,
+	`jurisdictions` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text NOT NULL,
+	`revision` text NOT NULL,
+	`template_format` text,
+	`format` text
+);
+--> statement-breakpoint
+CREATE INDEX `resource_static_name` ON `resource` (`static_name`);--> statement-breakpoint
+CREATE INDEX `resource_created` ON `resource` (`created_at`,`name`);--> statement-breakpoint
+CREATE TABLE `table_contents` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`revision` text NOT NULL,
+	`layout` text NOT NULL,
+	`key_types` text NOT NULL,
+	`row_count` integer NOT NULL,
+	`state` text NOT NULL,
+	`started_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `table_contents_revision` ON `table_contents` (`revision`,`state`);--> statement-breakpoint
+CREATE TABLE `table_row` (
+	`contents` integer NOT NULL,
+	`key` text NOT NULL,
+	`start` text NOT NULL,
+	`end` text,
+	`line` integer NOT NULL,
+	`cells` text NOT NULL,
+	PRIMARY KEY(`contents`, `key`, `start`)
+);

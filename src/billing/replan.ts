@@ -66,7 +66,7 @@ export function replan(
 }
 
 /** The terms of the policy up to its end: schedules begin anew with each, and the last goes on to the end. */
-function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
+export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
   const terms = [...modifications.values()]
     .filter(one => isIssued(one) && (one.kind === 'creation' || one.kind === 'renewal'))
     .map(one => ({ start: one.effectiveAt, end: earlier(one.policyEnd, policyEnd) }))

@@ -17,6 +17,7 @@ export type GuardName =
   | 'guard_policyholder_credit'
   | 'guard_configuration_hash'
   | 'guard_configuration_version'
+  | 'guard_resource'
 
 /** Trips when `holds` is not true at the time of the batch. */
 export type Guard = { name: GuardName; holds: ReturnType<typeof sql> }

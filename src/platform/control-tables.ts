@@ -21,6 +21,8 @@ export const tenants = sqliteTable(
     clockOffsetMs: integer().notNull().default(0),
     /** Operations by name, with the calls that fill them in: here, so that whoever knows the tenant knows them. */
     autofill: text({ mode: 'json' }).$type<AutofillOperations>().notNull().default(sql`'{}'`),
+    /** Whether it has, or ever had, tables as resources: only then are they asked for in rating. */
+    hasTables: integer({ mode: 'boolean' }).notNull().default(false),
     createdAt: integer().notNull(),
   },
   table => [uniqueIndex('tenant_name').on(table.name), uniqueIndex('tenant_host_name').on(table.hostName)],

@@ -25,6 +25,8 @@ export type Tenant = {
   readonly clockOffsetMs: number
   /** What fills requests in (PUT /integrations/autofill); known with the tenant, so that no request looks it up. */
   readonly autofill?: AutofillOperations
+  /** Whether it has, or ever had, tables as resources. */
+  readonly hasTables: boolean
   /** Bindings of its databases; the index is the shard's number. */
   readonly shards: readonly string[]
   /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
@@ -101,8 +103,18 @@ export type TenantRow = {
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
-  const { locator, name, hostName, type, generation, tokenEpoch, versioned, clockOffsetMs, autofill } =
-    first.tenant
+  const {
+    locator,
+    name,
+    hostName,
+    type,
+    generation,
+    tokenEpoch,
+    versioned,
+    clockOffsetMs,
+    autofill,
+    hasTables,
+  } = first.tenant
   return {
     locator: locator as Uuid,
     name,
@@ -113,6 +125,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     versioned,
     clockOffsetMs,
     ...(Object.keys(autofill).length > 0 && { autofill }),
+    hasTables,
     shards: rows.map(({ binding }) => binding),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }

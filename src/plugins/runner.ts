@@ -38,6 +38,8 @@ export type PluginCall = {
   readonly now: number
   readonly seed: number
   readonly known: Known
+  /** Tables that are resources of the tenant: their rows are fetched, whatever the configuration has. */
+  readonly resourceTables: readonly string[]
 }
 
 /** What a call asked for and was not at hand. */

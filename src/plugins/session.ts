@@ -5,6 +5,8 @@ import type { ProductDefinition } from '../configuration/configuration.ts'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
+import type { TransactionTables } from '../resources/data-tables/rating-tables.ts'
+import { NeedsTableRows } from '../resources/data-tables/table-rows.ts'
 import type { PluginFunction } from './functions.ts'
 import { LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
 import type { Sandbox } from './open.ts'
@@ -19,6 +21,8 @@ export type PluginSubject = {
   readonly configVersion: number
   readonly product: ProductDefinition
   readonly policyLocator?: string
+  /** Tables as the transaction sees them; the configuration's where there are none. */
+  readonly tables?: TransactionTables
 }
 
 export type LoggedCall = {
@@ -113,7 +117,7 @@ export class PluginSession {
   }
 
   async #settled(
-    { configuration, configVersion, product, policyLocator }: PluginSubject,
+    { configuration, configVersion, product, policyLocator, tables }: PluginSubject,
     name: PluginFunction,
     path: string,
     given: readonly unknown[],
@@ -130,9 +134,10 @@ export class PluginSession {
         now,
         seed: seedOf(`${policyLocator}/${name}/${now}`),
         known: this.#known,
+        resourceTables: tables?.names ?? [],
       })
       if (outcome.missing.length === 0) return outcome
-      await this.#fetch(outcome.missing, given, configuration, product)
+      await this.#fetch(outcome.missing, given, tables?.lookup ?? configuration.lookup(product.name))
     }
     const reason = `asks for more in over ${MOST_ROUNDS} rounds; fetch what belongs together at once`
     return { failure: { reason, limit: true }, missing: [], logs: [], writes: [], events: [] }
@@ -141,14 +146,14 @@ export class PluginSession {
   async #fetch(
     missing: readonly Missing[],
     given: readonly unknown[],
-    configuration: LoadedConfiguration,
-    product: ProductDefinition,
+    lookup: TransactionTables['lookup'],
   ): Promise<void> {
-    for (const one of missing)
-      if (one.kind === 'row') {
-        const found = configuration.lookup(product.name)(one.table, one.key)
-        this.#known.rows.push([one.table, one.key, typeof found === 'object' ? found.value : null])
-      }
+    const rows = missing
+      .filter(one => one.kind === 'row')
+      .map(one => ({ ...one, found: lookup(one.table, one.key) }))
+    if (rows.some(({ found }) => found === 'notLoaded')) throw new NeedsTableRows()
+    for (const { table, key, found } of rows)
+      this.#known.rows.push([table, key, typeof found === 'object' ? found.value : null])
     const elsewhere = missing.filter(one => one.kind !== 'row')
     if (elsewhere.length === 0) return
     const { aux, auxLocators, entities } = await this.#fetching(elsewhere, locatorsIn(given))

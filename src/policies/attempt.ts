@@ -4,7 +4,8 @@ import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PluginSession } from '../plugins/session.ts'
 import type { ExternalRater, RatingContext } from '../rating/rater.ts'
-import type { PolicyAggregate, Quote } from './aggregate.ts'
+import type { RatingTables, TableTimes, TransactionTables } from '../resources/data-tables/rating-tables.ts'
+import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { summary, validateQuote } from './draft/validation.ts'
 import { policyResponse } from './projection/policy.ts'
@@ -19,15 +20,36 @@ export type Attempt = {
   plugins?: PluginSession
   /** Finds external raters for the policy; absent where none is to be called. */
   externalRater?(name: string, policyLocator: string): Promise<ExternalRater | undefined>
+  /** The tenant's tables; absent where nothing is looked up. */
+  tables?: RatingTables
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
 
-/** What rating needs beside the quote itself. */
+/** The times of new business, which are those of its quote; of a policy that is bound, its first. */
+export const timesOfQuote = ({ contractStart }: Quote, { now }: Pick<Attempt, 'now'>): TableTimes => ({
+  policyStartTime: contractStart,
+  termStartTime: contractStart,
+  transactionEffectiveTime: contractStart,
+  currentTime: now,
+})
+
+/** Look-ups of a transaction of the policy: in the tenant's tables, else in those of the configuration. */
+export const tablesOf = (
+  { configuration, product }: Pick<Loaded, 'configuration' | 'product'>,
+  { tables }: Attempt,
+  times: TableTimes,
+): TransactionTables =>
+  tables?.of(configuration, product.name, times) ?? { lookup: configuration.lookup(product.name), names: [] }
+
+/** What rating needs beside the quote itself. `times` are those of its transaction. */
 export function ratingContext(
-  { product, configuration, policyholder, aggregate, unread }: Loaded,
+  loaded: Loaded,
   attempt: Attempt,
+  times: TableTimes = timesOfQuote(selectedQuote(loaded.aggregate), attempt),
 ): RatingContext {
+  const { product, configuration, policyholder, aggregate, unread } = loaded
+  const tables = tablesOf(loaded, attempt, times)
   return {
     product,
     policyholder,
@@ -37,14 +59,14 @@ export function ratingContext(
     now: attempt.now,
     supply: attempt.supply,
     template: source => configuration.template(source),
-    lookup: configuration.lookup(product.name),
+    lookup: tables.lookup,
     project: (current, quote) => policyResponse(current, product, { summarizeQuotes: false }, quote),
     unread: unread !== undefined,
     externalRater: async name => attempt.externalRater?.(name, String(aggregate.policy.locator)),
     callPlugin: async (name, ...given) => {
       if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
       const { locator, configVersion } = aggregate.policy
-      const subject = { configuration, configVersion, product, policyLocator: String(locator) }
+      const subject = { configuration, configVersion, product, policyLocator: String(locator), tables }
       return await attempt.plugins.call(subject, name, given)
     },
   }

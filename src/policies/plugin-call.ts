@@ -6,7 +6,7 @@ import type { PolicyInfo } from '../plugins/contract.ts'
 import type { PluginFunction } from '../plugins/functions.ts'
 import type { PluginSubject } from '../plugins/session.ts'
 import { type PolicyAggregate, selectedQuote } from './aggregate.ts'
-import type { Attempt } from './attempt.ts'
+import { type Attempt, tablesOf } from './attempt.ts'
 import type { Loaded } from './surroundings.ts'
 
 type Contract = typeof import('../plugins/contract.ts')
@@ -26,7 +26,7 @@ export async function askPlugin<S extends z.ZodType, A>(
   accept: (answer: z.output<S>) => A,
 ): Promise<A> {
   if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
-  const given = await attempt.plugins.call(subjectOf(loaded), name, [input])
+  const given = await attempt.plugins.call(subjectOf(loaded, attempt), name, [input])
   return accept(readAnswer(name, answer(await import('../plugins/contract.ts')), given))
 }
 
@@ -46,7 +46,7 @@ export async function askPluginUnattended<S extends z.ZodType, A>(
   } catch (problem) {
     if (!(problem instanceof Refusal && OF_PLUGINS.has(problem.code))) throw problem
     attempt.plugins!.disregard(
-      subjectOf(loaded),
+      subjectOf(loaded, attempt),
       question.name,
       `${problem.message.replace(/\.?$/, '.')} ${otherwise}`,
     )
@@ -56,12 +56,19 @@ export async function askPluginUnattended<S extends z.ZodType, A>(
 
 const OF_PLUGINS: ReadonlySet<ErrorCode> = new Set(['pluginFailed', 'pluginLimit'])
 
-const subjectOf = ({ aggregate, configuration, product }: Loaded): PluginSubject => ({
-  configuration,
-  product,
-  configVersion: aggregate.policy.configVersion,
-  policyLocator: String(aggregate.policy.locator),
-})
+/** Tables are those in force when the policy began, or now: which transaction asks is not told. */
+const subjectOf = (loaded: Loaded, attempt: Attempt): PluginSubject => {
+  const { aggregate, configuration, product } = loaded
+  const { configVersion, locator, originalStart } = aggregate.policy
+  const times = {
+    policyStartTime: originalStart,
+    termStartTime: originalStart,
+    transactionEffectiveTime: attempt.now,
+    currentTime: attempt.now,
+  }
+  const tables = tablesOf(loaded, attempt, times)
+  return { configuration, product, configVersion, policyLocator: String(locator), tables }
+}
 
 /** What plugins are told of a policy that they are not given whole (brief 5.6). */
 export const policyInfo = (aggregate: PolicyAggregate): PolicyInfo => ({

@@ -2,7 +2,7 @@
 import { Refusal } from '../platform/errors.ts'
 import type { QuoteLocator } from '../platform/locators.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
-import { type Attempt, assertValid, ratingContext } from '../policies/attempt.ts'
+import { type Attempt, assertValid, ratingContext, timesOfQuote } from '../policies/attempt.ts'
 import { digitsForChanges } from '../policies/draft/request.ts'
 import { billOnAcceptance, showBills } from '../policies/invoicing.ts'
 import { chain, type Planned } from '../policies/planned.ts'
@@ -73,7 +73,9 @@ export async function decideQuote(
     }
     case 'quote': {
       assertValid(aggregate, quote, loaded, attempt, true)
-      return await shown(await planQuoting(aggregate, quote, ratingContext(loaded, attempt)))
+      return await shown(
+        await planQuoting(aggregate, quote, ratingContext(loaded, attempt, timesOfQuote(quote, attempt))),
+      )
     }
     case 'accept': {
       assertCompleted(loaded)
@@ -87,7 +89,14 @@ export async function decideQuote(
     case 'select':
       return answered(planSelection(aggregate, quote, now))
     case 'refer':
-      return await shown(planReferral(aggregate, quote, operation, ratingContext(loaded, attempt)))
+      return await shown(
+        planReferral(
+          aggregate,
+          quote,
+          operation,
+          ratingContext(loaded, attempt, timesOfQuote(quote, attempt)),
+        ),
+      )
   }
 }
 

@@ -77,11 +77,9 @@ export class Rater {
     const data = withLazy({ ...own }, 'policy', () => this.#policyData())
     withLazy(data, 'policyholder', () => this.#policyholderData())
     try {
-      const { effects, missing } = this.#context.template(source).render(data, this.#environment)
-      const [first] = missing
-      if (first)
-        throw new Refusal('templateFailed', `${source.path}: table '${first.table}' could not be read.`)
-      return effects
+      // Where rows of tables are missing what comes of it is provisional; they are fetched, and all is rated again
+      // (resources/data-tables/rating-tables.ts).
+      return this.#context.template(source).render(data, this.#environment).effects
     } catch (problem) {
       if (this.#needsWhole) throw new NeedsWholePolicy()
       if (!(problem instanceof TemplateError)) throw problem

@@ -47,6 +47,7 @@ export const callOf = (more: Partial<PluginCall> = {}): PluginCall => ({
   now: Date.UTC(2026, 10, 21, 12),
   seed: 7,
   known: nothingKnown(),
+  resourceTables: [],
   ...more,
 })
 

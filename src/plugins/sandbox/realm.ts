@@ -177,7 +177,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
 
   async function carriedOut(text: string, packed: unknown): Promise<string> {
     const called = parse(text) as PluginCall
-    const { product, path, function: name, now, seed, known } = called
+    const { product, path, function: name, now, seed, known, resourceTables } = called
     // What an earlier call left running may have laid hands on the language since: objects are made with it.
     if (packed !== undefined) restore()
     const given = packed === undefined ? called.arguments : (host.unpack!(packed) as readonly unknown[])
@@ -191,6 +191,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     const entities = new Map(
       known.entities.map(([entity, locator, record]) => [pair(entity, locator), record]),
     )
+    const isResource = new Set(resourceTables)
     const rows = new Map(known.rows.map(([table, key, value]) => [pair(table, key), value]))
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
     /** Once stopped it stays so, whatever catches it: `missing` is out of the tenant's reach. */
@@ -223,7 +224,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       tableLookup(_version: unknown, table: unknown, key: unknown): string {
         assertGoingOn()
         const [tableName, keyText] = [String(table), String(key)]
-        const found = host.lookup(product, tableName, keyText)
+        const found = isResource.has(tableName) ? undefined : host.lookup(product, tableName, keyText)
         if (found !== undefined) return found ?? ''
         const fetched = rows.get(pair(tableName, keyText))
         if (fetched === undefined) return stop({ kind: 'row', table: tableName, key: keyText })

@@ -20,6 +20,7 @@ import { PluginSessions } from '../../plugins/sessions.ts'
 import { decideQuote } from '../../quotes/decision.ts'
 import { getPolicyPriceResponse } from '../../rating/price.ts'
 import { decideReinstatement } from '../../reinstatements/decision.ts'
+import { RatingTables } from '../../resources/data-tables/rating-tables.ts'
 import type { Attempt } from '../attempt.ts'
 import {
   decideCreation,
@@ -137,11 +138,31 @@ async function attempt(
   plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const part = partFor(message.operation)
+  const tables = new RatingTables(context)
+  await tables.open()
+  const on = (some: Part | undefined) =>
+    inRounds(tables, () => attemptOn(some, context, database, message, memory, plugins, tables))
   try {
-    return await attemptOn(part, context, database, message, memory, plugins)
+    return await on(part)
   } catch (problem) {
     if (!(problem instanceof NeedsWholePolicy)) throw problem
-    return await attemptOn(undefined, context, database, message, memory, plugins)
+    return await on(undefined)
+  }
+}
+
+/**
+ * Whatever comes of an attempt while rows of tables are missing is provisional, a refusal too: they are fetched, and it
+ * is made again. Nothing is recorded of it (`record` asserts so).
+ */
+async function inRounds<T>(tables: RatingTables, attempted: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      const answer = await attempted()
+      if (!tables.isMissing) return answer
+    } catch (problem) {
+      if (!tables.isMissing) throw problem
+    }
+    await tables.fetch()
   }
 }
 
@@ -158,6 +179,7 @@ async function attemptOn(
   { locator, operation }: PolicyMessage,
   memory: PolicyMemory,
   plugins: PluginSessions,
+  tables: RatingTables,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const shard = shardOfDigits(locator)
   const lease = (count: number): Promise<number[]> =>
@@ -171,6 +193,7 @@ async function attemptOn(
     digits,
     plugins: session,
     externalRater: externalRaters(context, shard),
+    tables,
   })
 
   if (operation.kind === 'create') {

@@ -66,6 +66,7 @@ export async function record(
   const issued = { ...loaded, aggregate: drafted }
   const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)
   const recorded = { ...loaded, aggregate: after, credit }
+  attempt.tables?.assertComplete()
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
     shard,

@@ -1,0 +1,190 @@
+// Resources and resource groups on the wire (contract 2, Resources; resources brief 0 and 2). Plain numbers and
+// ISO-8601 times.
+import { z } from '@hono/zod-openapi'
+import {
+  booleanOr,
+  DateTime,
+  Flag,
+  Name,
+  OptionalBoolean,
+  optional,
+  PageSize,
+  requestInteger,
+  Text,
+  Texts,
+} from '../platform/wire.ts'
+import { breaks } from '../platform/wire-problem.ts'
+import {
+  LONGEST_JURISDICTION,
+  LONGEST_RESOURCE_NAME,
+  MOST_GROUP_RESOURCES,
+  MOST_JURISDICTIONS,
+  RESOURCE_NAME,
+  RESOURCE_TYPES,
+  TEMPLATE_FORMATS,
+} from './resource.ts'
+
+/** An ISO-8601 time, or milliseconds since 1970. */
+export const RequestDateTime = z
+  .union([z.number(), z.string()])
+  .transform((wire, ctx): number => {
+    const text = String(wire).trim()
+    const at = /^-?\d{1,15}$/.test(text)
+      ? Number(text)
+      : /^\d{4}-\d\d-\d\d/.test(text)
+        ? Date.parse(text)
+        : Number.NaN
+    if (Number.isFinite(at) && Math.abs(at) <= 8.64e15) return at
+    breaks(ctx, 'must be a time, as 2026-11-21T12:00:00Z')
+    return z.NEVER
+  })
+  .openapi({ type: 'string', format: 'date-time' })
+
+export const ResourceName = z
+  .string()
+  .max(LONGEST_RESOURCE_NAME)
+  .regex(
+    RESOURCE_NAME,
+    'must begin with a letter, $ or _ and a letter, and have letters, digits, _ and $ only',
+  )
+  .openapi({ example: 'motor_base_2027' })
+
+/** One value or several of a query: `jurisdiction=CA&jurisdiction=NY`. */
+export const Jurisdictions = z
+  .preprocess(
+    wire => (wire === undefined || wire === null ? [] : Array.isArray(wire) ? wire : [wire]),
+    z.array(z.string().min(1).max(LONGEST_JURISDICTION)).max(MOST_JURISDICTIONS),
+  )
+  .openapi({ type: 'array', items: { type: 'string' } })
+
+/** Query of every creation of a resource. */
+export const ResourceCreateQuery = z.object({
+  name: ResourceName,
+  staticName: ResourceName,
+  jurisdiction: Jurisdictions.optional(),
+})
+
+/** Which of a static name: the time, and the place. */
+export const SelectionQuery = z.object({
+  byStaticName: booleanOr(false),
+  date: optional(RequestDateTime),
+  jurisdiction: optional(z.string().min(1).max(LONGEST_JURISDICTION)),
+})
+export type SelectionQuery = z.output<typeof SelectionQuery>
+
+const ResourceTypes = z.enum(RESOURCE_TYPES)
+
+const basicFields = {
+  name: Text,
+  resourceType: ResourceTypes,
+  createdAt: DateTime,
+  createdBy: Text,
+  staticName: Text.optional(),
+  jurisdictions: Texts,
+  lookupTableLocator: Text.optional(),
+  rangeTableLocator: Text.optional(),
+  constraintTableLocator: Text.optional(),
+  staticDocumentLocator: Text.optional(),
+  fontLocator: Text.optional(),
+  templateFormat: z.enum(TEMPLATE_FORMATS).optional(),
+  template: Text.optional().openapi({ description: 'Locator of the contents of a template or snippet.' }),
+  warnings: Texts.optional().openapi({ description: 'What was found in an upload and passed over.' }),
+}
+
+export const BasicResourceResponse = z.object(basicFields).openapi('BasicResourceResponse')
+export type BasicResourceResponse = z.output<typeof BasicResourceResponse>
+
+const Explanation = z.object({
+  group: Text.optional(),
+  groupLocator: Text.optional(),
+  selectionStartTime: DateTime.optional(),
+  revision: Text,
+  reasons: Texts.openapi({ description: 'Why this one: what each group that was asked had to say.' }),
+})
+
+export const ResourceResponse = z
+  .object({
+    ...basicFields,
+    format: z
+      .enum(['text', 'html', 'pdf', 'jpg', 'jpeg', 'doc', 'docx', 'xls', 'xlsx', 'csv', 'txt', 'zip'])
+      .optional(),
+    rendering: z.enum(['dynamic', 'prerendered']).optional(),
+    scope: z.enum(['transaction', 'policy', 'term', 'segment', 'invoice']).optional(),
+    trigger: z
+      .enum([
+        'validated',
+        'priced',
+        'accepted',
+        'underwritten',
+        'issued',
+        'generated',
+        'declined',
+        'rejected',
+        'refused',
+      ])
+      .optional(),
+    explanation: Explanation.optional(),
+  })
+  .openapi('ResourceResponse')
+export type ResourceResponse = z.output<typeof ResourceResponse>
+
+export const ListQuery = z.object({
+  offset: optional(requestInteger(0)),
+  count: PageSize,
+  extended: booleanOr(true).openapi({ description: 'false: the bare array.' }),
+})
+export type ListQuery = z.output<typeof ListQuery>
+
+const listOf = <S extends z.ZodType>(items: S) =>
+  z.object({
+    listCompleted: Flag.openapi({ description: 'Whether nothing follows.' }),
+    items: z.array(items),
+  })
+
+export const ResourceListResponse = listOf(ResourceResponse).openapi('ResourceListResponse')
+export type ResourceListResponse = z.output<typeof ResourceListResponse>
+
+/** With `extended=false` a bare array is the answer. */
+export const ResourceList = z.union([ResourceListResponse, z.array(ResourceResponse)])
+
+export const GroupListQuery = ListQuery.extend({
+  excludeRetired: booleanOr(true),
+  excludeActive: booleanOr(false),
+})
+export type GroupListQuery = z.output<typeof GroupListQuery>
+
+export const ResourceGroupResponse = z
+  .object({
+    locator: Text,
+    name: Text,
+    selectionStartTime: DateTime,
+    createdAt: DateTime,
+    createdBy: Text,
+    retired: Flag,
+    resourceNames: Texts,
+  })
+  .openapi('ResourceGroupResponse')
+export type ResourceGroupResponse = z.output<typeof ResourceGroupResponse>
+
+export const ResourceGroupListResponse = listOf(ResourceGroupResponse).openapi('ResourceGroupListResponse')
+export const ResourceGroupList = z.union([ResourceGroupListResponse, z.array(ResourceGroupResponse)])
+
+const Names = z.array(z.string().min(1).max(LONGEST_RESOURCE_NAME)).max(MOST_GROUP_RESOURCES)
+
+export const ResourceGroupCreateRequest = z
+  .object({ name: Name, selectionStartTime: RequestDateTime, resourceNames: Names })
+  .openapi('ResourceGroupCreateRequest')
+export type ResourceGroupCreateRequest = z.output<typeof ResourceGroupCreateRequest>
+
+export const ResourceGroupUpdateRequest = z
+  .object({
+    name: Name,
+    selectionStartTime: RequestDateTime,
+    addResources: Names,
+    removeResources: Names,
+  })
+  .openapi('ResourceGroupUpdateRequest')
+export type ResourceGroupUpdateRequest = z.output<typeof ResourceGroupUpdateRequest>
+
+export const ExplainQuery = SelectionQuery.extend({ explain: OptionalBoolean })
+export type ExplainQuery = z.output<typeof ExplainQuery>
