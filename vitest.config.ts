@@ -38,13 +38,19 @@ export default defineConfig({
               bindings: {
                 TOKEN_SECRET: 'a token secret that only tests use',
                 PASSWORD_PEPPER: 'a pepper that only tests use',
+                SEALING_KEY: 'a sealing key that only tests use',
               },
             },
           }),
         ],
         test: {
           name: 'service',
-          globalSetup: ['./test/support/receiver-server.ts', './test/support/pdf-reader-server.ts'],
+          globalSetup: [
+            './test/support/receiver-server.ts',
+            './test/support/rater-server.ts',
+            './test/support/pdf-reader-server.ts',
+            './test/support/browser-run-server.ts',
+          ],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

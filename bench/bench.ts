@@ -1,4 +1,4 @@
-// `npm run bench [-- --full] [-- --start-up] [-- --plugin] [-- --json FILE]`: how the service compares with the least that the platform allows.
+// `npm run bench [-- --full] [-- --start-up | --plugin | --documents] [-- --json FILE]`: how the service compares with the least that the platform allows.
 // Starts all it needs on free ports and in a folder of its own, and removes both. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildBundles } from '../scripts/bundles.ts'
 import { CONFIG_FILE, writeConfig } from '../scripts/write-config.ts'
+import { documentLines, measureDocuments } from './documents.ts'
 import type { Operation } from './operations.ts'
 import { type Options, readOptions, type Sizes } from './options.ts'
 import { describePlan, type Plan } from './plan.ts'
@@ -30,11 +31,19 @@ function commit(): string | undefined {
 }
 
 async function bench(options: Options, folder: string): Promise<void> {
-  const { sizes, onlyStartUp, onlyPlugin, jsonFile } = options
+  const { sizes, onlyStartUp, onlyPlugin, onlyDocuments, jsonFile } = options
   writeConfig()
   await buildBundles()
+  if (onlyDocuments) {
+    const documents = await measureDocuments(join(folder, 'documents'), say)
+    console.log(documentLines(documents))
+    return writeFigures(jsonFile, { documents })
+  }
   const plugin = onlyStartUp ? undefined : await pluginCall(sizes, folder)
-  if (plugin && onlyPlugin) return console.log(pluginCallLine(plugin))
+  if (plugin && onlyPlugin) {
+    console.log(pluginCallLine(plugin))
+    return writeFigures(jsonFile, { plugin })
+  }
   const load = onlyStartUp ? undefined : await underLoad(sizes, folder)
   say('start-up and bundle')
   const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)
@@ -42,9 +51,12 @@ async function bench(options: Options, folder: string): Promise<void> {
   console.log(`${startUpLine(startUp)}\n${bundleLine(bundle)}`)
   if (plugin) console.log(pluginCallLine(plugin))
   if (load) warnOfOtherPlans(load)
+  writeFigures(jsonFile, { sizes, ...(load && underLoadByName(load)), startUp, bundle, plugin })
+}
+
+function writeFigures(jsonFile: string | undefined, figures: object): void {
   if (jsonFile === undefined) return
-  const figures = { commit: commit(), sizes, ...(load && underLoadByName(load)), startUp, bundle, plugin }
-  writeFileSync(jsonFile, `${JSON.stringify(figures, undefined, 2)}\n`)
+  writeFileSync(jsonFile, `${JSON.stringify({ commit: commit(), ...figures }, undefined, 2)}\n`)
 }
 
 type UnderLoad = { operations: Measured[]; plans: Map<Operation, Plan> }

@@ -26,11 +26,13 @@ export type Options = {
   onlyStartUp: boolean
   /** Only the call of a plugin. */
   onlyPlugin: boolean
+  /** Only a thousand documents. */
+  onlyDocuments: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--start-up | --plugin] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--start-up | --plugin | --documents] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...words],
@@ -38,6 +40,7 @@ export function readOptions(words: readonly string[]): Options {
       full: { type: 'boolean', default: false },
       'start-up': { type: 'boolean', default: false },
       plugin: { type: 'boolean', default: false },
+      documents: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   })
@@ -46,6 +49,7 @@ export function readOptions(words: readonly string[]): Options {
     sizes: values.full ? FULL : SMALL,
     onlyStartUp: values['start-up'],
     onlyPlugin: values.plugin,
+    onlyDocuments: values.documents,
     jsonFile: values.json,
   }
 }

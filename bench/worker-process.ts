@@ -15,14 +15,19 @@ export const stopWorkers = async (): Promise<void> => {
   await Promise.all([...running].map(worker => worker.stop()))
 }
 
-export type WorkerSource = { config: string; script: string; dataFolder: string }
+export type WorkerSource = { config: string; script: string; dataFolder: string; inspectorPort?: number }
 
 /** Resolves when GET /health answers 200. */
-export async function startWorker({ config, script, dataFolder }: WorkerSource): Promise<Service> {
+export async function startWorker({
+  config,
+  script,
+  dataFolder,
+  inspectorPort,
+}: WorkerSource): Promise<Service> {
   mkdirSync(dataFolder, { recursive: true })
   const port = await freePort()
   if (over) throw new Error('The bench has ended.')
-  const child = spawnWranglerDev({ config, script, port, dataFolder })
+  const child = spawnWranglerDev({ config, script, port, inspectorPort, dataFolder })
   const group = child.pid
   const worker: Service = {
     origin: `http://127.0.0.1:${port}`,

@@ -7,8 +7,11 @@ import { parseEnv } from 'node:util'
 /** Secrets of the local service, KEY=value a line; read by wrangler too. Not in git. */
 export const SECRETS_FILE = '.dev.vars'
 
-/** Secrets that the Worker cannot do without. Lost, all tokens end (the first) and no password fits (the second). */
-const SECRETS = ['TOKEN_SECRET', 'PASSWORD_PEPPER']
+/**
+ * Secrets that the Worker cannot do without. Lost, all tokens end (the first), no password fits (the second), and
+ * integrations cannot be read (the third).
+ */
+const SECRETS = ['TOKEN_SECRET', 'PASSWORD_PEPPER', 'SEALING_KEY']
 
 export type Settings = {
   /** Port of the service on this machine. */

@@ -10,6 +10,8 @@ export type DevelopmentWorker = {
   /** Instead of the entry that the config names. */
   script?: string
   port: number
+  /** Where a debugger finds it; any free port when left out. */
+  inspectorPort?: number
   dataFolder: string
 }
 
@@ -44,13 +46,19 @@ export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-const wranglerArguments = ({ config, script, port, dataFolder }: DevelopmentWorker): string[] => [
+const wranglerArguments = ({
+  config,
+  script,
+  port,
+  inspectorPort = 0,
+  dataFolder,
+}: DevelopmentWorker): string[] => [
   'dev',
   ...(script === undefined ? [] : [script]),
   ...['--config', config],
   ...['--ip', '127.0.0.1'],
   ...['--port', String(port)],
-  ...['--inspector-port', '0'],
+  ...['--inspector-port', String(inspectorPort)],
   ...['--persist-to', resolve(dataFolder)],
   ...['--log-level', 'error'],
   '--show-interactive-dev-session=false',

@@ -1,12 +1,16 @@
 // The Hono app: every route of every capability, the OpenAPI document and the reference page.
 import { accountRoutes } from './accounts/routes.ts'
+import { auditRoutes } from './audit/routes.ts'
+import { autofillRoutes } from './autofill/routes.ts'
 import { auxDataRoutes } from './auxdata/routes.ts'
 import { billingRoutes } from './billing/routes.ts'
+import { calculationRoutes } from './calculations/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { integrationRoutes } from './integrations/routes.ts'
 import { lapseRoutes } from './lapses/routes.ts'
 import { mediaRoutes } from './media/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
@@ -55,9 +59,13 @@ export const ROUTES: readonly Route[] = [
   ...reinstatementRoutes,
   ...lapseRoutes,
   ...billingRoutes,
+  ...calculationRoutes,
+  ...autofillRoutes,
   ...auxDataRoutes,
+  ...auditRoutes,
   ...pluginRoutes,
   ...resourceRoutes,
+  ...integrationRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

@@ -4,4 +4,6 @@ interface __BaseEnv_Env {
   readonly TOKEN_SECRET: string
   /** Goes into every password hash; a change makes all passwords wrong. */
   readonly PASSWORD_PEPPER: string
+  /** Seals secrets of integrations in the databases; at least 32 characters. A change makes those unreadable. */
+  readonly SEALING_KEY: string
 }

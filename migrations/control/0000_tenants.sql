@@ -35,6 +35,7 @@ CREATE TABLE `tenant` (
 	`token_epoch` integer NOT NULL,
 	`versioned` integer NOT NULL,
 	`clock_offset_ms` integer DEFAULT 0 NOT NULL,
+	`autofill` text DEFAULT '{}' NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

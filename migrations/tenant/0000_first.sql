@@ -42,6 +42,19 @@ CREATE TABLE `account` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `account_username` ON `account` (`username`);--> statement-breakpoint
+CREATE TABLE `audit` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`action` text NOT NULL,
+	`subject` text NOT NULL,
+	`details` text NOT NULL,
+	`account_locator` text NOT NULL,
+	`username` text NOT NULL,
+	`request_id` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_created` ON `audit` (`created_at`,`locator`);--> statement-breakpoint
+CREATE INDEX `audit_subject` ON `audit` (`subject`,`created_at`,`locator`);--> statement-breakpoint
 CREATE TABLE `aux_data` (
 	`locator` text NOT NULL,
 	`key` text NOT NULL,
@@ -64,7 +77,10 @@ CREATE TABLE `installment` (
 	`carries_below` integer,
 	`absorbed_by` text NOT NULL,
 	`takes_over` text,
-	`leaves_out` text
+	`leaves_out` text,
+	`items` text,
+	`fees` text,
+	`write_off` integer
 );
 --> statement-breakpoint
 CREATE INDEX `installment_policy` ON `installment` (`policy_locator`);--> statement-breakpoint
@@ -106,7 +122,8 @@ CREATE TABLE `configuration_version` (
 	`version` integer PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,
 	`time_zone` text NOT NULL,
-	`currency` text NOT NULL
+	`currency` text NOT NULL,
+	`external_raters` text
 );
 --> statement-breakpoint
 CREATE TABLE `deployment` (
@@ -191,6 +208,41 @@ CREATE TABLE `webhook` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint
+CREATE TABLE `integration_call` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`at` integer NOT NULL,
+	`integration_name` text NOT NULL,
+	`type` text NOT NULL,
+	`operation` text NOT NULL,
+	`policy_locator` text,
+	`request_id` text NOT NULL,
+	`username` text NOT NULL,
+	`url` text NOT NULL,
+	`attempts` text NOT NULL,
+	`status` integer,
+	`duration_ms` integer NOT NULL,
+	`request_bytes` integer NOT NULL,
+	`request_hash` text NOT NULL,
+	`response_bytes` integer,
+	`response_hash` text,
+	`failure` text,
+	`warnings` text NOT NULL,
+	`replay_of` text
+);
+--> statement-breakpoint
+CREATE INDEX `integration_call_name` ON `integration_call` (`integration_name`,`created_at`,`locator`);--> statement-breakpoint
+CREATE INDEX `integration_call_at` ON `integration_call` (`at`);--> statement-breakpoint
+CREATE TABLE `integration` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`connection` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `integration_name` ON `integration` (`name`);--> statement-breakpoint
 CREATE TABLE `grace_period` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`policy_locator` integer NOT NULL,
@@ -377,7 +429,8 @@ CREATE TABLE `peril_run` (
 	`cuts` text NOT NULL,
 	`month_premium` text,
 	`premium` integer,
-	`price` text
+	`price` text,
+	`splits` text
 );
 --> statement-breakpoint
 CREATE INDEX `peril_run_policy` ON `peril_run` (`policy_locator`,`peril_locator`);--> statement-breakpoint
@@ -393,6 +446,7 @@ CREATE TABLE `peril` (
 );
 --> statement-breakpoint
 CREATE INDEX `peril_policy` ON `peril` (`policy_locator`,`exposure_locator`);--> statement-breakpoint
+CREATE INDEX `peril_display_id` ON `peril` (`display_id`);--> statement-breakpoint
 CREATE TABLE `policy` (
 	`locator` integer PRIMARY KEY NOT NULL,
 	`policyholder_locator` text NOT NULL,

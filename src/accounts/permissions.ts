@@ -44,8 +44,10 @@ export const PERMISSION_GROUPS = {
   webhooks: { area: 'administration', actions: ['read', 'list', 'write'] },
   secrets: { area: 'administration', actions: ['read', 'write'] },
   users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
+  integrations: { area: 'administration', actions: ['read', 'write'] },
   migration: { area: 'administration', actions: ['read', 'list', 'write'] },
   plugins: { area: 'administration', actions: ['read'] },
+  audit: { area: 'administration', actions: ['list'] },
   tenants: { area: 'administration', actions: ['clock'] },
 } as const satisfies Record<string, { area: Area; actions: readonly string[] }>
 

@@ -1,12 +1,21 @@
+import { auditRows } from '../audit/store.ts'
 import { isStorable } from '../platform/characters.ts'
 import { commit, isBySubject, storedAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { Refusal } from '../platform/errors.ts'
 import { shardDatabase } from '../platform/tenancy.ts'
+import { auditOf } from './audit.ts'
 import type { AuxDataKeySetResponse, AuxDataResponse, AuxDataSetCreateRequest } from './contract.ts'
 import { LONGEST_AUX_NAME } from './limits.ts'
-import { auxDataQuery, auxKeysQuery, deleteAuxData, putAuxData, shardOfAuxData } from './store.ts'
+import {
+  auditDeletion,
+  auxDataQuery,
+  auxKeysQuery,
+  deleteAuxData,
+  putAuxData,
+  shardOfAuxData,
+} from './store.ts'
 
 /** The value under the key; `""` where there is none (brief 7). */
 export async function readAuxData(
@@ -42,17 +51,23 @@ export async function mergeAuxData(
       `The locator is text of at most ${LONGEST_AUX_NAME} characters, without NUL.`,
     )
   const changes = auxData.map(one => ({ ...one, locator }))
-  await written(context, locator, database => putAuxData(database, changes, context.now))
+  await written(context, locator, (database, shard) => [
+    ...putAuxData(database, changes, context.now),
+    ...auditRows(database, context, shard, auditOf(changes)),
+  ])
 }
 
 /** Deletes the key, if it is there. */
 export const removeAuxData = (context: RequestContext, locator: string, key: string): Promise<void> =>
-  written(context, locator, database => [deleteAuxData(database, locator, key)])
+  written(context, locator, (database, shard) => [
+    auditDeletion(database, context, shard, locator, key),
+    deleteAuxData(database, locator, key),
+  ])
 
 async function written(
   context: RequestContext,
   locator: string,
-  facts: (database: Database) => Query[],
+  facts: (database: Database, shard: number) => Query[],
 ): Promise<void> {
   const { database, shard } = placeOf(context, locator)
   const earlier = await storedAnswer(context, database)
@@ -60,7 +75,7 @@ async function written(
   await commit(context, database, {
     shard,
     guards: [],
-    facts: facts(database),
+    facts: facts(database, shard),
     events: [],
     answer: { status: 200, text: '' },
     subject: `auxData/${locator}`,

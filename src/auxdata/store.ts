@@ -1,6 +1,8 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
+import { audits } from '../audit/tables.ts'
+import type { RequestContext } from '../platform/context.ts'
 import { type Database, LARGEST_PARAMETER, type Query } from '../platform/database.ts'
-import { readDigits, readUuid, shardOfDigits, shardOfUuid } from '../platform/locators.ts'
+import { newUuid, readDigits, readUuid, shardOfDigits, shardOfUuid } from '../platform/locators.ts'
 import { HOME_SHARD, type Tenant } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
 import { auxData } from './tables.ts'
@@ -98,3 +100,17 @@ function merged(changes: readonly AuxChange[]): Iterable<AuxChange> {
 
 export const deleteAuxData = ({ build }: Database, locator: string, key: string): Query =>
   build.delete(auxData).where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
+
+/** The entry of a deletion, to stand before it: none where there is nothing to delete. */
+export const auditDeletion = (
+  { build }: Database,
+  { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
+  shard: number,
+  locator: string,
+  key: string,
+): Query =>
+  build.run(sql`
+    insert into ${audits} (locator, created_at, action, subject, details, account_locator, username, request_id)
+    select ${newUuid(shard)}, ${now}, 'auxdata.delete', locator, json_object('keys', json_array(key)),
+      ${caller.accountLocator}, ${caller.username}, ${requestId}
+    from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`)

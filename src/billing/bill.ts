@@ -14,9 +14,23 @@ import {
 } from '../policies/aggregate.ts'
 import { isStanding } from '../policies/fold/line.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
-import { type Charge, feeCharges, feeReversals, perilCharges } from './charge.ts'
-import { type Installment, planInstallments } from './installments.ts'
-import { carriedForward, INVOICED_TRANSACTIONS, type Invoice, invoiceOf, invoiceStatus } from './invoice.ts'
+import {
+  type Charge,
+  feeCharges,
+  feeReversals,
+  installmentFeeCharges,
+  installmentFeeReversals,
+  perilCharges,
+} from './charge.ts'
+import { type Installment, type InstallmentFee, planInstallments } from './installments.ts'
+import {
+  carriedForward,
+  INVOICED_TRANSACTIONS,
+  type Invoice,
+  invoiceOf,
+  invoiceStatus,
+  writtenOff,
+} from './invoice.ts'
 import { restOf, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
 
@@ -37,7 +51,11 @@ export function chargesOf(aggregate: PolicyAggregate, modification: Modification
       ]
     }
     case 'feeUpdate':
-      return [...made, ...feeReversals(fees, locator)]
+      return [
+        ...made,
+        ...feeReversals(fees, locator),
+        ...installmentFeeReversals(aggregate.installments.values(), locator),
+      ]
     case 'scheduleChange':
       return []
     default:
@@ -75,7 +93,11 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   for (const [at, installment] of plan.entries()) {
     const { added, leftOut } = alsoBilled(aggregate, installment)
     if (added.length + leftOut.length === 0) continue
-    totals[at] = minus(sum([totals[at]!, ...added.map(dueFor)], currency), sum(leftOut.map(dueFor), currency))
+    const gone = leftOut.flatMap(one => feesThatGo(aggregate, one)).map(fee => fee.amount)
+    totals[at] = minus(
+      sum([totals[at]!, ...added.map(dueFor), ...gone], currency),
+      sum(leftOut.map(dueFor), currency),
+    )
   }
   return totals
 }
@@ -88,6 +110,39 @@ export function alsoBilled(
   const named = (locators: readonly Uuid[]) => locators.map(locator => installments.get(locator)!)
   return { added: named(takesOver), leftOut: named(leavesOut) }
 }
+
+/** Fees that are gone when something else takes over what the installment bills: those that no invoice asks for. */
+export function feesThatGo(
+  aggregate: PolicyAggregate,
+  installment: PlannedInstallment,
+  isAsked: Asked = one => isInvoiced(aggregate, one),
+): readonly InstallmentFee[] {
+  const { fees = [], takesOver = [] } = installment
+  if (fees.length + takesOver.length === 0) return fees
+  const { added } = alsoBilled(aggregate, installment)
+  return [
+    ...(isAsked(installment) ? [] : fees),
+    ...added.flatMap(one => feesThatGo(aggregate, one, askedWith(aggregate, installment, isAsked))),
+  ]
+}
+
+/** Whether an invoice asks for an installment, by itself or with another. */
+type Asked = (installment: PlannedInstallment) => boolean
+
+/** Of installments that this one asks for too. */
+const askedWith =
+  (aggregate: PolicyAggregate, installment: PlannedInstallment, isAsked: Asked): Asked =>
+  one =>
+    isAsked(installment) || isInvoiced(aggregate, one)
+
+/** Whether an invoice that stands bills the installment. */
+const isInvoiced = (
+  aggregate: PolicyAggregate,
+  { modificationLocator, number }: PlannedInstallment,
+): boolean =>
+  standingInvoices(aggregate).some(
+    one => one.policyModificationLocator === modificationLocator && one.installmentNumber === number,
+  )
 
 /** What invoices of the policy bill, each the sum of its items. Worked out once for all of a modification. */
 export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
@@ -103,7 +158,10 @@ export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => M
 export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
   totalsDueOf(aggregate)(invoice)
 
-/** All that the modification's plan bills: what it charges, and what is left of charges that it took over. */
+/**
+ * All that the modification's plan bills: what it charges, what is left of charges that it took over, and the fees of its
+ * installments.
+ */
 export const billedCharges = (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -114,17 +172,24 @@ export const billedCharges = (
     aggregate,
     [...aggregate.installments.values()].filter(one => one.absorbedBy.includes(modification.locator)),
     known,
+    // A lapse takes over what was invoiced too. Others take over what is open, whatever comes of that should they be void.
+    modification.kind === 'lapse' ? undefined : () => false,
   ),
+  ...installmentFeeCharges(planOf(aggregate, modification)),
 ]
 
 /** What was worked out of other modifications already: a plan may have taken over from one that took over. */
 type BilledCharges = Map<Uuid, Charge[]>
 
-/** What the installments bill, as charges of which that is left. */
+/**
+ * What the installments bill, as charges of which that is left; of their fees those of installments that an invoice asks
+ * for.
+ */
 export function restsOf(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
   known: BilledCharges = new Map(),
+  isAsked: Asked = one => isInvoiced(aggregate, one),
 ): Charge[] {
   const rests = new Map<string, Charge>()
   const add = (rest: Charge): void => {
@@ -136,9 +201,12 @@ export function restsOf(
     const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
     known.set(owner, billed)
     const numbers = new Set(open.map(one => one.number))
-    restOf(planOf(aggregate, from), billed, numbers).forEach(add)
-    for (const { added, leftOut } of open.map(one => alsoBilled(aggregate, one))) {
-      restsOf(aggregate, added, known).forEach(add)
+    const gone = new Set(open.flatMap(one => feesThatGo(aggregate, one, isAsked)).map(fee => fee.locator))
+    const kept = billed.filter(charge => charge.type !== 'fee' || !gone.has(charge.feeLocator))
+    restOf(planOf(aggregate, from), kept, numbers).forEach(add)
+    for (const one of open) {
+      const { added, leftOut } = alsoBilled(aggregate, one)
+      restsOf(aggregate, added, known, askedWith(aggregate, one, isAsked)).forEach(add)
       for (const rest of restsOf(aggregate, leftOut, known)) add({ ...rest, amount: negated(rest.amount) })
     }
   }
@@ -181,14 +249,29 @@ export function planNewBusiness(
   const { modification } = quoteParts(aggregate, quote)
   if (invoicesOf(aggregate, modification).length > 0) return aggregate
   const plan = termPlan(aggregate, modification, quote.paymentScheduleName, product, now)
-  const superseded = planOf(aggregate, modification).map(installment => installment.locator)
-  return {
-    ...aggregate,
-    installments: withRecords(
-      withoutRecords(aggregate.installments, superseded),
-      recorded(plan, modification, supply),
-    ),
-  }
+  return withPlan(aggregate, modification, plan, supply)
+}
+
+/** The aggregate with the modification's plan, in place of an earlier one. */
+export const withPlan = (
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  plan: readonly Installment[],
+  supply: LocatorSupply,
+): PolicyAggregate => ({
+  ...aggregate,
+  installments: withRecords(
+    withoutPlan(aggregate, modification).installments,
+    recorded(plan, modification, supply),
+  ),
+})
+
+/** The aggregate without the modification's plan, which no invoice was made of. */
+export const withoutPlan = (aggregate: PolicyAggregate, modification: Modification): PolicyAggregate => {
+  const plan = planOf(aggregate, modification).map(installment => installment.locator)
+  return plan.length === 0
+    ? aggregate
+    : { ...aggregate, installments: withoutRecords(aggregate.installments, plan) }
 }
 
 /** The installments that the modification's term is billed by, planned now by a schedule of the product. */
@@ -252,7 +335,8 @@ export function invoiceWhatIsDue(
 
 /**
  * The aggregate with an invoice for each of these installments of the modification's plan. Takes a digit for each. One
- * that asks for too little is carried forward: it is settled, and the plan's next installment asks for it too.
+ * that asks for too little is carried forward: it is settled, and the plan's next installment that is not to be written
+ * off asks for it too. One that the plan writes off is settled so at once.
  */
 export function invoiceInstallments(
   aggregate: PolicyAggregate,
@@ -270,7 +354,8 @@ export function invoiceInstallments(
   const made = [...due]
     .sort((a, b) => a.number - b.number)
     .map(installment => {
-      const totalDue = plus(totals[installment.number - 1]!, carried)
+      const planned = totals[installment.number - 1]!
+      const totalDue = installment.writeOff ? planned : plus(planned, carried)
       // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
       const again =
         installment.absorbedBy.length > 0 ||
@@ -288,7 +373,9 @@ export function invoiceInstallments(
         },
         now,
       )
-      const next = open.find(one => one.number > installment.number)
+      if (installment.writeOff)
+        return { invoice: totalDue.minor === 0 ? invoice : writtenOff(invoice, now), totalDue }
+      const next = open.find(one => one.number > installment.number && !one.writeOff)
       carried = zero(currency)
       if (!next || totalDue.minor <= 0 || totalDue.minor >= (installment.carriesBelow ?? 0))
         return { invoice, totalDue }
@@ -315,13 +402,17 @@ export const installmentsToInvoice = (
   now: Instant,
 ): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
 
-/** Installments of the plan that no invoice bills. Of a reinstatement that is not issued only the first: others wait. */
+/**
+ * Installments of the plan that no invoice bills. Of the way back from a lapse only the first until it is issued, which
+ * paying that one does: the others wait.
+ */
 function notInvoiced(aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] {
   const standing = standingInvoices(aggregate).filter(
     invoice => invoice.policyModificationLocator === modification.locator,
   )
   const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
-  const waits = modification.kind === 'reinstatement' && modification.issuedAt === undefined
+  const isFromLapse = aggregate.modifications.get(modification.undoes!)?.kind === 'lapse'
+  const waits = isFromLapse && modification.issuedAt === undefined
   return planOf(aggregate, modification).filter(
     one => !isAbsorbed(aggregate, one) && !invoiced.has(one.number) && !(waits && one.number > 1),
   )
@@ -329,13 +420,16 @@ function notInvoiced(aggregate: PolicyAggregate, modification: Modification): Pl
 
 /**
  * Whether the modification is billed: its transaction stands. The plan of a quote is for show until it is accepted and
- * its first invoice is made.
+ * its first invoice is made, or, where a plugin has that made later, until it is issued.
  */
 export const isBilled = (aggregate: PolicyAggregate, modification: Modification): boolean =>
   modification.quoteLocator === undefined
     ? isStanding(modification)
     : aggregate.quotes.get(modification.quoteLocator)?.state === 'accepted' &&
-      standingInvoices(aggregate).some(invoice => invoice.policyModificationLocator === modification.locator)
+      (modification.issuedAt !== undefined ||
+        standingInvoices(aggregate).some(
+          invoice => invoice.policyModificationLocator === modification.locator,
+        ))
 
 /** What is planned to be invoiced, in the order of time. */
 export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] =>

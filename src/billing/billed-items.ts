@@ -9,7 +9,7 @@ import { isIssued, lineOf } from '../policies/fold/line.ts'
 import { piecesOf } from '../policies/fold/pieces.ts'
 import { perilSegmentLocator } from '../policies/projection/view.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
-import { alsoBilled, billedCharges, planOf } from './bill.ts'
+import { alsoBilled, billedCharges, feesThatGo, planOf } from './bill.ts'
 import type { FinancialTransactionResponse } from './contract.ts'
 import {
   financialTransactions,
@@ -17,6 +17,7 @@ import {
   type SegmentLocatorOf,
   summedItems,
 } from './financial-transactions.ts'
+import type { InstallmentFee } from './installments.ts'
 import { type InstallmentItem, installmentItems } from './items.ts'
 
 /** The items of installments of the policy. Those of a plan are worked out once, whichever are asked for. */
@@ -32,9 +33,19 @@ export function billedItemsOf(
       installmentItems(planOf(aggregate, modification), billedCharges(aggregate, modification))
     known.set(locator, ofPlan)
     const { added, leftOut } = alsoBilled(aggregate, installment)
-    return [...ofPlan[number - 1]!, ...added.flatMap(billed), ...leftOut.flatMap(billed).map(takenOff)]
+    return [
+      ...ofPlan[number - 1]!,
+      ...added.flatMap(billed),
+      ...leftOut.flatMap(one => withoutFees(billed(one), feesThatGo(aggregate, one))).map(takenOff),
+    ]
   }
   return billed
+}
+
+function withoutFees(items: InstallmentItem[], gone: readonly InstallmentFee[]): InstallmentItem[] {
+  if (gone.length === 0) return items
+  const locators = new Set(gone.map(fee => fee.locator))
+  return items.filter(({ charge }) => charge.type !== 'fee' || !locators.has(charge.feeLocator))
 }
 
 const takenOff = (item: InstallmentItem): InstallmentItem => ({ ...item, amount: negated(item.amount) })
@@ -57,7 +68,7 @@ export const shownItems = (
  * The characteristics that a transaction's charge of a run is about: those that it made of the run, else the last
  * that it replaced.
  */
-function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
+export function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
   const known = new Map<Uuid, (run: Uuid) => Uuid>()
   return (run, by) => {
     const of = known.get(by) ?? segmentsBy(aggregate, aggregate.modifications.get(by)!)

@@ -3,7 +3,7 @@
 import type { Uuid } from '../platform/locators.ts'
 import { type Money, negated, sum } from '../platform/money.ts'
 import type { Span } from '../platform/time.ts'
-import type { Fee, PerilRun } from '../policies/aggregate.ts'
+import type { Fee, PerilRun, PlannedInstallment } from '../policies/aggregate.ts'
 
 type PerilSource = {
   readonly perilRunLocator: Uuid
@@ -22,10 +22,13 @@ export type Charge = Span & {
   /** The stretch that it pays for, where that is not its whole span: of it the rest was billed, or stays as it was. */
   readonly rest?: Span
 } & (
-    | (PerilSource & { readonly type: 'premium' | 'holdback' })
+    | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
     | (PerilSource & { readonly type: 'commission'; readonly commissionRecipient: string })
     | { readonly type: 'fee'; readonly feeLocator: Uuid; readonly feeName: string }
+    /** Of a premium, of a tax where it names one, or of a fee. */
+    | (PerilSource & { readonly type: 'holdback'; readonly taxName?: string })
+    | { readonly type: 'holdback'; readonly feeLocator: Uuid; readonly feeName: string }
   )
 
 const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
@@ -66,12 +69,51 @@ export function perilCharges(run: PerilRun, perilName: string): Charge[] {
   return charges.filter(isCharged)
 }
 
+/** The id of a fee's own charge. */
+export const feeChargeId = ({ locator }: Pick<Fee, 'locator'>): string => `${locator}/fee`
+
+/** The fees of the plan's installments, each as a charge of the transaction over the installment's span. */
+export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charge[] =>
+  Array.from(plan).flatMap(({ start, end, modificationLocator, fees = [] }) =>
+    fees.map(
+      (fee): Charge => ({
+        id: feeChargeId(fee),
+        type: 'fee',
+        amount: fee.amount,
+        start,
+        end,
+        policyModificationLocator: modificationLocator,
+        feeLocator: fee.locator,
+        feeName: fee.name,
+      }),
+    ),
+  )
+
+/** What a modification gives back of the fees of installments that it reversed. */
+export const installmentFeeReversals = (installments: Iterable<PlannedInstallment>, by: Uuid): Charge[] =>
+  Array.from(installments).flatMap(({ start, end, fees = [] }) =>
+    fees
+      .filter(fee => fee.reversedBy === by)
+      .map(
+        (fee): Charge => ({
+          id: `${fee.locator}/${by}/fee`,
+          type: 'fee',
+          amount: negated(fee.amount),
+          start,
+          end,
+          policyModificationLocator: by,
+          feeLocator: fee.locator,
+          feeName: fee.name,
+        }),
+      ),
+  )
+
 /** The charges of fees, in their order. */
 export function feeCharges(fees: Iterable<Fee>): Charge[] {
   return Array.from(
     fees,
     (fee): Charge => ({
-      id: `${fee.locator}/fee`,
+      id: feeChargeId(fee),
       type: 'fee',
       amount: fee.amount,
       start: fee.start,

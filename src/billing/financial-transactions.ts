@@ -13,6 +13,18 @@ export const MOST_ITEMISED = 10_000
 /** Where a charge's peril characteristics are: what the policy's projection derives them to be. `madeBy` made the charge. */
 export type SegmentLocatorOf = (perilRunLocator: Uuid, madeBy: Uuid) => Uuid
 
+export type ChargeSource = Pick<
+  FinancialTransactionResponse,
+  | 'perilCharacteristicsLocator'
+  | 'perilName'
+  | 'feeLocator'
+  | 'feeName'
+  | 'taxLocator'
+  | 'taxName'
+  | 'commissionLocator'
+  | 'commissionRecipient'
+>
+
 /** The items, posted at that time. */
 export function financialTransactions(
   { policy }: PolicyAggregate,
@@ -33,17 +45,14 @@ export function financialTransactions(
   }))
 }
 
-function sourceOf(
-  charge: Charge,
-  shard: number,
-  segmentLocatorOf: SegmentLocatorOf,
-): Partial<FinancialTransactionResponse> {
-  if (charge.type === 'fee') return { feeLocator: charge.feeLocator, feeName: charge.feeName }
+/** What the charge is of, in the words of answers. */
+export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: SegmentLocatorOf): ChargeSource {
+  if ('feeLocator' in charge) return { feeLocator: charge.feeLocator, feeName: charge.feeName }
   const peril = {
     perilCharacteristicsLocator: segmentLocatorOf(charge.perilRunLocator, charge.policyModificationLocator),
     perilName: charge.perilName,
   }
-  if (charge.type === 'tax')
+  if ('taxName' in charge && charge.taxName !== undefined)
     return { ...peril, taxLocator: derivedUuid(shard, charge.id), taxName: charge.taxName }
   if (charge.type === 'commission')
     return {
@@ -60,7 +69,7 @@ export function summedItems(items: readonly InstallmentItem[]): InstallmentItem[
   for (const item of items) {
     const { charge } = item
     const name =
-      charge.type === 'fee'
+      'feeLocator' in charge
         ? charge.feeName
         : charge.type === 'tax'
           ? charge.taxName

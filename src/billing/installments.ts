@@ -1,8 +1,10 @@
 // The plan of a transaction: which billing periods are paid together, when the invoice of each is made and
 // when it is due. A plan says nothing about amounts: every charge is split over it by the same formula when it
-// is read (items.ts), so what is stored grows with the installments and with the charges, not with both.
+// is read (items.ts), so what is stored grows with the installments and with the charges, not with both. Only a plan
+// that a plugin made (own-plan.ts) has amounts of its own, charge by charge, since no formula gives them.
 import type { PaymentScheduleType, ProductDefinition } from '../configuration/configuration.ts'
-import { money, sum } from '../platform/money.ts'
+import type { Uuid } from '../platform/locators.ts'
+import { type Money, money, sum } from '../platform/money.ts'
 import { add, endOfDay, type Instant, later, type Span, type TimeZone } from '../platform/time.ts'
 import { type Charge, isPayable } from './charge.ts'
 import { type BillingPeriod, billingPeriods } from './schedule.ts'
@@ -18,6 +20,30 @@ export type Installment = Span & {
   readonly periods: readonly BillingPeriod[]
   /** An invoice of it that asks for less, in minor units, is carried forward to the next installment. */
   readonly carriesBelow?: number
+  /**
+   * What a plugin put on it: of charges, by their ids, the part that it bills, in minor units. Every installment of
+   * such a plan has them, and has no periods; what is not named is not billed by it.
+   */
+  readonly items?: Readonly<Record<string, number>>
+  readonly fees?: readonly InstallmentFee[]
+  /** Its invoice is given up as soon as it is made: the plan says that nobody is asked for it (brief 4.4). */
+  readonly writeOff?: boolean
+}
+
+/**
+ * What the service of paying by installments costs, asked for with one of them (brief 3.3, 5.6). It belongs to the
+ * installment and not to the policy: it comes to be with the invoice, is gone with an installment that another plan takes
+ * the place of, and once invoiced it stays, whatever becomes of the policy, unless it is reversed by hand. So it is in
+ * invoices, in their totals and in what is planned, but neither in the policy's price nor among its fees, and no
+ * cancellation prorates it.
+ */
+export type InstallmentFee = {
+  readonly locator: Uuid
+  readonly name: string
+  readonly description: string
+  readonly amount: Money
+  /** The change of fees by which it was given back. */
+  readonly reversedBy?: Uuid
 }
 
 export type PlanInput = {
@@ -58,6 +84,10 @@ export function installmentOf(
   const issueAt = later(add(dueAt, -terms.amount, terms.unit, timeZone), now)
   return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
 }
+
+/** How many invoices of the plan are made at once. */
+export const invoicedAtOnce = (plan: readonly Installment[], now: Instant): number =>
+  plan.filter(one => one.issueAt <= now).length
 
 /** Installments of a plan with their numbers. */
 export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>

@@ -1,9 +1,10 @@
 // How the charges of a transaction lie on its installments. Items are not stored: they follow from the stored
 // plan and the charges. Plans of a policy at its limits (10,000 perils, monthly) have hundreds of thousands.
+// The plan of a plugin says of each charge what its installments bill; there the items are what it says.
 
-import { type CurrencyCode, type Money, plus, sum, zero } from '../platform/money.ts'
+import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../platform/money.ts'
 import { earlier, later, type Span } from '../platform/time.ts'
-import { type Charge, isPayable } from './charge.ts'
+import { type Charge, feeChargeId, isPayable } from './charge.ts'
 import type { Installment } from './installments.ts'
 import { splitBy } from './split.ts'
 
@@ -77,7 +78,10 @@ export function restOf(
       left.map(([index]) => parts[index]!),
       charge.amount.currency,
     )
-    const paid = { start: left[0]![1].start, end: left.at(-1)![1].end }
+    const paid = {
+      start: left.map(([, one]) => one.start).reduce(earlier),
+      end: left.map(([, one]) => one.end).reduce(later),
+    }
     rests.push({ ...charge, amount, rest: common(paid, charge.rest ?? charge) })
   }
   return rests
@@ -90,8 +94,30 @@ function common(first: Span, second: Span): Span {
   return start < end ? { start, end } : first
 }
 
-/** Splits charges over the plan. Charges mostly share one span, and the weights of a span are found once. */
-function splitterOver(plan: readonly Installment[]): (charge: Charge) => Money[] {
+/** Splits charges over the plan, each to its parts on the plan's installments, in their order. */
+const splitterOver = (plan: readonly Installment[]): ((charge: Charge) => Money[]) =>
+  plan.some(one => one.items) ? saidBy(plan) : splitByTime(plan)
+
+/** What the plan says of each charge; of one that it does not name, nothing. */
+function saidBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
+  const said = new Map<string, number[]>()
+  const put = (id: string, at: number, minor: number): void => {
+    const parts = said.get(id) ?? plan.map(() => 0)
+    parts[at] = minor
+    said.set(id, parts)
+  }
+  for (const [at, { items = {}, fees = [] }] of plan.entries()) {
+    for (const [id, minor] of Object.entries(items)) put(id, at, minor)
+    for (const fee of fees) put(feeChargeId(fee), at, fee.amount.minor)
+  }
+  return ({ id, amount: { currency } }) => {
+    const parts = said.get(id)
+    return plan.map((_, at) => fromMinor(parts?.[at] ?? 0, currency))
+  }
+}
+
+/** Charges mostly share one span, and the weights of a span are found once. */
+function splitByTime(plan: readonly Installment[]): (charge: Charge) => Money[] {
   const splitBySpan = new Map<string, (amount: Money) => Money[]>()
   return charge => {
     const { start, end } = charge.rest ?? charge

@@ -3,15 +3,15 @@
 // anew what it keeps of it and what takes its place (brief 4.3): the first two pay for the time from the change on.
 import type { Uuid } from '../platform/locators.ts'
 import { minus, negated, zero } from '../platform/money.ts'
-import { earlier, type Instant, later, type Span } from '../platform/time.ts'
-import type { Holdback, Modification, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
+import { earlier, later, type Span } from '../platform/time.ts'
+import type { Modification, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
 import { type Amounts, each, plusAmounts } from '../policies/fold/amounts.ts'
 import { feeInForce } from '../policies/fold/fees.ts'
-import { holdbacksInForce, holdbackTotal } from '../policies/fold/holdbacks.ts'
-import { isIssued, type Line, lineOf } from '../policies/fold/line.ts'
+import { isIssued, lineOf } from '../policies/fold/line.ts'
 import { type Piece, piecesOf } from '../policies/fold/pieces.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
 import type { Charge } from './charge.ts'
+import { holdbackCharges } from './holdback-charges.ts'
 
 export function netCharges(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const quote = acceptedQuote(aggregate)!
@@ -66,33 +66,6 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   }
   charges.push(...holdbackCharges(aggregate, modification, before, line))
   return charges.filter(charge => charge.amount.minor !== 0)
-}
-
-/** What the modification holds back of each run's premium, or no longer does. */
-function holdbackCharges(
-  { perilRuns, perils, policy }: PolicyAggregate,
-  { locator, effectiveAt }: Modification,
-  before: Line,
-  after: Line,
-): Charge[] {
-  const [was, now] = [before, after].map(line =>
-    Map.groupBy(holdbacksInForce(line), one => one.perilRunLocator),
-  ) as [Map<Uuid, Holdback[]>, Map<Uuid, Holdback[]>]
-  return [...new Set([...was.keys(), ...now.keys()])].map((perilRunLocator): Charge => {
-    const { perilLocator, end } = perilRuns.get(perilRunLocator)!
-    const held = (of: typeof was) => holdbackTotal(of.get(perilRunLocator) ?? [], policy.currency)
-    return {
-      id: `${perilRunLocator}/${locator}/holdback`,
-      type: 'holdback',
-      amount: minus(held(now), held(was)),
-      start: effectiveAt,
-      end: later(end, (effectiveAt + 1) as Instant),
-      policyModificationLocator: locator,
-      perilRunLocator,
-      perilLocator,
-      perilName: perils.get(perilLocator)?.name ?? '',
-    }
-  })
 }
 
 /** What some pieces of a run cost together, and the span that they are of. */

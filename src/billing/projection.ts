@@ -52,7 +52,7 @@ export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesRespon
       dueTimestamp: String(installment.dueAt),
       startTimestamp: String(installment.start),
       endTimestamp: String(installment.end),
-      writeOff: false,
+      writeOff: installment.writeOff ?? false,
       financialTransactions: shownItems(aggregate, planned[at]!, installment.issueAt, itemised),
     })),
   }

@@ -6,7 +6,19 @@ import type { InvoiceStatusEntry, InvoiceType } from './invoice.ts'
 import type { PaymentSource } from './payments/payment.ts'
 import type { BillingPeriod } from './schedule.ts'
 
-/** The plan of a transaction. What an installment bills follows from the charges (items.ts) and has no row. */
+/** A fee of an installment as it is stored: in minor units. */
+export type StoredInstallmentFee = {
+  locator: string
+  name: string
+  description: string
+  amount: number
+  reversedBy?: string
+}
+
+/**
+ * The plan of a transaction. What an installment bills follows from the charges (items.ts) and has no row; of a plan that
+ * a plugin made `items` has it, in minor units by the charges' ids.
+ */
 export const installments = sqliteTable(
   'installment',
   {
@@ -23,6 +35,9 @@ export const installments = sqliteTable(
     absorbedBy: text({ mode: 'json' }).$type<Uuid[]>().notNull(),
     takesOver: text({ mode: 'json' }).$type<Uuid[]>(),
     leavesOut: text({ mode: 'json' }).$type<Uuid[]>(),
+    items: text({ mode: 'json' }).$type<Record<string, number>>(),
+    fees: text({ mode: 'json' }).$type<StoredInstallmentFee[]>(),
+    writeOff: integer({ mode: 'boolean' }),
   },
   table => [index('installment_policy').on(table.policyLocator)],
 )

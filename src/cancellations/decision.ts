@@ -1,8 +1,10 @@
 // What each action on a policy's cancellations decides: pure plans over what was loaded.
-import type { CancellationLocator, LocatorSupply } from '../platform/locators.ts'
+import type { CancellationLocator } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { Attempt } from '../policies/attempt.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
+import { prorated } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { cancellationOf } from './cancellation-of.ts'
 import type { CancellationCreateRequest, CancellationUpdateRequest } from './contract.ts'
@@ -33,18 +35,18 @@ export async function decideCancellation(
 ): Promise<CancellationDecision> {
   const { aggregate, product } = loaded
   const { now } = attempt
-  const context = (supply: LocatorSupply) => ({ product, now, supply })
   switch (operation.action) {
     case 'create': {
       const { request } = operation
-      const supply = await attempt.digits(3)
-      const { cancellation, ...created } = planCancellationCreation(
-        aggregate,
-        termsOf(request),
-        context(supply),
-      )
+      const { cancellation, ...created } = planCancellationCreation(aggregate, termsOf(request), {
+        product,
+        now,
+        supply: await attempt.digits(1),
+      })
       const issued = request.issue
-        ? planCancellationIssue(created.aggregate, cancellation, context(supply))
+        ? await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+            planCancellationIssue(created.aggregate, cancellation, context),
+          )
         : undefined
       return { planned: chain(created, issued), cancellation: cancellation.locator }
     }
@@ -61,15 +63,26 @@ export async function decideCancellation(
     }
     case 'issue': {
       const cancellation = cancellationOf(aggregate, operation.cancellation)
-      const planned = planCancellationIssue(aggregate, cancellation, context(await attempt.digits(2)))
+      const planned = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+        planCancellationIssue(aggregate, cancellation, context),
+      )
       return { planned, cancellation: cancellation.locator }
     }
     case 'legacy':
       return {
-        planned: planLegacyCancellation(aggregate, operation.coverageEndAt, context(await attempt.digits(2))),
+        planned: await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+          planLegacyCancellation(aggregate, operation.coverageEndAt, context),
+        ),
       }
     case 'withdraw':
-      return { planned: planWithdrawal(aggregate, context(await attempt.digits(2))) }
+      return {
+        planned: await planWithdrawal(aggregate, {
+          product,
+          now,
+          supply: await attempt.digits(2),
+          ownBills: ownBills('cancellation', loaded, attempt),
+        }),
+      }
   }
 }
 
@@ -78,11 +91,12 @@ export async function decideCancellation(
  * is stored. Refuses as creating it would.
  */
 export async function foreseenCancellation(
-  { aggregate, product }: Loaded,
+  loaded: Loaded,
   request: CancellationCreateRequest,
-  { now, digits }: Attempt,
+  attempt: Attempt,
 ): Promise<{ planned: Planned; cancellation: CancellationLocator }> {
-  const context = { product, now, supply: await digits(3) }
+  const { aggregate, product } = loaded
+  const context = { product, now: attempt.now, supply: await attempt.digits(1) }
   const type = product.cancellationTypes?.find(one => one.name === request.name)
   const { cancellation, ...created } = planCancellationCreation(
     aggregate,
@@ -94,9 +108,17 @@ export async function foreseenCancellation(
     },
     context,
   )
-  const issued = planCancellationIssue(created.aggregate, cancellation, context)
+  const issued = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+    planCancellationIssue(created.aggregate, cancellation, context),
+  )
   return { planned: chain(created, issued), cancellation: cancellation.locator }
 }
+
+/** To carry a cancellation out takes two digits. */
+const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
+  digits: 2,
+  ownBills: ownBills('cancellation', loaded, attempt),
+})
 
 const termsOf = (request: CancellationCreateRequest) => ({
   name: request.name,

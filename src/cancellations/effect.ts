@@ -11,6 +11,7 @@ import {
   type Fee,
   type FeeChange,
   type FeePart,
+  type Holdback,
   type Modification,
   type ModificationKind,
   type PolicyAggregate,
@@ -23,12 +24,19 @@ import { type FeeInForce, feesOf } from '../policies/fold/fees.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
 import { type Piece, piecesOf } from '../policies/fold/pieces.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
+import { type Prorated, withSplits } from '../policies/fold/prorated.ts'
 import { measureOf, portion } from '../policies/fold/shares.ts'
 import { newModification } from '../policies/new-modification.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
 import { holdbacksOf } from './holdbacks.ts'
 
-export type EffectContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
+/** `prorated` is what a plugin said of the amounts that are split; without it they are shared out in proportion. */
+export type EffectContext = {
+  product: ProductDefinition
+  now: Instant
+  supply: LocatorSupply
+  prorated?: Prorated
+}
 
 export type CancellationOrder = {
   kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
@@ -53,7 +61,7 @@ export function boundQuote(aggregate: PolicyAggregate): Quote {
 export function cancelled(
   before: PolicyAggregate,
   order: CancellationOrder,
-  { product, now, supply }: EffectContext,
+  { product, now, supply, prorated }: EffectContext,
 ): Carried {
   const quote = boundQuote(before)
   const { effectiveAt } = order
@@ -80,20 +88,25 @@ export function cancelled(
       }),
     )
   const after: PolicyAggregate = {
-    ...before,
+    ...withSplits(before, prorated, modification.locator),
     policy: { ...before.policy, effectiveEnd: policyEnd, updatedAt: now },
     modifications: withRecords(before.modifications, [modification]),
     segments: withRecords(before.segments, [
       ...hit.map(segment => ({ ...segment, replacedBy: modification.locator })),
       ...kept,
     ]),
-    fees: withRecords(before.fees, reducedFees(feesOf(before, quote, line), modification, product, before)),
+    fees: withRecords(
+      before.fees,
+      reducedFees(feesOf(before, quote, line), modification, product, before, prorated),
+    ),
   }
   const premiumChange = premiumChangeOf(after, quote, modification)
   const type = product.cancellationTypes?.find(one => one.name === order.cancellationName)
-  const holdbacks = type?.holdback
-    ? holdbacksOf(type.holdback, removedPremiums(after, modification), before.policy.currency)
-    : []
+  const configured = (): Holdback[] =>
+    type?.holdback
+      ? holdbacksOf(type.holdback, removedPremiums(after, modification), before.policy.currency)
+      : []
+  const holdbacks = prorated?.holdbacks ?? configured()
   const priced = { ...modification, premiumChange, ...(holdbacks.length > 0 && { holdbacks }) }
   return {
     aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },
@@ -126,12 +139,16 @@ function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map
   return removed
 }
 
-/** What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3). */
+/**
+ * What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3): as a plugin
+ * said, or in proportion.
+ */
 export function reducedFees(
   fees: readonly FeeInForce[],
   { locator, effectiveAt, kind, proration }: Modification,
   product: ProductDefinition,
   { policy }: PolicyAggregate,
+  prorated?: Prorated,
 ): Fee[] {
   const measure = measureOf(proration ?? 'monthly', policy.timeZone)
   return fees.flatMap(({ fee, parts, reversed }) => {
@@ -144,7 +161,8 @@ export function reducedFees(
       if (kind === 'withdrawal' || start >= effectiveAt) removed.push(part)
       else if (flat || end <= effectiveAt) left.push(part)
       else {
-        const share = portion(amount, measure(start, effectiveAt), measure(start, end))
+        const share =
+          prorated?.fees.get(fee.locator) ?? portion(amount, measure(start, effectiveAt), measure(start, end))
         left.push({ start, end: effectiveAt, amount: share })
         removed.push({ start: effectiveAt, end, amount: minus(amount, share) })
       }

@@ -27,6 +27,6 @@ export function holdbacksOf(
   if (kept.minor === 0) return []
   const parts = splitBy(premiums.map(premium => BigInt(premium.minor)))(kept)
   return runs
-    .map(([perilRunLocator], at): Holdback => ({ perilRunLocator, amount: parts[at]! }))
+    .map(([perilRunLocator], at): Holdback => ({ type: 'premium', perilRunLocator, amount: parts[at]! }))
     .filter(one => one.amount.minor !== 0)
 }

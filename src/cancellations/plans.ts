@@ -1,10 +1,12 @@
 // What each action on a cancellation makes of its policy, and the events that tell of it (brief 1.5, 1.7). Pure.
 
-import { billAtOnce } from '../billing/balance.ts'
+import { billAnew, billAtOnce } from '../billing/balance.ts'
 import { invoicesOf } from '../billing/bill.ts'
+import type { OwnBills } from '../billing/own-plan.ts'
+import { invoiceTimers } from '../billing/timers.ts'
 import type { CancellationType, ProductDefinition } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { CancellationLocator, LocatorSupply } from '../platform/locators.ts'
+import type { CancellationLocator } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import {
   type Cancellation,
@@ -86,12 +88,15 @@ export const orderOf = ({ name, effectiveAt, locator }: Cancellation): Cancellat
   cancellationName: name,
 })
 
+/** What a cancellation is carried out and billed with. */
+export type CancellingContext = EffectContext & { ownBills: OwnBills }
+
 /** Carries the cancellation out and bills what is left. Takes two digits, and one for each conflict. */
-export function planCancellationIssue(
+export async function planCancellationIssue(
   before: PolicyAggregate,
   cancellation: Cancellation,
-  context: EffectContext,
-): Planned {
+  context: CancellingContext,
+): Promise<Planned> {
   assertCancellationAllows(cancellation, 'issue')
   assertPolicyAllows(before, 'cancel')
   assertTerms(before, cancellation, context.product)
@@ -115,7 +120,7 @@ export function planCancellationIssue(
     updatedAt: context.now,
     modificationLocator: modification.locator,
   }
-  const billed = billCancellation(withCancellation(aggregate, issued), modification, context)
+  const billed = await billCancellation(withCancellation(aggregate, issued), modification, context)
   return {
     aggregate: billed.aggregate,
     events: [
@@ -126,19 +131,19 @@ export function planCancellationIssue(
       cancelEvent(billed.aggregate, modification),
       ...billed.events,
     ],
-    timers: cleared.timers,
+    timers: [...(cleared.timers ?? []), ...(billed.timers ?? [])],
   }
 }
 
 /** The legacy cancellation in one step, which makes no cancellation record (brief 1.7). Takes two digits. */
-export function planLegacyCancellation(
+export async function planLegacyCancellation(
   before: PolicyAggregate,
   coverageEndAt: Instant,
-  context: EffectContext,
-): Planned {
+  context: CancellingContext,
+): Promise<Planned> {
   assertPolicyAllows(before, 'cancel')
   assertWithin(before, coverageEndAt)
-  return carriedOut(before, context, {
+  return await carriedOut(before, context, {
     kind: 'cancellation',
     name: 'modification.policy.cancel',
     effectiveAt: coverageEndAt,
@@ -147,9 +152,9 @@ export function planLegacyCancellation(
 }
 
 /** Cancels from the policy's start: premium, taxes and fees become zero (brief 1.7). Takes two digits. */
-export function planWithdrawal(before: PolicyAggregate, context: EffectContext): Planned {
+export async function planWithdrawal(before: PolicyAggregate, context: CancellingContext): Promise<Planned> {
   assertPolicyAllows(before, 'withdraw')
-  return carriedOut(before, context, {
+  return await carriedOut(before, context, {
     kind: 'withdrawal',
     name: 'modification.policy.withdraw',
     effectiveAt: before.policy.originalStart,
@@ -157,26 +162,34 @@ export function planWithdrawal(before: PolicyAggregate, context: EffectContext):
   })
 }
 
-function carriedOut(before: PolicyAggregate, context: EffectContext, order: CancellationOrder): Planned {
+async function carriedOut(
+  before: PolicyAggregate,
+  context: CancellingContext,
+  order: CancellationOrder,
+): Promise<Planned> {
   const cleared = withoutConflicts(before, '', 'invalidate', context.now)
   const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
-  const billed = billCancellation(aggregate, modification, context)
+  const billed = await billCancellation(aggregate, modification, context)
   return {
     aggregate: billed.aggregate,
     events: [...cleared.events, cancelEvent(billed.aggregate, modification), ...billed.events],
-    timers: cleared.timers,
+    timers: [...(cleared.timers ?? []), ...(billed.timers ?? [])],
   }
 }
 
-function billCancellation(
+async function billCancellation(
   before: PolicyAggregate,
   modification: Modification,
-  { now, supply }: { now: Instant; supply: LocatorSupply },
-): Planned {
-  const { aggregate, made } = billAtOnce(before, modification, true, { now, supply })
+  { now, supply, ownBills }: CancellingContext,
+): Promise<Planned> {
+  const own = await ownBills(before, modification)
+  const { aggregate, made } = own
+    ? billAnew(before, modification, own.bills, { now, supply: own.supply })
+    : billAtOnce(before, modification, true, { now, supply })
   return {
     aggregate,
     events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+    timers: invoiceTimers(aggregate, modification, now),
   }
 }
 

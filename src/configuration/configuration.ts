@@ -201,4 +201,6 @@ export type Finding = {
   /** Stable text slug, e.g. `selectWithoutValues`. */
   code: string
   message: string
+  /** It holds only where the tenant has no external rater of this name. */
+  integration?: string
 }

@@ -7,6 +7,8 @@ export const configurationVersions = sqliteTable('configuration_version', {
   hash: text().notNull(),
   timeZone: text().notNull(),
   currency: text().notNull(),
+  /** Which integration rates each product that names one, by product; null: none does. */
+  externalRaters: text({ mode: 'json' }).$type<Record<string, string>>(),
 })
 
 /** Every successful deploy and repair. */

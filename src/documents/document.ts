@@ -50,7 +50,7 @@ export type PolicyDocument = {
   /** What an uploaded one was called a kind of. */
   readonly documentType?: string
   readonly state: DocumentState
-  /** Why it could not be made. */
+  /** Why it could not be made; of one that is ready, what is wrong with it all the same. */
   readonly failure?: string
   readonly createdAt: Instant
   readonly updatedAt: Instant

@@ -1,6 +1,7 @@
 // What a template printed, as a page: images of the configuration in their places; for documents of type html the
 // blocks of header and footer as elements of HTML, and the one page that there is.
 import type { StaticFiles } from './archive-files.ts'
+import { fontNames, type OwnFontFiles } from './pdf/font-names.ts'
 
 /** What `image_url` prints for an image of the configuration, until it is there itself. */
 export const imageName = (name: string): string =>
@@ -8,22 +9,58 @@ export const imageName = (name: string): string =>
 
 const NAMED = /bindery-image:([A-Za-z0-9%._~!*'()-]+)/g
 
-/** The HTML with every image as a data address; or the name of one that there is not. */
+/** Characters of all images in their places: each counts as often as the page shows it. */
+const MOST_IMAGE_CHARACTERS = 20_000_000
+
+/** The HTML with every image as a data address; or what is wrong with one. */
 export async function withImages(
   html: string,
   files: StaticFiles,
-): Promise<{ text: string } | { missing: string }> {
+): Promise<{ text: string } | { problem: string }> {
   const addresses = new Map<string, string>()
+  let characters = 0
+  const count = (name: string): boolean => {
+    characters += addresses.get(name)!.length
+    return characters <= MOST_IMAGE_CHARACTERS
+  }
+  const tooMany = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
   for (const [, name] of html.matchAll(NAMED)) {
-    if (addresses.has(name!)) continue
+    if (addresses.has(name!)) {
+      if (!count(name!)) return { problem: tooMany }
+      continue
+    }
     const bytes = await files(decodeURIComponent(name!))
-    if (!bytes) return { missing: decodeURIComponent(name!) }
-    const type = bytes[0] === 0x89 ? 'png' : 'jpeg'
+    if (!bytes) return { problem: `there is no image '${decodeURIComponent(name!)}' in static_documents` }
+    const type = bytes[0] === 0x89 ? 'png' : bytes[0] === 0xff ? 'jpeg' : 'svg+xml'
     addresses.set(name!, `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`)
+    if (!count(name!)) return { problem: tooMany }
   }
   return {
     text: addresses.size === 0 ? html : html.replace(NAMED, (_, name: string) => addresses.get(name)!),
   }
+}
+
+/** Fonts of one document, and bytes of all together. */
+const [MOST_FONTS, MOST_FONT_BYTES] = [8, 24_000_000]
+
+/** The fonts of the configuration that the HTML's `@font-face` rules name; or what is wrong with one. */
+export async function fontsOf(
+  html: string,
+  files: StaticFiles,
+): Promise<{ fonts: OwnFontFiles } | { problem: string }> {
+  const fonts = new Map<string, Uint8Array>()
+  let total = 0
+  for (const name of fontNames(html)) {
+    const bytes = await files(name)
+    if (!bytes) return { problem: `there is no font '${name}' in static_documents` }
+    fonts.set(name, bytes)
+    total += bytes.length
+    if (fonts.size > MOST_FONTS || total > MOST_FONT_BYTES)
+      return {
+        problem: `its fonts are more than ${MOST_FONTS} or ${MOST_FONT_BYTES / 1_000_000} MB together`,
+      }
+  }
+  return { fonts }
 }
 
 /** A document of type html: it has one page, whose header and footer are parts of it. */

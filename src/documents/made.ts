@@ -10,7 +10,7 @@ import type { DocumentType } from './contract.ts'
 import type { DocumentFailure, PolicyDocument } from './document.ts'
 
 export type Made = { locator: Uuid } & (
-  | { outcome: 'ready'; type: DocumentType; fileName: string }
+  | { outcome: 'ready'; type: DocumentType; fileName: string; warning?: string }
   /** The template said that there is to be no document, or there is nothing that it could be made of. */
   | { outcome: 'none' }
   | { outcome: DocumentFailure; failure: string }
@@ -29,7 +29,14 @@ export function planMade(before: PolicyAggregate, made: readonly Made[], now: In
     .map((one): PolicyDocument => {
       const document = before.documents.get(one.locator)!
       return one.outcome === 'ready'
-        ? { ...document, type: one.type, fileName: one.fileName, state: 'ready', updatedAt: now }
+        ? {
+            ...document,
+            type: one.type,
+            fileName: one.fileName,
+            state: 'ready',
+            failure: one.warning,
+            updatedAt: now,
+          }
         : { ...document, state: one.outcome, failure: one.failure, updatedAt: now }
     })
   const documents = withRecords(withoutRecords(before.documents, unwanted), changed)

@@ -8,7 +8,8 @@ import type { StaticFiles } from './archive-files.ts'
 import type { DocumentType } from './contract.ts'
 import { documentData } from './data.ts'
 import type { DocumentFailure, PolicyDocument } from './document.ts'
-import { finishedHtml, imageName, withImages } from './html-page.ts'
+import { finishedHtml, fontsOf, imageName, withImages } from './html-page.ts'
+import { withFonts } from './pdf/font-names.ts'
 import { ConversionError, pageOf } from './pdf/page.ts'
 import type { PdfRenderer } from './pdf/pdf-renderer.ts'
 
@@ -19,7 +20,13 @@ export type MakingContext = {
 }
 
 export type Product =
-  | { readonly outcome: 'ready'; readonly type: DocumentType; readonly bytes: Uint8Array }
+  | {
+      readonly outcome: 'ready'
+      readonly type: DocumentType
+      readonly bytes: Uint8Array
+      /** What its author should know though it is made. */
+      readonly warning?: string
+    }
   | { readonly outcome: 'none' }
   | { readonly outcome: DocumentFailure; readonly failure: string }
 
@@ -66,19 +73,37 @@ export async function makeDocument(
       : failed('renderError', `${source.path}: there is no static document '${staticDocument}'.`)
   }
   const html = await withImages(rendered.output, files)
-  if ('missing' in html)
-    return failed('renderError', `${source.path}: there is no image '${html.missing}' in static_documents.`)
+  if ('problem' in html) return failed('renderError', `${source.path}: ${html.problem}.`)
+  const own = await fontsOf(html.text, files)
+  if ('problem' in own) return failed('renderError', `${source.path}: ${own.problem}.`)
   if (document.type === 'html')
-    return { outcome: 'ready', type: 'html', bytes: new TextEncoder().encode(finishedHtml(html.text)) }
+    return {
+      outcome: 'ready',
+      type: 'html',
+      bytes: new TextEncoder().encode(finishedHtml(withFonts(html.text, own.fonts))),
+    }
   try {
-    const bytes = await renderer.render(html.text, pageOf(document.pageLayout))
-    return { outcome: 'ready', type: 'pdf', bytes }
+    const { bytes, missing } = await renderer.render(html.text, pageOf(document.pageLayout), own.fonts)
+    return { outcome: 'ready', type: 'pdf', bytes, warning: missingWarning(source.path, missing) }
   } catch (problem) {
     // The renderer is a bundle with classes of its own, so that an error is known by its name.
     if (problem instanceof Error && problem.name === ConversionError.NAME)
       return failed('conversionError', `${source.path}: ${problem.message}`)
     throw problem
   }
+}
+
+/** Most characters that a warning names. */
+const MOST_NAMED = 20
+
+function missingWarning(path: string, missing: string): string | undefined {
+  const all = [...missing]
+  if (all.length === 0) return undefined
+  const named = all
+    .slice(0, MOST_NAMED)
+    .map(one => `${one} (U+${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')})`)
+  const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : ''
+  return `${path}: no font has ${named.join(', ')}${more}; boxes stand in their places. Put a font that has them into static_documents and name it by @font-face.`
 }
 
 const failed = (outcome: DocumentFailure, failure: string): Product => ({ outcome, failure })

@@ -27,12 +27,19 @@ import { updatePerilAmounts } from '../policies/draft/peril-amounts.ts'
 import type { ExposureCreate, PerilUpdate, ReportedProblems } from '../policies/draft/request.ts'
 import type { Line } from '../policies/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../policies/fold/pieces.ts'
+import type { Prorated } from '../policies/fold/prorated.ts'
 import { endOfRun } from '../policies/fold/run-end.ts'
 import type { EndorsedExposure, EndorsementChanges } from './changes.ts'
 import { extended, prorated } from './continuation.ts'
 import { joinedUpdates } from './joined-updates.ts'
 
-export type EndorsementContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
+export type EndorsementContext = {
+  product: ProductDefinition
+  now: Instant
+  supply: LocatorSupply
+  /** What a plugin said of the amounts that are split. */
+  prorated?: Prorated
+}
 
 /** Whether runs that go on after the endorsement are rated anew: never, if their data changed, or all (brief 2.5). */
 export type Repricing = 'never' | 'changed' | 'all'
@@ -360,6 +367,7 @@ export class Content {
       updatedAt: now,
       replacedBy: undefined,
       cuts: [],
+      splits: undefined,
     }
   }
 

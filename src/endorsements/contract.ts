@@ -27,6 +27,7 @@ import { breaks } from '../platform/wire-problem.ts'
 import {
   ExposureCreateRequest,
   fieldGroupChanges,
+  OptionalAutofill,
   PerilCreateRequest,
   PerilUpdateRequest,
 } from '../policies/contract/requests.ts'
@@ -72,6 +73,7 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
    * the endorsement charges, also where it is the schedule that the policy has.
    */
   newPaymentScheduleName: OptionalName,
+  autofill: OptionalAutofill,
 })
 
 const newPolicyEndTimestamp = OptionalTimestamp.openapi({

@@ -1,7 +1,9 @@
 // What each action on a policy's endorsements decides: validate, price, underwrite, bill, in that order.
 
+import { withPlan } from '../billing/bill.ts'
+import type { Replan } from '../billing/replan.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { EndorsementLocator } from '../platform/locators.ts'
+import { type EndorsementLocator, shardOfDigits, transientLocators } from '../platform/locators.ts'
 import type { TransactionNames } from '../plugins/contract.ts'
 import type {
   ConflictHandling,
@@ -14,9 +16,12 @@ import { type Attempt, ratingContext } from '../policies/attempt.ts'
 import { hasConflicts, withoutConflicts } from '../policies/conflicts.ts'
 import { summary, validateContent } from '../policies/draft/validation.ts'
 import { withIssued } from '../policies/fold/line.ts'
+import type { Prorated } from '../policies/fold/prorated.ts'
+import { ownTransaction, plansItsBills } from '../policies/own-bills.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { policyResponse } from '../policies/projection/policy.ts'
+import { prorationOf } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../policies/terms.ts'
 import { underwriteQuote } from '../rating/rate.ts'
@@ -42,7 +47,7 @@ import {
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
 import { personsDecision, planReferral } from './referral.ts'
-import { billsOthers } from './schedule.ts'
+import { billsOthers, isPlannedAnew } from './schedule.ts'
 import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
@@ -128,9 +133,9 @@ export async function decideEndorsement(
     case 'quote':
     case 'accept': {
       const step = operation.action === 'quote' ? 'quoted' : 'accepted'
-      return answered(
-        await advanced(aggregate, endorsement.locator, step, loaded, attempt, operation.conflictHandling),
-      )
+      const { locator } = endorsement
+      const planned = await advanced(aggregate, locator, step, loaded, attempt, operation.conflictHandling)
+      return answered(step === 'quoted' ? await shown(planned, locator, loaded, attempt) : planned)
     }
   }
 }
@@ -184,6 +189,7 @@ async function walked(
       planned,
       await advanced(planned.aggregate, locator, step, loaded, attempt, conflictHandling, assertDecision),
     )
+  if (state === 'quoted') planned = await shown(planned, locator, loaded, attempt)
   return { planned, endorsement: locator }
 }
 
@@ -212,7 +218,9 @@ async function advanced(
   const endorsement = endorsementOf(from, locator)
   if (step === 'issued') return chain(cleared, planEndorsementIssue(from, endorsement, { product, now }))
   if (step === 'accepted') {
-    const bills = billsOfAcceptance(from, endorsement, { product, now })
+    assertEndorsementAllows(endorsement, 'accept')
+    const own = await ownBillsOf(from, endorsement, loaded, attempt)
+    const bills = own ?? billsOfAcceptance(from, endorsement, { product, now })
     const supply = await attempt.digits(digitsForAcceptance(bills, now))
     return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
   }
@@ -223,6 +231,41 @@ async function advanced(
   return chain(cleared, quoted)
 }
 
+/**
+ * The quoted endorsement with the bills that its product plans, which it shows until it is accepted; they are planned anew
+ * then, for what is open by then.
+ */
+async function shown(
+  quoted: Planned,
+  locator: EndorsementLocator,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Planned> {
+  const { aggregate } = quoted
+  const endorsement = endorsementOf(aggregate, locator)
+  const bills = await ownBillsOf(aggregate, endorsement, loaded, attempt)
+  if (!bills) return quoted
+  const modification = aggregate.modifications.get(endorsement.modificationLocator!)!
+  return { ...quoted, aggregate: withPlan(aggregate, modification, bills.plan, attempt.supply) }
+}
+
+/** The bills of a quoted endorsement as its product plans them itself; undefined where it does not. */
+async function ownBillsOf(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Replan | undefined> {
+  const modification = before.modifications.get(endorsement.modificationLocator!)!
+  if (!plansItsBills(loaded) || !isPlannedAnew(before, endorsement, modification)) return undefined
+  const transaction = {
+    operation: endorsement.kind,
+    policy: policyOnIssue(before, endorsement),
+    apart: endorsement.kind === 'renewal',
+  }
+  return await ownTransaction(before, modification, transaction, loaded, attempt)
+}
+
 /** The endorsement carried out, valid, priced and underwritten, as it would be now; nothing of it is stored. */
 export async function carriedOut(
   before: PolicyAggregate,
@@ -230,8 +273,7 @@ export async function carriedOut(
   loaded: Loaded,
   attempt: Attempt,
 ) {
-  const result = await applied(before, endorsement, loaded, attempt)
-  assertContent(result, loaded, attempt, true)
+  const result = await proratedContent(before, endorsement, loaded, attempt)
   const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
   const priced = await pricedEndorsement(result, context)
   const underwriting: UnderwritingResult =
@@ -239,11 +281,30 @@ export async function carriedOut(
   return { ...priced, underwriting }
 }
 
+/** The endorsement carried out and valid, with the amounts that it splits as the product's plugin says. */
+async function proratedContent(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Endorsed> {
+  const result = await applied(before, endorsement, loaded, attempt)
+  assertContent(result, loaded, attempt, true)
+  if (endorsement.kind === 'renewal') return result
+  const { product } = loaded
+  const supply = transientLocators(shardOfDigits(before.policy.locator))
+  const said = await prorationOf(loaded, attempt, prorated =>
+    endorsed(before, endorsement, { product, now: attempt.now, supply, prorated }),
+  )
+  return said ? await applied(before, endorsement, loaded, attempt, said) : result
+}
+
 async function applied(
   before: PolicyAggregate,
   endorsement: Endorsement,
   { product, unread }: Loaded,
   { now, digits }: Attempt,
+  prorated?: Prorated,
 ): Promise<Endorsed> {
   const { kind, changes } = endorsement
   // What it touches is asked anew: the configuration may be another than when it was applied for.
@@ -251,7 +312,7 @@ async function applied(
   const isRenewal = kind === 'renewal'
   const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
   const supply = await digits(digitsForEndorsement(changes) + going)
-  const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply })
+  const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply, prorated })
   assertWithinLimits(result.aggregate, unread)
   if (changes.newPaymentScheduleName !== undefined) paymentSchedule(product, changes.newPaymentScheduleName)
   return result

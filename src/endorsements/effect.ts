@@ -20,6 +20,7 @@ import {
 import type { ReportedProblems } from '../policies/draft/request.ts'
 import { feesOf } from '../policies/fold/fees.ts'
 import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
+import { withSplits } from '../policies/fold/prorated.ts'
 import { newModification } from '../policies/new-modification.ts'
 import { standingCancellations } from '../policies/standing-cancellations.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'
@@ -30,13 +31,15 @@ export type Endorsed = Carried & { readonly quote: Quote; readonly reported: Rep
 
 /** Refuses (409) where there is no coverage at its time. Takes the digits that `digitsForEndorsement` counts. */
 export function endorsed(
-  before: PolicyAggregate,
+  aggregate: PolicyAggregate,
   endorsement: Endorsement,
   context: EndorsementContext,
 ): Endorsed {
-  const { now, supply, product } = context
-  const quote = boundQuote(before)
+  const { now, supply, product, prorated } = context
+  const quote = boundQuote(aggregate)
   const { startAt, changes } = endorsement
+  const locator = supply.uuid()
+  const before = withSplits(aggregate, prorated, locator)
   const line = lineOf(before, quote)
   const affected = segmentsInForce(line).filter(segment => segment.end > startAt)
   if (!affected.some(segment => segment.start <= startAt))
@@ -49,6 +52,7 @@ export function endorsed(
   const modification = newModification(
     before,
     {
+      locator,
       kind: 'endorsement',
       name: endorsement.name,
       effectiveAt: startAt,
@@ -75,7 +79,7 @@ export function endorsed(
     return [...kept, part({ start: split, end: until }, content.policyData(segment, changes))]
   })
   const feesUpTo = (effectiveAt: Instant) =>
-    reducedFees(feesOf(before, quote, line), { ...modification, effectiveAt }, product, before)
+    reducedFees(feesOf(before, quote, line), { ...modification, effectiveAt }, product, before, prorated)
   content.change(
     changes,
     parts.filter(segment => segment.start >= startAt),

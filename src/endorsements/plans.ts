@@ -1,5 +1,7 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
 import { billAnew, billAtOnce } from '../billing/balance.ts'
+import { withoutPlan } from '../billing/bill.ts'
+import { invoicedAtOnce } from '../billing/installments.ts'
 import type { Replan } from '../billing/replan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { Carried } from '../cancellations/effect.ts'
@@ -191,8 +193,10 @@ export function planEndorsementAcceptance(
     updatedAt: now,
   }
   const accepted: Endorsement = { ...endorsement, state: 'accepted', updatedAt: now }
+  // A plan that it showed while it was quoted is planned anew.
+  const unplanned = withoutPlan(before, modification)
   const recorded = withEndorsement(
-    { ...before, modifications: withRecords(before.modifications, [modification]) },
+    { ...unplanned, modifications: withRecords(before.modifications, [modification]) },
     accepted,
   )
   const { aggregate, made } = bills
@@ -221,7 +225,7 @@ export function billsOfAcceptance(
 
 /** Digits that acceptance takes: one for each invoice that is due at once. */
 export const digitsForAcceptance = (bills: Replan | undefined, now: Instant): number =>
-  bills ? bills.plan.filter(one => one.issueAt <= now).length : 1
+  bills ? invoicedAtOnce(bills.plan, now) : 1
 
 export function planEndorsementIssue(
   before: PolicyAggregate,

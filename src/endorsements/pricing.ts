@@ -5,8 +5,8 @@ import { type ExposureRun, type Fee, type PerilRun, withRecords } from '../polic
 import { lineOf, withIssued } from '../policies/fold/line.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
 import { endOfRun } from '../policies/fold/run-end.ts'
+import { givenRates } from '../rating/given-rates.ts'
 import { PerilRating } from '../rating/peril-rating.ts'
-import { pluginRates } from '../rating/plugin-rates.ts'
 import { standardFees } from '../rating/rate.ts'
 import { Rater, type RatingContext } from '../rating/rater.ts'
 import type { Endorsed } from './effect.ts'
@@ -19,7 +19,7 @@ export async function pricedEndorsement(
   const unpriced = [...aggregate.perilRuns.values()].filter(
     run => run.madeBy === modification.locator && run.price === undefined,
   )
-  const rates = await pluginRates(aggregate, quote, unpriced, context)
+  const rates = await givenRates(aggregate, quote, unpriced, context)
   const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context, rates)
   const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
   // What was taken back made runs and cuts too; they count for nothing.

@@ -1,9 +1,12 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
-import { chargesOf, invoicesOf } from '../billing/bill.ts'
+import { chargesOf, invoicesOf, planOf } from '../billing/bill.ts'
+import { installmentFeeCharges } from '../billing/charge.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
+import type { Installment } from '../billing/installments.ts'
 import { invoiceResponses } from '../billing/invoice-response.ts'
 import { installmentItems } from '../billing/items.ts'
+import type { Replan } from '../billing/replan.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { documentsOf } from '../documents/projection.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
@@ -11,6 +14,7 @@ import { shardOfDigits, type Uuid } from '../platform/locators.ts'
 import { endOfDay } from '../platform/time.ts'
 import type { Endorsement, Modification, PolicyAggregate, PolicySegment } from '../policies/aggregate.ts'
 import type { PerilCreate, PerilUpdate } from '../policies/draft/request.ts'
+import { isIssued } from '../policies/fold/line.ts'
 import { textIfAny, underwritingResponse } from '../policies/projection/parts.ts'
 import { perilSegmentLocator } from '../policies/projection/view.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'
@@ -91,20 +95,21 @@ function planned(
   const quotedAt = modification.updatedAt
   const lastSegmentOf = (maker: Uuid): PolicySegment =>
     [...segments.values()].findLast(one => one.madeBy === maker)!
-  const bills = billPlanOf(aggregate, transaction, modification, product, quotedAt)
+  const bills =
+    shownBills(aggregate, modification) ?? billPlanOf(aggregate, transaction, modification, product, quotedAt)
   const charges = bills?.charges ?? chargesOf(aggregate, modification)
   const span = { start: modification.effectiveAt, end: modification.policyEnd }
   const atOnce = { ...span, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
   const whole = charges.map(charge => ({ charge, amount: charge.amount }))
-  const plan = bills?.plan ?? [atOnce]
+  const plan: readonly Omit<Installment, 'number' | 'periods'>[] = bills?.plan ?? [atOnce]
   const items = bills ? installmentItems(bills.plan, charges) : [whole]
   const isLong = items.reduce((count, list) => count + list.length, 0) > MOST_ITEMISED
-  return plan.map(({ issueAt, dueAt, start, end }, at) => ({
+  return plan.map(({ issueAt, dueAt, start, end, writeOff = false }, at) => ({
     issueTimestamp: String(issueAt),
     dueTimestamp: String(dueAt),
     startTimestamp: String(start),
     endTimestamp: String(end),
-    writeOff: false,
+    writeOff,
     financialTransactions: financialTransactions(
       aggregate,
       isLong ? summedItems(items[at]!) : items[at]!,
@@ -112,6 +117,23 @@ function planned(
       (run, madeBy) => perilSegmentLocator(run, lastSegmentOf(madeBy), shard),
     ),
   }))
+}
+
+/**
+ * The bills that a product planned itself when the endorsement was quoted; undefined where it did not. What they bill of
+ * other transactions is as it was then: the charges are all that any made.
+ */
+function shownBills(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+): Pick<Replan, 'charges' | 'plan'> | undefined {
+  const plan = planOf(aggregate, modification)
+  if (plan.length === 0) return undefined
+  const others = [...aggregate.modifications.values()].filter(isIssued)
+  const makers = [modification, ...others]
+  const charges = makers.flatMap(one => chargesOf(aggregate, one))
+  const fees = [...others, modification].flatMap(one => installmentFeeCharges(planOf(aggregate, one)))
+  return { plan, charges: [...charges, ...fees] }
 }
 
 const values = (wire: unknown) => readFieldValues(wire).values

@@ -33,6 +33,19 @@ export function billPlanOf(
   return replan(before, { charges, scheduleName, from, policyEnd, isAtOnce: !isNamed }, product, now)
 }
 
+/**
+ * Whether a product that plans its bills itself is asked to: for a renewal, and for an endorsement that charges anything
+ * or names a payment schedule. Another changes nothing that is planned, and has one invoice for nothing.
+ */
+export const isPlannedAnew = (
+  before: PolicyAggregate,
+  { kind, changes }: Endorsement,
+  modification: Modification,
+): boolean =>
+  kind === 'renewal' ||
+  changes.newPaymentScheduleName !== undefined ||
+  chargesOf(before, modification).length > 0
+
 /** Whether its bills are made of other transactions' too, so that all that these charge must be known. */
 export const billsOthers = (
   before: PolicyAggregate,

@@ -53,7 +53,8 @@ const changesPolicy = (changes: EndorsementChanges): boolean =>
   Object.keys(changes.fieldValues ?? {}).length > 0 ||
   [changes.addFieldGroups, changes.updateFieldGroups, changes.removeFieldGroups].some(list => list?.length)
 
-const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [
+/** Locators of the exposures that the changes name. */
+export const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [
   ...new Set([...(updateExposures ?? []).map(one => one.exposureLocator), ...(endExposures ?? [])]),
 ]
 

@@ -1,6 +1,7 @@
 // Webhooks (contract 2; resources brief 7.1). Read, an endpoint and its failure handling are the types of
 // webhook.ts: every default is filled in here.
 import { z } from '@hono/zod-openapi'
+import { checkHeaders, HeaderValue, OutboundUrl } from '../platform/outbound/contract.ts'
 import {
   booleanOr,
   DateTime,
@@ -20,50 +21,22 @@ import {
   Text,
   Texts,
 } from '../platform/wire.ts'
-import { breaks, rule } from '../platform/wire-problem.ts'
+import { rule } from '../platform/wire-problem.ts'
 import { isEventTypePattern } from './types.ts'
 
-const MOST_HEADERS = 20
-const MOST_HEADER_CHARACTERS = 4_096
-
-/** Which hosts may be reached is decided where the delivery is sent. */
-const Url = z
-  .string()
-  .max(2_048)
-  .refine(text => {
-    const url = URL.parse(text)
-    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
-  }, rule('must be an http or https address without user name and password'))
-  .openapi({ format: 'uri' })
-
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const OWN_HEADERS = /^(host|content-length|connection|transfer-encoding|webhook-.*)$/i
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
-
-const headerValues = z.preprocess(
-  wire => (typeof wire === 'string' ? [wire] : wire),
-  z.array(z.string().regex(HEADER_VALUE, rule('must be one line of Latin text'))),
-)
+const headerValues = z.preprocess(wire => (typeof wire === 'string' ? [wire] : wire), z.array(HeaderValue))
 
 const Headers = z
   .preprocess(
     wire => wire ?? {},
-    z.record(z.string(), headerValues).check(ctx => {
-      const headers = Object.entries(ctx.value)
-      for (const [name] of headers)
-        if (!HEADER_NAME.test(name)) breaks(ctx, 'is not the name of a header', [name])
-        else if (OWN_HEADERS.test(name)) breaks(ctx, 'is set by the service; leave it out', [name])
-      const characters = headers.flat(2).reduce((sum, text) => sum + text.length, 0)
-      if (headers.length > MOST_HEADERS || characters > MOST_HEADER_CHARACTERS)
-        breaks(ctx, `must be at most ${MOST_HEADERS} headers of ${MOST_HEADER_CHARACTERS} characters in all`)
-    }),
+    z.record(z.string(), headerValues).check(ctx => checkHeaders(ctx, ctx.value)),
   )
   .openapi({ description: 'Sent with every delivery.' })
 
 /** Deliveries are signed unless `hmacEnabled` is false; without a `secret` the service makes one. */
 export const CreateEndpointRequest = z
   .object({
-    url: Url,
+    url: OutboundUrl,
     headers: Headers,
     secureSsl: booleanOr(true).openapi({ description: 'Kept; certificates are always verified.' }),
     hmacEnabled: booleanOr(true),

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { hintDueDocuments } from '../documents/job/hint.ts'
 import { earliestJob } from '../documents/job/store.ts'
+import { oldCallsQuery, purgeCalls } from '../integrations/call/log.ts'
 import { noCalls } from '../platform/calls.ts'
 import { type ShardName, shardDatabase, tenantOfShard } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
@@ -26,13 +27,15 @@ export async function workOff(env: Env, name: ShardName): Promise<Instant | unde
   await deliverDue(env, tenant, name.shard, calls)
   const database = shardDatabase(env, tenant, name.shard, calls)
   const at = now()
-  const [, , due] = await database.batch([
+  const [, , oldCalls, due] = await database.batch([
     purgeWrites(database, at),
     purgeLogs(database, at),
+    oldCallsQuery(database, at),
     database.build.all<Due>(
       sql`select ${earliestTimer} as timer, ${earliestDelivery} as delivery, ${nextPurge(at)} as purge, ${earliestJob} as job`,
     ),
   ])
+  await purgeCalls(env, tenant, database, oldCalls, calls)
   const times = due.flatMap(({ timer, delivery, purge, job }) => [
     timer === null ? null : timer - tenant.clockOffsetMs,
     delivery,

@@ -1,6 +1,8 @@
 // Rows of `write` answer repeats for 30 days (docs/design.md, section 5); then they go. Repeats come in real time,
 // whatever the tenant's clock says; so it is not a timer that tells when, but the rows themselves.
 import { type SQL, sql } from 'drizzle-orm'
+import { KEEP_CALLS_MS } from '../integrations/call/log.ts'
+import { integrationCalls } from '../integrations/tables.ts'
 import { KEEP_WRITES_MS } from '../platform/commit.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { writes } from '../platform/tables.ts'
@@ -21,10 +23,11 @@ export const purgeWrites = (database: Database, at: Instant): Query =>
   )
 
 /**
- * When to purge again, as SQL for one value: at once when more writes or logs of plugins are too old at `at`, else when
- * the oldest will be, at most once a day; null when there is none.
+ * When to purge again, as SQL for one value: at once when more writes, logs of plugins or calls of integrations are too
+ * old at `at`, else when the oldest will be, at most once a day; null when there is none.
  */
 export const nextPurge = (at: Instant): SQL => sql`(
   select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
     select min(at) + ${KEEP_WRITES_MS} as due from ${writes}
-    union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}) where due is not null)`
+    union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}
+    union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`

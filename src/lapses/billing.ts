@@ -94,7 +94,7 @@ export function reinstatementPlan(
       leavesOut: coming.map(one => one.locator),
     },
     ...coming.map(
-      ({ locator, start, end, issueAt, dueAt }, at): PlannedInstallment => ({
+      ({ locator, start, end, issueAt, dueAt, writeOff }, at): PlannedInstallment => ({
         locator: supply.uuid(),
         modificationLocator: modification.locator,
         number: at + 2,
@@ -104,6 +104,7 @@ export function reinstatementPlan(
         dueAt,
         periods: [],
         absorbedBy: [],
+        ...(writeOff && { writeOff }),
         takesOver: [locator],
       }),
     ),

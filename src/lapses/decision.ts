@@ -11,7 +11,9 @@ import { type Money, sum, toNumber } from '../platform/money.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import type { Attempt } from '../policies/attempt.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
+import { prorated } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { planClosing } from './closing.ts'
 import type { ReinstatementAmountDueResponse } from './contract.ts'
@@ -64,6 +66,7 @@ export async function decideLapse(
   const { aggregate, product } = loaded
   const { now } = attempt
   const context = async (digits: number) => ({ product, now, supply: await attempt.digits(digits) })
+  const billed = (digits: number) => ({ digits, ownBills: ownBills('cancellation', loaded, attempt) })
   switch (operation.action) {
     case 'pastDue': {
       const start = graceStart(aggregate, operation.invoice, { product, now })
@@ -75,13 +78,18 @@ export async function decideLapse(
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)
       if (grace?.state !== 'open' || grace.endAt > now) return { planned: undefined }
-      return { planned: planGraceEnd(aggregate, grace, await context(DIGITS_FOR_LAPSE)) }
+      const planned = await prorated(loaded, attempt, billed(DIGITS_FOR_LAPSE), context =>
+        planGraceEnd(aggregate, grace, context),
+      )
+      return { planned }
     }
     case 'updateGrace': {
       const { gracePeriod, terms } = operation
       const grace = gracePeriodOf(aggregate, gracePeriod)
       const isOver = (terms.endAt ?? grace.endAt) <= now
-      const planned = planGraceUpdate(aggregate, grace, terms, await context(isOver ? DIGITS_FOR_LAPSE : 0))
+      const planned = await prorated(loaded, attempt, billed(isOver ? DIGITS_FOR_LAPSE : 0), context =>
+        planGraceUpdate(aggregate, grace, terms, context),
+      )
       return { planned, shown: { gracePeriod } }
     }
     case 'open': {
@@ -91,7 +99,9 @@ export async function decideLapse(
     case 'invoice': {
       const { reinstatement, effectiveAt } = operation
       const open = lapseReinstatementOf(aggregate, reinstatement)
-      const invoiced = planInvoicing(aggregate, open, effectiveAt, await context(2))
+      const invoiced = await prorated(loaded, attempt, { digits: 2 }, context =>
+        planInvoicing(aggregate, open, effectiveAt, context),
+      )
       const waiting = lapseReinstatementOf(invoiced.aggregate, reinstatement)
       // With nothing to pay no payment will ever come.
       const invoice = reinstatementInvoice(invoiced.aggregate, waiting)!
@@ -128,15 +138,17 @@ export async function decideLapse(
 
 /** What the reinstatement's invoice would ask for, from that time on; nothing is stored. */
 export async function decideAmountDue(
-  { aggregate }: Loaded,
+  loaded: Loaded,
   locator: Uuid,
   effectiveAt: Instant,
   attempt: Attempt,
 ): Promise<ReinstatementAmountDueResponse> {
+  const { aggregate } = loaded
   const reinstatement = lapseReinstatementOf(aggregate, locator)
   assertLapseReinstatementAllows(reinstatement, 'invoice')
-  const context = { now: attempt.now, supply: await attempt.digits(1) }
-  const made = madeFrom(aggregate, reinstatement, effectiveAt, context)
+  const made = await prorated(loaded, attempt, { digits: 1 }, context =>
+    madeFrom(aggregate, reinstatement, effectiveAt, context),
+  )
   const first = planOf(made.aggregate, made.modification)[0]!
   const items = billedItemsOf(made.aggregate)(first).filter(item => isPayable(item.charge))
   const { currency } = aggregate.policy

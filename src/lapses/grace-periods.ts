@@ -8,7 +8,12 @@
 
 import type { Invoice } from '../billing/invoice.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
-import { LAPSE, planCancellationCreation, planCancellationIssue } from '../cancellations/plans.ts'
+import {
+  type CancellingContext,
+  LAPSE,
+  planCancellationCreation,
+  planCancellationIssue,
+} from '../cancellations/plans.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { add, type Instant, later } from '../platform/time.ts'
@@ -110,12 +115,12 @@ export type GracePeriodTerms = {
 }
 
 /** The grace period changed; moved to an end that is past, the policy lapses at once. Takes as many digits as that. */
-export function planGraceUpdate(
+export async function planGraceUpdate(
   before: PolicyAggregate,
   grace: GracePeriod,
   terms: GracePeriodTerms,
-  context: EffectContext,
-): Planned {
+  context: CancellingContext,
+): Promise<Planned> {
   assertGracePeriodAllows(grace, 'update')
   assertTerms(before, grace, terms)
   const { endAt, cancelEffectiveAt, resetCancelEffective } = terms
@@ -131,7 +136,7 @@ export function planGraceUpdate(
     events: [gracePeriodEvent(aggregate, 'policy.gracePeriod.update', changed)],
     timers: changed.endAt > context.now ? [graceEndTimer(aggregate, changed)] : [],
   }
-  return chain(updated, planGraceEnd(aggregate, changed, context))
+  return chain(updated, await planGraceEnd(aggregate, changed, context))
 }
 
 function assertTerms(
@@ -172,11 +177,11 @@ export function cancelEffectiveProblem(
  * lapses the legacy way; from the end, or when the grace period says; never before the policy starts. A policy that
  * had expired or been cancelled by then is left as it is. Undefined when the end has not come or it is over already.
  */
-export function planGraceEnd(
+export async function planGraceEnd(
   before: PolicyAggregate,
   grace: GracePeriod,
-  context: EffectContext,
-): Planned | undefined {
+  context: CancellingContext,
+): Promise<Planned | undefined> {
   const { product, now } = context
   if (grace.state !== 'open' || grace.endAt > now) return undefined
   const { policy } = before
@@ -195,7 +200,7 @@ export function planGraceEnd(
     category: type?.cancellationCategories[0],
   }
   const { cancellation, ...created } = planCancellationCreation(before, terms, context)
-  const issued = chain(created, planCancellationIssue(created.aggregate, cancellation, context))
+  const issued = chain(created, await planCancellationIssue(created.aggregate, cancellation, context))
   return {
     ...issued,
     aggregate: withGracePeriod(issued.aggregate, { ...lapsed, cancellationLocator: cancellation.locator }),

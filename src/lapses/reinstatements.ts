@@ -98,8 +98,9 @@ export function madeFrom(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
   effectiveAt: Instant,
-  { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
+  context: Pick<EffectContext, 'now' | 'supply' | 'prorated'>,
 ): { aggregate: PolicyAggregate; modification: Modification } {
+  const { now, supply } = context
   const lapse = before.lapses.get(reinstatement.lapseLocator)!
   if (lapseInForce(before) !== lapse)
     throw new Refusal(
@@ -115,7 +116,7 @@ export function madeFrom(
     )
   const cancellation = before.modifications.get(lapse.modificationLocator)!
   const order = { cancellation, effectiveAt, transactionLocator: reinstatement.locator }
-  const { aggregate, modification } = reinstated(before, order, { now, supply })
+  const { aggregate, modification } = reinstated(before, order, context)
   const plan = reinstatementPlan(before, modification, cancellation, reinstatementPeriodEndAt, {
     now,
     supply,

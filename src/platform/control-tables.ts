@@ -1,5 +1,7 @@
 // The platform's own database. Tenant data never enters it (docs/design.md, section 6).
+import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { AutofillOperations } from '../autofill/sequence.ts'
 
 export const tenants = sqliteTable(
   'tenant',
@@ -17,6 +19,8 @@ export const tenants = sqliteTable(
     versioned: integer({ mode: 'boolean' }).notNull(),
     /** How far the tenant's clock is ahead of the real one; only test tenants move theirs. */
     clockOffsetMs: integer().notNull().default(0),
+    /** Operations by name, with the calls that fill them in: here, so that whoever knows the tenant knows them. */
+    autofill: text({ mode: 'json' }).$type<AutofillOperations>().notNull().default(sql`'{}'`),
     createdAt: integer().notNull(),
   },
   table => [uniqueIndex('tenant_name').on(table.name), uniqueIndex('tenant_host_name').on(table.hostName)],

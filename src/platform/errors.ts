@@ -69,6 +69,26 @@ export const ERROR_KINDS = {
   },
   pluginLimit: { status: 422, api: 3021, about: 'A plugin of the configuration passed a limit.' },
   pluginRefused: { status: 409, api: 3022, about: 'A plugin refused; its message says why.' },
+  externalRaterFailed: {
+    status: 502,
+    api: 3030,
+    about: 'The external rater did not answer, or answered nonsense; nothing was stored.',
+  },
+  externalRaterRefused: {
+    status: 409,
+    api: 3031,
+    about: 'The external rater refused; its message says why.',
+  },
+  integrationFailed: {
+    status: 502,
+    api: 3032,
+    about: 'A service that fills in data did not answer, or answered nonsense; nothing was stored.',
+  },
+  integrationRefused: {
+    status: 409,
+    api: 3033,
+    about: 'A service that fills in data refused; its message says why.',
+  },
   policyholderValidation: {
     status: 400,
     api: 3006,

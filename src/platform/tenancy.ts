@@ -1,6 +1,7 @@
 // Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the
 // signed-in tenant and never from a path or a body alone (docs/design.md, section 6).
 import { eq, sql } from 'drizzle-orm'
+import type { AutofillOperations } from '../autofill/sequence.ts'
 import { NEWEST_TENANT_MIGRATION } from '../tenants/newest-migration.ts'
 import { type Calls, noCalls } from './calls.ts'
 import * as control from './control-tables.ts'
@@ -22,6 +23,8 @@ export type Tenant = {
   readonly versioned: boolean
   /** How far its clock is ahead of the real one: see `tenantNow`. 0 but for test tenants. */
   readonly clockOffsetMs: number
+  /** What fills requests in (PUT /integrations/autofill); known with the tenant, so that no request looks it up. */
+  readonly autofill?: AutofillOperations
   /** Bindings of its databases; the index is the shard's number. */
   readonly shards: readonly string[]
   /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
@@ -98,7 +101,8 @@ export type TenantRow = {
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
-  const { locator, name, hostName, type, generation, tokenEpoch, versioned, clockOffsetMs } = first.tenant
+  const { locator, name, hostName, type, generation, tokenEpoch, versioned, clockOffsetMs, autofill } =
+    first.tenant
   return {
     locator: locator as Uuid,
     name,
@@ -108,6 +112,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     tokenEpoch,
     versioned,
     clockOffsetMs,
+    ...(Object.keys(autofill).length > 0 && { autofill }),
     shards: rows.map(({ binding }) => binding),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }
@@ -176,6 +181,9 @@ export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(ten
 
 /** What the names of all files of a tenant begin with. */
 export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
+
+/** What a sealed value of a tenant is bound to (platform/sealed). */
+export const sealedPlace = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
 
 /** What a queue message and a Durable Object's memory call a shard of a tenant. */
 export type ShardName = { tenantLocator: Uuid; generation: number; shard: number }

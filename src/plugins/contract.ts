@@ -1,6 +1,9 @@
 // What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
 // text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
 import { z } from 'zod'
+import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../billing/contract.ts'
+import type { ChargeSource } from '../billing/financial-transactions.ts'
+import { LARGEST_PLAN_PERIODS } from '../billing/schedule.ts'
 import type { PolicyDocumentResponse } from '../documents/contract.ts'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { FieldValues } from '../platform/fields/values.ts'
@@ -99,27 +102,59 @@ export type ProrationInput = {
     | 'withdrawal'
     | 'action'
   segmentSplitTimestamp: string
+  /** As the transaction leaves it, and as it was. */
   paymentScheduleName: string
+  oldPaymentScheduleName: string
   tenantTimeZone: string
   policy: PolicyInfo
-  items: {
-    id: string
-    type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
-    amount: string
-    followingAmount?: string
-    segmentStartTimestamp: string
-    segmentEndTimestamp: string
-    perilCharacteristicsLocator?: string
-    perilName?: string
-  }[]
+  /** The name of a cancellation; `lapse` of a lapse. */
+  cancellationType?: string
+  items: ProrationItem[]
+}
+
+/** An amount that is split; the part before the split is asked for. */
+export type ProrationItem = {
+  /** Unique in the call. */
+  id: string
+  type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
+  amount: string
+  /** The same of what comes after the segment, where the transaction takes, replaces or brings back that too. */
+  followingAmount: string
+  segmentStartTimestamp: string
+  segmentEndTimestamp: string
+  perilCharacteristicsLocator?: string
+  perilName?: string
+  taxName?: string
+  commissionRecipient?: string
+  feeLocator?: string
+  feeName?: string
+}
+
+/** A charge that is to be put on installments (brief 4.3): amount + previouslyInvoicedAmount = originalAmount. */
+export type PluginCharge = ChargeSource & {
+  chargeId: string
+  type: FinancialTransactionResponse['type']
+  /** `previously_invoiced`: the rest of a charge whose other parts were invoiced; with `isNew` false. */
+  category: 'new' | 'previously_invoiced'
+  isNew: boolean
+  amount: string
+  originalAmount: string
+  previouslyInvoicedAmount: string
+  amountCurrency: string
+  /** The time that the amount pays for. */
+  coverageStartTimestamp: string
+  coverageEndTimestamp: string
+  policyModificationLocator: string
+  perilLocator?: string
 }
 
 export type InstallmentsInput = {
   operation: 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
   transactionType: InstallmentsInput['operation']
   policy: PluginPolicy
-  charges: unknown[]
-  plannedInvoices: unknown[]
+  charges: PluginCharge[]
+  /** Those that the answer takes the place of: what is left to bill of them is among the charges. */
+  plannedInvoices: Textual<FutureInvoiceResponse>[]
   paymentScheduleName: string
   oldPaymentScheduleName?: string
   defaultPaymentTerms: { amount: string; unit: 'day' }
@@ -165,6 +200,7 @@ export type AutofillInput = {
   policyLocator?: string
   endorsementLocator?: string
   renewalLocator?: string
+  tenantTimeZone: string
 }
 
 // ------------------------------------------------------------------------------------------------ answers
@@ -208,9 +244,14 @@ export const UnderwritingResult = z.object({
     .transform(notes => notes ?? []),
 })
 
-export const ProrationResult = z.object({
-  items: z.array(z.object({ id: Text, proratedAmount: SignedAmount, holdbackAmount: optional(Amount) })),
+const ProrationAnswer = z.object({
+  id: Text,
+  proratedAmount: SignedAmount,
+  holdbackAmount: optional(Amount),
 })
+export type ProrationAnswer = z.output<typeof ProrationAnswer>
+
+export const ProrationResult = z.object({ items: z.array(ProrationAnswer) })
 
 export const InstallmentsResult = z.object({
   installments: z
@@ -221,14 +262,20 @@ export const InstallmentsResult = z.object({
         issueTimestamp: Timestamp,
         dueTimestamp: Timestamp,
         writeOff: optional(z.boolean()),
-        invoiceItems: z.array(z.object({ chargeId: Text, amount: SignedAmount })),
+        invoiceItems: z.array(z.object({ chargeId: z.string().max(LONGEST_TEXT), amount: SignedAmount })),
         installmentFees: optional(
-          z.array(z.object({ feeName: z.string().min(1), description: optional(Text), amount: Amount })),
+          z
+            .array(
+              z.object({ feeName: z.string().min(1).max(128), description: optional(Text), amount: Amount }),
+            )
+            .max(20, 'must have at most 20 fees'),
         ),
       }),
     )
-    .min(1),
+    .min(1, 'must have an installment')
+    .max(LARGEST_PLAN_PERIODS, `must have at most ${LARGEST_PLAN_PERIODS} installments`),
 })
+export type InstallmentsAnswer = z.output<typeof InstallmentsResult>
 
 export const PreGraceResult = z.object({
   gracePeriodEndTimestamp: optional(Timestamp),
@@ -258,5 +305,8 @@ export const PostIssuanceResult = z.object({
   ),
 })
 
-/** A part of the request that is being made; the request's own contract reads it. */
-export const AutofillResult = z.record(z.string(), z.unknown())
+/** A part of the update request (src/autofill); the contract of the request that is filled in reads it. */
+export const AutofillResult = z.looseObject(
+  { exceptionMessage: optional(Text) },
+  'must be an object, a part of the update request',
+)

@@ -1,6 +1,6 @@
 import type { ProductDefinition } from '../configuration/configuration.ts'
 
-/** The functions that are ever called (brief 5.6). */
+/** The functions that products may have (brief 5.6). */
 export const PLUGIN_FUNCTIONS = [
   'getPerilRates',
   'getUnderwritingResult',
@@ -12,16 +12,6 @@ export const PLUGIN_FUNCTIONS = [
   'getDataAutofill',
   'executeLambda',
 ] as const
-
-/** Those that the service calls so far; a deploy warns of others that are switched on. */
-export const CALLED_FUNCTIONS: ReadonlySet<PluginFunction> = new Set([
-  'getPerilRates',
-  'getUnderwritingResult',
-  'getPreGraceResult',
-  'getPostPaymentReversal',
-  'getPostIssuanceResult',
-  'executeLambda',
-])
 
 export type PluginFunction = (typeof PLUGIN_FUNCTIONS)[number]
 

@@ -31,6 +31,9 @@ export type LoggedCall = {
   readonly lines: readonly LogLine[]
 }
 
+/** What a call wrote, and the function that did. */
+export type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
+
 /** The tenant, and the time that plugins are told. */
 export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
 
@@ -40,7 +43,7 @@ export class PluginSession {
   readonly #fetching: Fetching
   readonly #problemOf: (write: AuxWrite) => string | undefined
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
-  readonly #writes: AuxWrite[] = []
+  readonly #writes: PluginWrite[] = []
   readonly #events: CustomEvent[] = []
   readonly #logs: LoggedCall[] = []
   /** How many writes, events and logs there were before the last call. */
@@ -60,7 +63,7 @@ export class PluginSession {
   }
 
   /** Auxiliary data that calls wrote, in order; it counts with the transaction. */
-  get writes(): readonly AuxWrite[] {
+  get writes(): readonly PluginWrite[] {
     return this.#writes
   }
 
@@ -87,7 +90,7 @@ export class PluginSession {
       throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
     const problem = writes.map(this.#problemOf).find(one => one !== undefined)
     if (problem !== undefined) throw new Refusal('pluginFailed', problem)
-    this.#writes.push(...writes)
+    this.#writes.push(...writes.map(write => ({ ...write, plugin: name })))
     for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
     return value
   }

@@ -1,5 +1,7 @@
 // The plugin calls of one operation, on a policy or on none, over its attempts: what the last one wrote goes into the batch of the
 // transaction; its log is kept, and its custom events are told, even when the operation failed (resources brief 8.3).
+import { auditRows } from '../audit/store.ts'
+import { auditOf } from '../auxdata/audit.ts'
 import { putAuxData, shardOfAuxData } from '../auxdata/store.ts'
 import type { NewEvent } from '../events/outbox.ts'
 import { commit } from '../platform/commit.ts'
@@ -43,9 +45,16 @@ export class PluginSessions {
 
   /** What the last attempt's calls write with the transaction. */
   facts(): Query[] {
-    const { context, database } = this.#place
+    const { context, database, shard } = this.#place
     const writes = this.#last?.writes ?? []
-    return putAuxData(database, writes, context.now)
+    return [
+      ...putAuxData(
+        database,
+        writes.map(({ plugin: _, ...write }) => write),
+        context.now,
+      ),
+      ...auditRows(database, context, shard, auditOf(writes)),
+    ]
   }
 
   /** Custom events of the last attempt. */

@@ -21,6 +21,7 @@ import type {
 import type { CurrencyCode, Money } from '../platform/money.ts'
 import type { Instant, Span, TimeZone } from '../platform/time.ts'
 import type { PerilAmounts } from './draft/peril-amounts.ts'
+import type { Amounts } from './fold/amounts.ts'
 
 /** Most that one policy may hold (docs/design.md, section 5). */
 export const POLICY_LIMITS = {
@@ -100,8 +101,14 @@ export type ModificationKind =
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
 
-/** A part of a run's premium that a cancellation does not give back (brief 3.2). */
-export type Holdback = { readonly perilRunLocator: Uuid; readonly amount: Money }
+/** What a cancellation does not give back of a run's premium, a tax or a commission of it, or of a fee (brief 3.2, 3.4). */
+export type Holdback = { readonly amount: Money } & (
+  | { readonly type: 'premium'; readonly perilRunLocator: Uuid }
+  | { readonly type: 'tax'; readonly perilRunLocator: Uuid; readonly taxName: string }
+  /** `position` tells apart several commissions of one recipient. */
+  | { readonly type: 'commission'; readonly perilRunLocator: Uuid; readonly position: number }
+  | { readonly type: 'fee'; readonly feeLocator: Uuid }
+)
 
 /** One transaction. What it made refers to it; when it is issued, all of that is. */
 export type Modification = {
@@ -132,7 +139,7 @@ export type Modification = {
   readonly transactionLocator?: string
   /** Of a reinstatement: the modification whose removals it brings back. */
   readonly undoes?: Uuid
-  /** What a cancellation keeps of the premium that it would give back. */
+  /** What a cancellation keeps of what it would give back. */
   readonly holdbacks?: readonly Holdback[]
   readonly cancellationName?: string
   /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
@@ -184,6 +191,18 @@ export type Peril = {
   readonly updatedAt: Instant
 }
 
+/**
+ * How a modification split what a run cost in a segment, as the product's plugin said: what lies before that time keeps
+ * these amounts. Without one they are shared out in proportion (brief 3.2). Of a reinstatement the split is that of
+ * what the cancellation took, and what lies before is not brought back.
+ */
+export type RunSplit = {
+  readonly by: Uuid
+  readonly segment: Uuid
+  readonly at: Instant
+  readonly before: Amounts
+}
+
 /** A rate a month as decimal text of 7 places, with the amount that it gives over the run. */
 export type RatedAmount = { readonly month: string; readonly amount: Money }
 
@@ -206,6 +225,7 @@ export type PerilRun = Made &
     readonly amounts: PerilAmounts
     readonly price?: PerilPrice
     readonly cuts: readonly Cut[]
+    readonly splits?: readonly RunSplit[]
   }
 
 /** What a fee charges over a stretch of its span. */

@@ -3,7 +3,7 @@ import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PluginSession } from '../plugins/session.ts'
-import type { RatingContext } from '../rating/rater.ts'
+import type { ExternalRater, RatingContext } from '../rating/rater.ts'
 import type { PolicyAggregate, Quote } from './aggregate.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { summary, validateQuote } from './draft/validation.ts'
@@ -17,6 +17,8 @@ export type Attempt = {
   digits(count: number): Promise<LocatorSupply>
   /** Where plugins are called; absent where none is to be, as for products that have none. */
   plugins?: PluginSession
+  /** Finds external raters for the policy; absent where none is to be called. */
+  externalRater?(name: string, policyLocator: string): Promise<ExternalRater | undefined>
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
@@ -38,6 +40,7 @@ export function ratingContext(
     lookup: configuration.lookup(product.name),
     project: (current, quote) => policyResponse(current, product, { summarizeQuotes: false }, quote),
     unread: unread !== undefined,
+    externalRater: async name => attempt.externalRater?.(name, String(aggregate.policy.locator)),
     callPlugin: async (name, ...given) => {
       if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
       const { locator, configVersion } = aggregate.policy

@@ -10,7 +10,7 @@ import type { PolicyCreateRequest, PolicyUpdateRequest } from './contract/reques
 import { newDraft } from './draft/draft.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { isIssued } from './fold/line.ts'
-import { bill, billOnAcceptance } from './invoicing.ts'
+import { bill, billOnAcceptance, showBills } from './invoicing.ts'
 import { planCreation, planDiscard, planFinalization, planIssue, planUpdate } from './new-business.ts'
 import { chain, type Planned } from './planned.ts'
 import { underwritingResponse } from './projection/parts.ts'
@@ -75,7 +75,13 @@ async function completed(
     assertValid(aggregate, selectedQuote(aggregate), loaded, attempt, finalize, reported)
   if (!finalize) return draft
   const finalized = await planFinalization(aggregate, ratingContext(loaded, attempt))
-  return chain(draft, finalized, await billOnAcceptance(finalized.aggregate, loaded, attempt))
+  const after = finalized.aggregate
+  const billed = await billOnAcceptance(after, loaded, attempt)
+  return chain(
+    draft,
+    finalized,
+    billed ?? (await showBills(after, selectedQuote(after).locator, loaded, attempt)),
+  )
 }
 
 export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Planned> {

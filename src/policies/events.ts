@@ -1,6 +1,6 @@
 // Events of new business: flat maps of text (brief 9).
 
-import type { Invoice } from '../billing/invoice.ts'
+import { type Invoice, invoiceStatus } from '../billing/invoice.ts'
 import type { NewEvent } from '../events/outbox.ts'
 import type { EventType } from '../events/types.ts'
 import { type Money, toText } from '../platform/money.ts'
@@ -52,8 +52,11 @@ export const invoiceEvent = (
     invoiceType: invoice.type,
   })
 
-/** An invoice was made: the event and its legacy alias (brief 9). */
+/** An invoice was made: the event and its legacy alias (brief 9), and that it was written off where its plan says so. */
 export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, totalDue: Money): NewEvent[] => [
   invoiceEvent(aggregate, 'invoice.issue', invoice, totalDue),
   policyEvent(aggregate, 'policy.invoice', { invoiceLocator: invoice.locator }),
+  ...(invoiceStatus(invoice) === 'writtenOff'
+    ? [invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDue)]
+    : []),
 ]

@@ -4,16 +4,23 @@
 // its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
 
 import { billAtOnce } from '../billing/balance.ts'
+import { withFeeReversed } from '../billing/fee-reversal.ts'
 import { boundQuote } from '../cancellations/effect.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import { notFound, Refusal } from '../platform/errors.ts'
+import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply, Uuid } from '../platform/locators.ts'
 import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../platform/money.ts'
 import { earlier, type Instant } from '../platform/time.ts'
-import { type Fee, type Modification, type PolicyAggregate, withRecords } from './aggregate.ts'
+import {
+  type Fee,
+  type Modification,
+  type PlannedInstallment,
+  type PolicyAggregate,
+  withRecords,
+} from './aggregate.ts'
 import type { FeeCreateRequest, FeeUpdateRequest } from './contract/fees.ts'
 import { invoiceEvents, policyEvent, versioned } from './events.ts'
-import { feesOf, isReversedByHand } from './fold/fees.ts'
+import { type FeeInForce, feesOf, isReversedByHand } from './fold/fees.ts'
 import { isIssued, isStanding } from './fold/line.ts'
 import { newModification } from './new-modification.ts'
 import type { Planned } from './planned.ts'
@@ -47,7 +54,7 @@ export function planFeeUpdate(
       changes: [],
     }),
   )
-  const reversed = reversedFees(before, reverseFees, locator)
+  const { fees: reversed, installments } = reversedFees(before, reverseFees, locator)
   const touched = [...added, ...reversed]
   const modification = newModification(
     before,
@@ -55,7 +62,7 @@ export function planFeeUpdate(
       locator,
       kind: 'feeUpdate',
       name: 'modification.policy.fees',
-      effectiveAt: touched.map(fee => fee.start).reduce(earlier),
+      effectiveAt: [...touched, ...installments.values()].map(one => one.start).reduce(earlier),
       policyEnd: before.policy.effectiveEnd,
       issuedAt: now,
       premiumChange: zero(before.policy.currency),
@@ -67,6 +74,7 @@ export function planFeeUpdate(
     policy: { ...before.policy, updatedAt: now },
     modifications: withRecords(before.modifications, [modification]),
     fees: withRecords(before.fees, touched),
+    installments: withRecords(before.installments, installments.values()),
   }
   assertWithinLimits(updated)
   const { aggregate, made } = billAtOnce(updated, modification, false, { now, supply })
@@ -113,31 +121,53 @@ function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   return money(amount, currency)
 }
 
-/** The fees that the locators name, each without what is charged of it. */
-function reversedFees(before: PolicyAggregate, locators: readonly string[], by: Uuid): Fee[] {
+/**
+ * The fees that the locators name, each without what is charged of it; and the installments whose fees they name, with
+ * those given back.
+ */
+function reversedFees(
+  before: PolicyAggregate,
+  locators: readonly string[],
+  by: Uuid,
+): { fees: Fee[]; installments: ReadonlyMap<Uuid, PlannedInstallment> } {
   const known = new Map(
     feesOf(before, boundQuote(before)).map(one => [one.fee.locator as string, one] as const),
   )
   const named = new Set<string>()
-  return locators.map(locator => {
+  const fees: Fee[] = []
+  const installments = new Map<Uuid, PlannedInstallment>()
+  for (const locator of locators) {
     if (named.has(locator)) throw invalid(`reverseFees names the fee '${locator}' twice.`)
     named.add(locator)
     const found = known.get(locator)
-    if (!found) throw notFound('fee', locator)
-    const { fee, parts, reversed } = found
-    if (reversed)
-      throw conflict(
-        isReversedByHand(before, fee)
-          ? `Fee '${locator}' (${fee.name}) is reversed already.`
-          : `Fee '${locator}' (${fee.name}) was taken away with the policy's cancellation: there is nothing to reverse.`,
+    if (found) fees.push(reversedFee(before, found, by))
+    else {
+      const changed = withFeeReversed(
+        before,
+        withRecords(before.installments, installments.values()),
+        locator,
+        by,
       )
-    const isPending = fee.changes.some(change => isAccepted(before.modifications.get(change.by)!))
-    if (isPending)
-      throw conflict(
-        `Fee '${locator}' (${fee.name}) comes back with a reinstatement that is accepted and not issued; issue or invalidate that first.`,
-      )
-    return { ...fee, changes: [...fee.changes, { by, parts: [], removed: parts }] }
-  })
+      installments.set(changed.locator, changed)
+    }
+  }
+  return { fees, installments }
+}
+
+function reversedFee(before: PolicyAggregate, { fee, parts, reversed }: FeeInForce, by: Uuid): Fee {
+  const { locator } = fee
+  if (reversed)
+    throw conflict(
+      isReversedByHand(before, fee)
+        ? `Fee '${locator}' (${fee.name}) is reversed already.`
+        : `Fee '${locator}' (${fee.name}) was taken away with the policy's cancellation: there is nothing to reverse.`,
+    )
+  const isPending = fee.changes.some(change => isAccepted(before.modifications.get(change.by)!))
+  if (isPending)
+    throw conflict(
+      `Fee '${locator}' (${fee.name}) comes back with a reinstatement that is accepted and not issued; issue or invalidate that first.`,
+    )
+  return { ...fee, changes: [...fee.changes, { by, parts: [], removed: parts }] }
 }
 
 const isAccepted = (modification: Modification): boolean =>

@@ -6,15 +6,17 @@ import {
   invoicesOf,
   isBilled,
   planNewBusiness,
+  withPlan,
 } from '../billing/bill.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { Uuid } from '../platform/locators.ts'
+import type { QuoteLocator, Uuid } from '../platform/locators.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
-import type { PolicyAggregate } from './aggregate.ts'
+import type { PolicyAggregate, Quote } from './aggregate.ts'
 import type { Attempt } from './attempt.ts'
 import { invoiceEvents } from './events.ts'
 import { planInvoices } from './new-business.ts'
+import { ownNewBusiness, plansItsBills } from './own-bills.ts'
 import { chain, type Planned } from './planned.ts'
 import { quoteParts } from './quote-parts.ts'
 import type { Loaded } from './surroundings.ts'
@@ -22,15 +24,47 @@ import { policyState } from './transitions.ts'
 
 /** Makes the invoices of the accepted quote that are due; its payments are planned anew until the first of them. */
 export async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Attempt): Promise<Planned> {
-  const { now, supply } = attempt
+  const { now } = attempt
   const quote = acceptedQuote(before)!
-  const planned = planNewBusiness(before, quote, { product: loaded.product, now, supply })
+  const planned = await planBills(before, quote, loaded, attempt)
   const { modification } = quoteParts(planned, quote)
   const due = installmentsToInvoice(planned, modification, now)
-  if (due.length === 0) return { aggregate: planned, events: [] }
   const isFirst = invoicesOf(before, modification).length === 0
+  const timers = isFirst ? invoiceTimers(planned, modification, now) : []
+  if (due.length === 0) return { aggregate: planned, events: [], timers }
   const invoiced = planInvoices(planned, modification, now, await attempt.digits(due.length))
-  return { ...invoiced, timers: isFirst ? invoiceTimers(planned, modification, now) : [] }
+  return { ...invoiced, timers }
+}
+
+/** The aggregate with the plan of the quote's modification, made now; one that was invoiced from stays as it is. */
+async function planBills(
+  before: PolicyAggregate,
+  quote: Quote,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<PolicyAggregate> {
+  const { now, supply } = attempt
+  const { modification } = quoteParts(before, quote)
+  const isPlanned = invoicesOf(before, modification).length > 0
+  const own = isPlanned ? undefined : await ownNewBusiness(before, quote, loaded, attempt)
+  return own
+    ? withPlan(before, modification, own.plan, supply)
+    : planNewBusiness(before, quote, { product: loaded.product, now, supply })
+}
+
+/**
+ * The plan that a quote shows until it is billed, where its product plans bills itself; else undefined: a built-in one
+ * is made when it is quoted.
+ */
+export async function showBills(
+  before: PolicyAggregate,
+  locator: QuoteLocator,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Planned | undefined> {
+  const quote = before.quotes.get(locator)!
+  const isShown = plansItsBills(loaded) && (quote.state === 'quoted' || quote.state === 'accepted')
+  return isShown ? { aggregate: await planBills(before, quote, loaded, attempt), events: [] } : undefined
 }
 
 /** As `bill`, where the product invoices on acceptance and there is an accepted quote; else undefined. */

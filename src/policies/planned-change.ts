@@ -17,6 +17,7 @@ import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
 import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import type { Attempt } from './attempt.ts'
 import { underwritingResponse } from './projection/parts.ts'
+import { prorated } from './prorating.ts'
 import type { Loaded } from './surroundings.ts'
 import { assertPolicyAllows } from './transitions.ts'
 
@@ -39,7 +40,6 @@ export async function decideChange(
   attempt: Attempt,
 ): Promise<PolicyPriceChangeResponse | CancellationValueResponse | AutomatedUnderwritingResultResponse> {
   const { aggregate, product } = loaded
-  const context = { product, now: attempt.now, supply: await attempt.digits(1) }
   const planned = (carried: Carried): PolicyPriceChangeResponse =>
     plannedPriceChange(aggregate, carried, product)
   switch (of.kind) {
@@ -69,14 +69,22 @@ export async function decideChange(
       const recorded =
         cancellation.modificationLocator && aggregate.modifications.get(cancellation.modificationLocator)
       if (recorded) return recordedPriceChange(aggregate, recorded, product)
-      return planned(cancelled(aggregate, orderOf(cancellation), context))
+      return planned(
+        await prorated(loaded, attempt, { digits: 1 }, context =>
+          cancelled(aggregate, orderOf(cancellation), context),
+        ),
+      )
     }
     case 'reinstatement': {
       const reinstatement = reinstatementOf(aggregate, of.reinstatement)
       const { modificationLocator } = reinstatement
       const recorded = modificationLocator && aggregate.modifications.get(modificationLocator)
       if (recorded) return recordedPriceChange(aggregate, recorded, product)
-      return planned(reinstated(aggregate, reinstatementOrder(aggregate, reinstatement), context))
+      return planned(
+        await prorated(loaded, attempt, { digits: 1 }, context =>
+          reinstated(aggregate, reinstatementOrder(aggregate, reinstatement), context),
+        ),
+      )
     }
     case 'value': {
       assertPolicyAllows(aggregate, 'cancel')
@@ -87,7 +95,10 @@ export async function decideChange(
         effectiveAt: later(effectiveAt, aggregate.policy.originalStart),
         proration: product.legacyCancellationProration,
       }
-      return cancellationValue(aggregate, cancelled(aggregate, order, context), product)
+      const carried = await prorated(loaded, attempt, { digits: 1 }, context =>
+        cancelled(aggregate, order, context),
+      )
+      return cancellationValue(aggregate, carried, product)
     }
   }
 }

@@ -3,6 +3,7 @@
 // charges nothing, and answers do not list it.
 
 import { billAnew } from '../billing/balance.ts'
+import { invoicedAtOnce } from '../billing/installments.ts'
 import { type Replan, replan } from '../billing/replan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
@@ -13,6 +14,7 @@ import type { Attempt } from './attempt.ts'
 import { withoutConflicts } from './conflicts.ts'
 import { invoiceEvents, policyEvent, versioned } from './events.ts'
 import { newModification } from './new-modification.ts'
+import { ownReschedule } from './own-bills.ts'
 import type { Planned } from './planned.ts'
 import type { Loaded } from './surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from './terms.ts'
@@ -20,25 +22,24 @@ import { assertPolicyAllows } from './transitions.ts'
 
 /** Undefined when the policy has that schedule already: asked twice, it is changed once. */
 export async function decideScheduleChange(
-  { aggregate, product }: Loaded,
+  loaded: Loaded,
   name: string,
   attempt: Attempt,
 ): Promise<Planned | undefined> {
+  const { aggregate, product } = loaded
   const { now } = attempt
   assertPolicyAllows(aggregate, 'reschedule')
   const scheduleName = paymentSchedule(product, name)
   if (scheduleName === aggregate.policy.paymentScheduleName) return undefined
   // What is quoted or accepted was planned on the schedule that the policy had.
   withoutConflicts(aggregate, '', 'block', now)
-  const { originalStart, timeZone } = aggregate.policy
+  const { originalStart, effectiveEnd: policyEnd, timeZone } = aggregate.policy
   const from = later(startOfDay(now, timeZone), originalStart)
-  const anew = replan(
-    aggregate,
-    { charges: [], scheduleName, from, policyEnd: aggregate.policy.effectiveEnd, isAtOnce: false },
-    product,
-    now,
-  )
-  const supply = await attempt.digits(1 + anew.plan.filter(one => one.issueAt <= now).length)
+  const rescheduled = { ...aggregate.policy, paymentScheduleName: scheduleName }
+  const own = await ownReschedule(aggregate, rescheduled, { start: from, end: policyEnd }, loaded, attempt)
+  const anew =
+    own ?? replan(aggregate, { charges: [], scheduleName, from, policyEnd, isAtOnce: false }, product, now)
+  const supply = await attempt.digits(1 + invoicedAtOnce(anew.plan, now))
   return planScheduleChange(aggregate, { scheduleName, from }, anew, { now, supply })
 }
 

@@ -67,8 +67,15 @@ export const quotes = sqliteTable(
   table => [index('quote_policy').on(table.policyLocator)],
 )
 
-/** A holdback as it is stored: in minor units. */
-export type StoredHoldback = { perilRunLocator: string; amount: number }
+/** Holdbacks of a run, or that of a fee, as they are stored: in minor units; commissions by position. */
+export type StoredHoldback =
+  | {
+      perilRunLocator: string
+      amount?: number
+      taxes?: Record<string, number>
+      commissions?: Record<string, number>
+    }
+  | { feeLocator: string; amount: number }
 
 export const modifications = sqliteTable(
   'modification',
@@ -158,7 +165,10 @@ export const perils = sqliteTable(
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },
-  table => [index('peril_policy').on(table.policyLocator, table.exposureLocator)],
+  table => [
+    index('peril_policy').on(table.policyLocator, table.exposureLocator),
+    index('peril_display_id').on(table.displayId),
+  ],
 )
 
 /** A peril's price as it is stored: amounts in minor units. */
@@ -166,6 +176,14 @@ export type StoredPerilPrice = {
   technicalPremium?: { month: string; amount: number }
   commissions: { recipient: string; month: string; amount: number }[]
   taxes: { name: string; amount: number; description?: string }[]
+}
+
+/** A split as it is stored: amounts in minor units, those of the price that they are of in its order. */
+export type StoredSplit = {
+  by: string
+  segment: string
+  at: number
+  before: { premium: number; technicalPremium?: number; taxes: number[]; commissions: number[] }
 }
 
 export const perilRuns = sqliteTable(
@@ -179,6 +197,7 @@ export const perilRuns = sqliteTable(
     monthPremium: text(),
     premium: integer(),
     price: text({ mode: 'json' }).$type<StoredPerilPrice>(),
+    splits: text({ mode: 'json' }).$type<StoredSplit[]>(),
   },
   table => [index('peril_run_policy').on(table.policyLocator, table.perilLocator)],
 )

@@ -4,7 +4,7 @@ import type { QuoteLocator } from '../platform/locators.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { type Attempt, assertValid, ratingContext } from '../policies/attempt.ts'
 import { digitsForChanges } from '../policies/draft/request.ts'
-import { billOnAcceptance } from '../policies/invoicing.ts'
+import { billOnAcceptance, showBills } from '../policies/invoicing.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { assertWithinLimits } from '../policies/terms.ts'
@@ -46,6 +46,8 @@ export async function decideQuote(
   const { now } = attempt
   const { timeZone } = aggregate.policy
   const answered = (planned: Planned): QuoteDecision => ({ planned, quote: locator })
+  const shown = async (planned: Planned): Promise<QuoteDecision> =>
+    answered(chain(planned, await showBills(planned.aggregate, locator, loaded, attempt)))
   switch (operation.action) {
     case 'update': {
       const supply = await attempt.digits(digitsForChanges(operation.request))
@@ -71,7 +73,7 @@ export async function decideQuote(
     }
     case 'quote': {
       assertValid(aggregate, quote, loaded, attempt, true)
-      return answered(await planQuoting(aggregate, quote, ratingContext(loaded, attempt)))
+      return await shown(await planQuoting(aggregate, quote, ratingContext(loaded, attempt)))
     }
     case 'accept': {
       assertCompleted(loaded)
@@ -85,7 +87,7 @@ export async function decideQuote(
     case 'select':
       return answered(planSelection(aggregate, quote, now))
     case 'refer':
-      return answered(planReferral(aggregate, quote, operation, ratingContext(loaded, attempt)))
+      return await shown(planReferral(aggregate, quote, operation, ratingContext(loaded, attempt)))
   }
 }
 

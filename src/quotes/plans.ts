@@ -4,6 +4,7 @@ import { planVoidInvoices } from '../billing/payments/voiding.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { DisplayId, QuoteLocator } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
+import { hasPlugin } from '../plugins/functions.ts'
 import {
   type Modification,
   type PolicyAggregate,
@@ -127,7 +128,9 @@ function decided(
     },
     changed,
   )
-  const aggregate = accepted ? planNewBusiness(recorded, changed, { product, now, supply }) : recorded
+  // Where a plugin plans the bills, that is a step of its own (policies/invoicing.ts).
+  const isPlanned = accepted && !hasPlugin(product, 'createInstallments')
+  const aggregate = isPlanned ? planNewBusiness(recorded, changed, { product, now, supply }) : recorded
   const type = accepted ? 'policy.quote.quoted' : 'policy.quote.declined'
   return { aggregate, events: [quoteEvent(aggregate, changed, type, { decision: underwriting.decision })] }
 }

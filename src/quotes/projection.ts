@@ -1,5 +1,5 @@
 // A quote as answers show it.
-import { chargesOf, planOf } from '../billing/bill.ts'
+import { billedCharges, planOf } from '../billing/bill.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
 import { installmentItems } from '../billing/items.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
@@ -58,7 +58,7 @@ function plannedInvoices(
 ): PolicyQuoteInvoiceResponse[] {
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
-  const all = installmentItems(plan, chargesOf(aggregate, modification))
+  const all = installmentItems(plan, billedCharges(aggregate, modification))
   const itemised = all.reduce((count, items) => count + items.length, 0) <= MOST_ITEMISED
   const shard = shardOfDigits(aggregate.policy.locator)
   return plan.map((installment, at) => ({

@@ -15,8 +15,8 @@ import type {
   PolicySegment,
   Tax,
 } from '../policies/aggregate.ts'
-import type { RecordedRates } from './plugin-rates.ts'
 import type { Rater, RatingContext } from './rater.ts'
+import type { RecordedRates } from './rates-asked.ts'
 import { scaled } from './scale.ts'
 import { exposureRunData, perilRunData, policySegmentData } from './template-data.ts'
 
@@ -37,7 +37,7 @@ export class PerilRating {
   readonly #rates: ReadonlyMap<Uuid, RecordedRates> | undefined
   readonly #data = new WeakMap<object, object>()
 
-  /** `rates` are those that a plugin gave; then no premium template is asked. */
+  /** `rates` are those that an external rater or a plugin gave; then no premium template is asked. */
   constructor(
     rater: Rater,
     aggregate: PolicyAggregate,

@@ -97,14 +97,17 @@ const named = <T extends object>(name: T, amount: Money) => ({
   amountCurrency: amount.currency,
 })
 
-/** Holdbacks with the perils whose premium they are of (brief 3.4). */
+/** Holdbacks with the peril, tax or fee that they are of (brief 3.4). */
 export const holdbackResponses = (
-  { perilRuns, perils }: PolicyAggregate,
+  { perilRuns, perils, fees }: PolicyAggregate,
   holdbacks: readonly Holdback[],
 ): HoldbackResponse[] =>
-  holdbacks.map(({ perilRunLocator, amount }) => ({
-    ...named({ type: 'premium' as const }, amount),
-    perilName: perils.get(perilRuns.get(perilRunLocator)!.perilLocator)!.name,
+  holdbacks.map(one => ({
+    ...named({ type: one.type }, one.amount),
+    ...(one.type === 'fee'
+      ? { feeName: fees.get(one.feeLocator)!.name }
+      : { perilName: perils.get(perilRuns.get(one.perilRunLocator)!.perilLocator)!.name }),
+    ...(one.type === 'tax' && { taxName: one.taxName }),
   }))
 
 /** Taxes summed by name. */

@@ -1,5 +1,6 @@
-// Prices and underwrites by the templates of the configuration, or by its plugins, which win over them: perils with
-// their taxes, standard fees, then the decision (docs/design.md, section 4).
+// Prices and underwrites by the templates of the configuration, or by its plugins, which win over them, or the external
+// rater of the product, which wins over both: perils with their taxes, standard fees, then the decision
+// (docs/design.md, section 4).
 import { Refusal } from '../platform/errors.ts'
 import { money, sum } from '../platform/money.ts'
 import type { Span } from '../platform/time.ts'
@@ -13,8 +14,8 @@ import {
   withRecords,
 } from '../policies/aggregate.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
+import { givenRates } from './given-rates.ts'
 import { PerilRating } from './peril-rating.ts'
-import { pluginRates } from './plugin-rates.ts'
 import { pluginDecision } from './plugin-underwriting.ts'
 import { Rater, type RatingContext } from './rater.ts'
 
@@ -26,7 +27,7 @@ export async function priceQuote(
 ): Promise<PolicyAggregate> {
   const { modification, segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   const exposureRunOf = new Map(exposureRuns.map(run => [run.exposureLocator, run]))
-  const rates = await pluginRates(aggregate, quote, perilRuns, context)
+  const rates = await givenRates(aggregate, quote, perilRuns, context)
   const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context, rates)
   const priced = perilRuns.map((run): PerilRun => {
     const peril = aggregate.perils.get(run.perilLocator)!

@@ -4,7 +4,7 @@ import type { ProductDefinition, TemplateSource } from '../configuration/configu
 import { Refusal } from '../platform/errors.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant, TimeZone } from '../platform/time.ts'
-import type { TransactionNames } from '../plugins/contract.ts'
+import type { PerilRatesInput, TransactionNames } from '../plugins/contract.ts'
 import type { PluginCaller } from '../plugins/functions.ts'
 import type { PolicyAggregate, Quote } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
@@ -34,8 +34,18 @@ export type RatingContext = {
   unread: boolean
   /** Calls a plugin of the product. */
   callPlugin: PluginCaller
+  /** The external rater of that name; undefined where the tenant has none. */
+  externalRater(name: string): Promise<ExternalRater | undefined>
   /** What plugins are told of the transaction that is rated; of new business they are told its quote. */
   transaction?: TransactionNames
+}
+
+/** A service of the tenant's that rates in the place of plugins and templates. */
+export type ExternalRater = {
+  /** What `read` makes of its answer. Refuses (502) when it fails, and as `read` does; tells by `warn` what was ignored. */
+  call<T>(input: PerilRatesInput, read: (answer: unknown, warn: (warning: string) => void) => T): Promise<T>
+  /** The refusal (502) of an answer that is none. */
+  failed(reason: string): Refusal
 }
 
 /** Renders templates over one aggregate; `data.policy` and `data.policyholder` are made when first read. */

@@ -2,11 +2,13 @@
 
 import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { boundQuote } from '../cancellations/effect.ts'
-import type { CancellationLocator, LocatorSupply, Uuid } from '../platform/locators.ts'
+import type { CancellationLocator, Uuid } from '../platform/locators.ts'
 import type { PolicyAggregate, Reinstatement, UnderwritingResult } from '../policies/aggregate.ts'
 import { type Attempt, ratingContext } from '../policies/attempt.ts'
 import { withoutConflicts } from '../policies/conflicts.ts'
+import { ownBills } from '../policies/own-bills.ts'
 import { chain, type Planned } from '../policies/planned.ts'
+import { prorated } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { underwriteQuote } from '../rating/rate.ts'
 import { assertUnderwritten } from '../rating/referral.ts'
@@ -38,15 +40,14 @@ export async function decideReinstatement(
   const { now } = attempt
   if (operation.action === 'create') {
     const { issue } = operation.request
-    const supply = await attempt.digits(2)
     const { reinstatement, ...created } = planReinstatementCreation(
       aggregate,
       cancellationOf(aggregate, operation.cancellation),
       termsOf(operation.request),
-      { product, now, supply },
+      { product, now, supply: attempt.supply },
     )
     if (!issue) return { planned: created, reinstatement: reinstatement.locator }
-    const accepted = await acceptance(created.aggregate, reinstatement, loaded, attempt, supply)
+    const accepted = await acceptance(created.aggregate, reinstatement, loaded, attempt)
     const issued = planReinstatementIssue(
       accepted.aggregate,
       reinstatementOf(accepted.aggregate, reinstatement.locator),
@@ -59,10 +60,8 @@ export async function decideReinstatement(
   switch (operation.action) {
     case 'update':
       return answered(planReinstatementUpdate(aggregate, reinstatement, termsOf(operation.request), now))
-    case 'accept': {
-      const supply = await attempt.digits(2)
-      return answered(await acceptance(aggregate, reinstatement, loaded, attempt, supply))
-    }
+    case 'accept':
+      return answered(await acceptance(aggregate, reinstatement, loaded, attempt))
     case 'issue':
       return answered(planReinstatementIssue(aggregate, reinstatement, { product, now }))
     case 'invalidate':
@@ -78,13 +77,11 @@ async function acceptance(
   reinstatement: Reinstatement,
   loaded: Loaded,
   attempt: Attempt,
-  supply: LocatorSupply,
 ): Promise<Planned> {
   const underwriting = await underwritten(loaded, attempt)
-  const accepted = planReinstatementAcceptance(before, reinstatement, underwriting, {
-    now: attempt.now,
-    supply,
-  })
+  const accepted = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+    planReinstatementAcceptance(before, reinstatement, underwriting, context),
+  )
   assertUnderwritten('reinstatement', underwriting)
   return accepted
 }
@@ -100,18 +97,26 @@ export async function foreseenReinstatement(
   attempt: Attempt,
 ): Promise<{ planned: Planned; reinstatement: Uuid }> {
   const { aggregate, product } = loaded
-  const { now, digits } = attempt
-  const context = { product, now, supply: await digits(2) }
+  const { now, supply } = attempt
+  const context = { product, now, supply }
   const of = cancellationOf(aggregate, cancellation)
   const { reinstatement, ...created } = planReinstatementCreation(aggregate, of, termsOf(request), context)
   const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
   const underwriting = await underwritten(loaded, attempt)
-  const accepted = planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, context)
+  const accepted = await prorated(loaded, attempt, billedByProduct(loaded, attempt), one =>
+    planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, one),
+  )
   const asAccepted = reinstatementOf(accepted.aggregate, locator)
   const issued = planReinstatementIssue(accepted.aggregate, asAccepted, context)
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
+
+/** An acceptance takes two digits. */
+const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
+  digits: 2,
+  ownBills: ownBills('reinstatement', loaded, attempt),
+})
 
 const termsOf = ({
   effectiveTimestamp: effectiveAt,

@@ -3,6 +3,7 @@
 
 import { boundQuote, type Carried, type EffectContext } from '../cancellations/effect.ts'
 import { Refusal } from '../platform/errors.ts'
+import { minus } from '../platform/money.ts'
 import { type Instant, later } from '../platform/time.ts'
 import {
   type Fee,
@@ -14,6 +15,7 @@ import {
 } from '../policies/aggregate.ts'
 import { feesOf, isReversedByHand } from '../policies/fold/fees.ts'
 import { premiumChangeOf } from '../policies/fold/premium.ts'
+import { type Prorated, withSplits } from '../policies/fold/prorated.ts'
 import { measureOf, portion } from '../policies/fold/shares.ts'
 import { newModification } from '../policies/new-modification.ts'
 
@@ -28,7 +30,7 @@ export type ReinstatementOrder = {
 export function reinstated(
   before: PolicyAggregate,
   { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,
-  { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
+  { now, supply, prorated }: Pick<EffectContext, 'now' | 'supply' | 'prorated'>,
 ): Carried {
   const quote = boundQuote(before)
   const segments = [...before.segments.values()]
@@ -74,10 +76,10 @@ export function reinstated(
     { now, supply },
   )
   const after: PolicyAggregate = {
-    ...before,
+    ...withSplits(before, prorated, locator),
     modifications: withRecords(before.modifications, [modification]),
     segments: withRecords(before.segments, back),
-    fees: withRecords(before.fees, restoredFees(before, cancellation, modification)),
+    fees: withRecords(before.fees, restoredFees(before, cancellation, modification, prorated)),
   }
   const premiumChange = premiumChangeOf(after, quote, modification)
   const priced = { ...modification, premiumChange }
@@ -88,13 +90,14 @@ export function reinstated(
 }
 
 /**
- * Fees get back what the cancellation took, whole at its own time, else in proportion. One that was reversed by hand
- * since stays reversed.
+ * Fees get back what the cancellation took, whole at its own time, else without what a plugin said to lie before the
+ * time, or in proportion. One that was reversed by hand since stays reversed.
  */
 function restoredFees(
   before: PolicyAggregate,
   cancellation: Modification,
   { locator, effectiveAt }: Modification,
+  prorated: Prorated | undefined,
 ): Fee[] {
   const measure = measureOf('monthly', before.policy.timeZone)
   return feesOf(before, boundQuote(before)).flatMap(({ fee, parts }) => {
@@ -104,7 +107,9 @@ function restoredFees(
       .filter(part => part.end > effectiveAt)
       .map(({ start, end, amount }): FeePart => {
         const from = later(effectiveAt, start)
-        const share = from === start ? amount : portion(amount, measure(from, end), measure(start, end))
+        if (from === start) return { start, end, amount }
+        const lost = prorated?.fees.get(fee.locator)
+        const share = lost ? minus(amount, lost) : portion(amount, measure(from, end), measure(start, end))
         return { start: from, end, amount: share }
       })
     if (back.length === 0) return []

@@ -1,5 +1,6 @@
 import { invoicesOf } from '../billing/bill.ts'
 import { planVoidInvoices } from '../billing/payments/voiding.ts'
+import { missedInvoices } from '../billing/timers.ts'
 import type { Instant } from '../platform/time.ts'
 import { type PolicyAggregate, type Reinstatement, withRecords } from '../policies/aggregate.ts'
 import type { Planned } from '../policies/planned.ts'
@@ -19,11 +20,18 @@ export function planReinstatementInvalidation(
     modificationLocator: undefined,
     updatedAt: now,
   }
-  const { aggregate, events } = withoutAcceptance(before, reinstatement, draft, now)
-  return { aggregate, events: [...events, reinstatementEvent(aggregate, 'reinstatement.invalidate', draft)] }
+  const { aggregate, events, timers } = withoutAcceptance(before, reinstatement, draft, now)
+  return {
+    aggregate,
+    events: [...events, reinstatementEvent(aggregate, 'reinstatement.invalidate', draft)],
+    timers,
+  }
 }
 
-/** The reinstatement as `after`, with nothing left of its acceptance but void invoices. */
+/**
+ * The reinstatement as `after`, with nothing left of its acceptance but void invoices. Installments that it had taken
+ * over are billed as they were planned; whose time has come meanwhile, at once.
+ */
 export function withoutAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -44,5 +52,5 @@ export function withoutAcceptance(
       { ...modification, invalidatedAt: now, updatedAt: now },
     ]),
   }
-  return { aggregate, events: voided.events }
+  return { aggregate, events: voided.events, timers: missedInvoices(aggregate, modification, now) }
 }

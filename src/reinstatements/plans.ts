@@ -1,5 +1,7 @@
 // What each action on a reinstatement makes of its policy, and the events that tell of it (brief 1.6). Pure.
-import { billAtOnce } from '../billing/balance.ts'
+import { billAnew, billAtOnce } from '../billing/balance.ts'
+import type { OwnBills } from '../billing/own-plan.ts'
+import { invoiceTimers } from '../billing/timers.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
 import { assertCancellationAllows } from '../cancellations/transitions.ts'
 import type { NewTimer } from '../platform/commit.ts'
@@ -83,17 +85,18 @@ export function planReinstatementUpdate(
 }
 
 /** Makes the segments, not issued yet, and bills them, whatever underwriting says. Takes two digits. */
-export function planReinstatementAcceptance(
+export async function planReinstatementAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
   underwriting: UnderwritingResult,
-  { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
-): Planned {
+  context: Pick<EffectContext, 'now' | 'supply' | 'prorated'> & { ownBills: OwnBills },
+): Promise<Planned> {
+  const { now, supply, ownBills } = context
   assertReinstatementAllows(reinstatement, 'accept')
   assertNotWithdrawn(before)
   assertNoConflicts(before, reinstatement.locator)
   assertInTime(reinstatement, now)
-  const carried = reinstated(before, orderOf(before, reinstatement), { now, supply })
+  const carried = reinstated(before, orderOf(before, reinstatement), context)
   const modification = { ...carried.modification, underwriting }
   const accepted: Reinstatement = {
     ...reinstatement,
@@ -106,13 +109,17 @@ export function planReinstatementAcceptance(
     modifications: withRecords(carried.aggregate.modifications, [modification]),
   }
   const recorded = withReinstatement(underwritten, accepted)
-  const { aggregate, made } = billAtOnce(recorded, modification, false, { now, supply })
+  const own = await ownBills(recorded, modification)
+  const { aggregate, made } = own
+    ? billAnew(recorded, modification, own.bills, { now, supply: own.supply })
+    : billAtOnce(recorded, modification, false, { now, supply })
   return {
     aggregate,
     events: [
       reinstatementEvent(aggregate, 'reinstatement.accept', accepted),
       ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
     ],
+    timers: invoiceTimers(aggregate, modification, now),
   }
 }
 
@@ -175,10 +182,11 @@ export function planExpiry(
     modificationLocator: undefined,
     updatedAt: now,
   }
-  const { aggregate, events } = withoutAcceptance(before, reinstatement, expired, now)
+  const { aggregate, events, timers } = withoutAcceptance(before, reinstatement, expired, now)
   return {
     aggregate,
     events: [...events, reinstatementEvent(aggregate, 'reinstatement.deadlineReached', expired)],
+    timers,
   }
 }
 

@@ -81,6 +81,7 @@ export function renewed(
       ...own,
       locator: supply.uuid(),
       cuts: [],
+      splits: undefined,
       price: undefined,
     })),
   })

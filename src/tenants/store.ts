@@ -31,6 +31,7 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant, at: In
       generation: sql`case when ${tenants.generation} = ${tenant.generation} and ${tenants.status} = 'active' then ${tenants.generation} + 1 end`,
       tokenEpoch: sql`${tenants.tokenEpoch} + 1`,
       clockOffsetMs: 0,
+      autofill: {},
     })
     .where(eq(tenants.locator, tenant.locator)),
   ...claimQueries(database, tenant.locator),

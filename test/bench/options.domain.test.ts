@@ -17,6 +17,11 @@ describe('the command line', () => {
     expect(readOptions(['--start-up']).onlyStartUp).toBe(true)
   })
 
+  test('with --documents means a thousand documents and nothing else', () => {
+    expect(readOptions([]).onlyDocuments).toBe(false)
+    expect(readOptions(['--documents'])).toMatchObject({ onlyDocuments: true, onlyStartUp: false })
+  })
+
   test('names the file for the figures', () => {
     expect(readOptions(['--json=figures.json']).jsonFile).toBe('figures.json')
   })

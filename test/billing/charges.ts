@@ -26,6 +26,7 @@ export function chargeOf(
   const peril = { perilRunLocator: RUN, perilLocator: PERIL, perilName: 'collision' }
   switch (type) {
     case 'premium':
+      return { ...charge, ...peril, type }
     case 'holdback':
       return { ...charge, ...peril, type }
     case 'tax':

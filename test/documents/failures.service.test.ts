@@ -1,6 +1,7 @@
 // What goes wrong with a document stays with the document: its record says what, and the transaction stands.
 import { env } from 'cloudflare:workers'
-import { beforeAll, describe, expect, it } from 'vitest'
+import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
 import { consumeDocumentHints } from '../../src/documents/job/consume.ts'
 import type { DocumentHint } from '../../src/documents/job/hint.ts'
@@ -13,7 +14,8 @@ import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
-import { fileAt, whenMade } from './waiting.ts'
+import { packedZeros, pngAddress } from './pdf/png-files.ts'
+import { fileAt, pdfTextAt, whenMade } from './waiting.ts'
 
 const FOLDER = 'products/private_motor/policy'
 
@@ -29,6 +31,7 @@ async function tenantWith(suffix: string, templates: Record<string, string>): Pr
   }))
   files[`${FOLDER}/policy.json`] = JSON.stringify(policy)
   for (const [name, source] of Object.entries(templates)) files[`${FOLDER}/${name}.template.liquid`] = source
+  files[`${FOLDER}/static_documents/mono.ttf`] = new Uint8Array(monoFont)
   delete files[`${FOLDER}/invoice.template.liquid`]
   return await motorTenant(suffix, files)
 }
@@ -66,6 +69,13 @@ describe('templates that fail', () => {
       picture: '<img src="{{ "none.png" | image_url }}">',
       missing: '{{ "conditions_of_nobody.pdf" | append: "" | render_static_document }}',
       silent: '{{ nil | render_static_document }}',
+      letters: '<p>日本語</p>',
+      font: '<style>@font-face { font-family: Own; src: url("mono.ttf") }</style><p style="font-family: Own">x</p>',
+      drawing: '<svg width="9" height="9"><circle r="4"/></svg><p dir="rtl">שלום (1)</p>',
+      fontless: '<style>@font-face { font-family: Own; src: url("none.ttf") }</style>',
+      bomb: `<img src="${pngAddress(10, 10, 6, packedZeros(50_000_000))}">`,
+      wide: `<table>{% for i in (1..300) %}<tr><td colspan="60">{% endfor %}</table>`,
+      pages: '{% for i in (1..2000) %}<p style="page-break-after:always">x{% endfor %}',
     })
     const policy = await issued(motor)
     const { documents, issuedTimestamp } = await made(motor, policy)
@@ -81,18 +91,31 @@ describe('templates that fail', () => {
       heavy: 'conversionError',
       picture: 'renderError',
       missing: 'renderError',
+      letters: 'ready',
+      font: 'ready',
+      drawing: 'ready',
+      fontless: 'renderError',
+      bomb: 'conversionError',
+      wide: 'conversionError',
+      pages: 'conversionError',
     })
     expect(of('endless')!.failureMessage).toMatch(/endless\.template\.liquid:1: .*more than/)
     expect(of('hungry')!.failureMessage).toContain('memory')
     expect(of('dividing')!.failureMessage).toContain('dividing.template.liquid:2:')
     expect(of('heavy')!.failureMessage).toContain('more than 6000 elements')
+    expect(of('letters')!.failureMessage).toContain('no font has 日 (U+65E5), 本 (U+672C), 語 (U+8A9E)')
+    expect(of('font')!.failureMessage).toBeUndefined()
+    expect(of('fontless')!.failureMessage).toContain("no font 'none.ttf'")
+    expect(of('bomb')!.failureMessage).toContain('A PNG holds more or less than its size says')
+    expect(of('wide')!.failureMessage).toContain('more than 12000 cells')
+    expect(of('pages')!.failureMessage).toContain('more than 1000 pages')
     expect(of('picture')!.failureMessage).toContain("no image 'none.png'")
     expect(of('missing')!.failureMessage).toContain('conditions_of_nobody.pdf')
     for (const one of documents) expect('url' in one).toBe(one.state === 'ready')
     const { body } = await motor.get<{ events: { data: Record<string, string> }[] }>(
       '/eventstream/events?startTimestamp=0&pageSize=1000&eventType=document.failed',
     )
-    expect(body.events).toHaveLength(7)
+    expect(body.events).toHaveLength(11)
   })
 })
 
@@ -189,6 +212,40 @@ describe('whatever happens in between', () => {
     await run('update document_job set lease_until = 0')
     await consumeDocumentHints(batchOf(hintOf(policy)), env)
     expect((await read(motor, policy)).documents[1]!.state).toBe('ready')
+  })
+
+  /** The service where Browser Run answers at that path. */
+  const withBrowser = (path: string): Env =>
+    ({
+      ...env,
+      BROWSER: {
+        quickAction: (_: string, options: unknown) =>
+          fetch(`http://127.0.0.1:${inject('browserRunPort')}${path}`, {
+            method: 'POST',
+            body: JSON.stringify(options),
+          }),
+      },
+    }) as unknown as Env
+
+  it.runIf(inject('hasBrowser'))('where Browser Run is bound it makes the PDFs', async () => {
+    const policy = await untold()
+    await consumeDocumentHints(batchOf(hintOf(policy)), withBrowser('/pdf'))
+    const { documents } = await read(motor, policy)
+    expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])
+    const { url } = documents.find(one => one.type === 'pdf')!
+    expect(new TextDecoder().decode((await fileAt(url!)).bytes.subarray(0, 1_000))).toContain('%PDF-1.4')
+    const text = await pdfTextAt(url!)
+    if (text !== undefined) expect(text).toBe('x')
+  })
+
+  it('where Browser Run is busy documents wait, and are tried again', async () => {
+    const policy = await untold()
+    await consumeDocumentHints(batchOf(hintOf(policy)), withBrowser('/busy'))
+    expect((await read(motor, policy)).documents.map(one => one.state)).toContain('draft')
+    await run('update document_job set lease_until = 0')
+    await consumeDocumentHints(batchOf(hintOf(policy)), env)
+    const { documents } = await made(motor, policy)
+    expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])
   })
 
   it('what it shows is the policy as it was when it was asked for', async () => {

@@ -3,14 +3,18 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as accounts from '../../src/accounts/contract.ts'
+import * as audit from '../../src/audit/contract.ts'
+import * as autofill from '../../src/autofill/contract.ts'
 import * as auxData from '../../src/auxdata/contract.ts'
 import * as billing from '../../src/billing/contract.ts'
+import * as calculations from '../../src/calculations/contract.ts'
 import * as cancellations from '../../src/cancellations/contract.ts'
 import * as configuration from '../../src/configuration/contract.ts'
 import * as documents from '../../src/documents/contract.ts'
 import * as endorsements from '../../src/endorsements/contract.ts'
 import * as events from '../../src/events/contract.ts'
 import * as webhooks from '../../src/events/contract-webhook.ts'
+import * as integrations from '../../src/integrations/contract.ts'
 import * as lapses from '../../src/lapses/contract.ts'
 import * as errors from '../../src/platform/error-contract.ts'
 import * as pluginLogs from '../../src/plugins/contract-log.ts'
@@ -37,6 +41,7 @@ const exported: [string, z.ZodType][] = [
   ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
   ...[cancel, coverage, fees, snapshots, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
+  ...[audit, autofill, calculations, integrations],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )

@@ -193,7 +193,10 @@ describe('getPreGraceResult', () => {
   })
 
   it.each([
-    ['"thirty days"', /answered what it may not: it must be an object, not text\. It is called again/],
+    [
+      '"thirty days"',
+      /answered what it may not: the answer must be an object, not text\. It is called again/,
+    ],
     [
       '{"gracePeriodEndTimestamp":"2027-01-01"}',
       /'gracePeriodEndTimestamp' must be a time in milliseconds, as a whole number or its digits/,
@@ -311,7 +314,10 @@ describe('getPostPaymentReversal', () => {
       'throw',
       /^Plugin getPostPaymentReversal failed: main\/getPostPaymentReversal\.js:7: Error: no table of states$/,
     ],
-    ['[]', /^Plugin getPostPaymentReversal answered what it may not: it must be an object, not a list\.$/],
+    [
+      '[]',
+      /^Plugin getPostPaymentReversal answered what it may not: the answer must be an object, not a list\.$/,
+    ],
     ['{"gracePeriodEndTimestamp":"soon"}', /'gracePeriodEndTimestamp' must be a time in milliseconds/],
     ['{"gracePeriodEndTimestamp":1000}', /gracePeriodEndTimestamp 1000 lies before the reversal at \d+\.$/],
   ])('that answers %s refuses the reversal, of which nothing is kept', async (answer, message) => {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
 import type { PluginLogPageResponse } from '../../src/plugins/contract-log.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -144,6 +145,21 @@ describe('a transaction rated by a plugin', () => {
     expect(log.logs.map(one => one.lines)).toEqual([
       [{ level: 'info', text: `rating new_business ${perils} rated before: 0` }],
     ])
+  })
+
+  it('a preview of an endorsement is rated too, and writes and tells nothing', async () => {
+    const { body: policy } = await motor.createPolicy({ ...withPhone(1), finalize: true })
+    expect((await motor.post(`/policy/${policy.locator}/issue`)).status).toBe(200)
+    const preview = await motor.post<PolicyPreviewResponse>(`/policies/${policy.locator}/preview`, {
+      endorsement: {
+        endorsementName: 'change_of_risk',
+        addExposures: [{ ...plainYear().request.policy.exposures[0]!, perils: [{ name: 'glass' }] }],
+      },
+    })
+    expect(preview.status).toBe(200)
+    expect(preview.body.policyWhenIssued.exposures[1]!.perils[0]!.characteristics[0]!.monthPremium).toBe(10)
+    expect(await auxOf(policy.locator)).toBe('1')
+    expect(await customEvents(policy.locator)).toHaveLength(1)
   })
 
   const wrong: [what: string, phone: number, status: number, message: RegExp][] = [

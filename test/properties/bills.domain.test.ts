@@ -1,15 +1,19 @@
 // Bills through random histories of schedule changes, fees, endorsements, renewals, cancellations and reinstatements,
-// in currencies of no, two and three minor digits: nothing is lost or created, and no invoice ever changes.
+// in currencies of no, two and three minor digits, by the built-in schedules and by a plugin: nothing is lost or created,
+// and no invoice ever changes.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   amountsDue,
   billedCharges,
   chargesOf,
+  installmentOf,
   isAbsorbed,
   planOf,
   standingInvoices,
 } from '../../src/billing/bill.ts'
+import { billedItemsOf } from '../../src/billing/billed-items.ts'
+import { invoiceStatus } from '../../src/billing/invoice.ts'
 import { installmentItems } from '../../src/billing/items.ts'
 import { decideCancellation } from '../../src/cancellations/decision.ts'
 import { boundQuote } from '../../src/cancellations/effect.ts'
@@ -19,7 +23,9 @@ import { endorsementResponse } from '../../src/endorsements/projection.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 import { fromMinor, minorDigits, toDecimal, toNumber } from '../../src/platform/money.ts'
 import { add, type Instant, startOfDay } from '../../src/platform/time.ts'
-import type { Modification, PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { hasPlugin } from '../../src/plugins/functions.ts'
+import type { Modification, PlannedInstallment, PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { Attempt } from '../../src/policies/attempt.ts'
 import { FeeUpdateRequest } from '../../src/policies/contract/fees.ts'
 import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
 import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
@@ -37,7 +43,9 @@ import { decideReinstatement } from '../../src/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/renewals/contract.ts'
 import { boatGround } from '../support/boat-ground.ts'
 import { month, SCHEDULES } from '../support/boat-product.ts'
+import { ownBillsFiles } from '../support/own-bills.ts'
 import { attemptAt, inState } from '../support/policy-story.ts'
+import { scatteredBills } from '../support/scattered-bills.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 
@@ -45,6 +53,10 @@ const SEED = 20261121
 
 /** A policy and the time that it has come to. */
 type Story = { readonly loaded: Loaded; readonly now: Instant }
+
+const attemptOf = (now: Instant): Attempt => attemptAt(now, { createInstallments: scatteredBills })
+
+const plansItself = ({ loaded: { product } }: Story): boolean => hasPlugin(product, 'createInstallments')
 
 type Step = {
   readonly kind: keyof typeof KINDS
@@ -95,10 +107,17 @@ const business = fc.record({
   currency: fc.constantFrom('EUR', 'JPY', 'BHD'),
   days: fc.oneof(fc.constant(365), fc.integer({ min: 10, max: 500 })),
   lead: fc.integer({ min: -40, max: 60 }),
+  byPlugin: fc.boolean(),
+  carriesBelow: fc.constantFrom('0', '1', '500'),
 })
 
 const major = (minorUnits: number, { aggregate: { policy } }: Pick<Loaded, 'aggregate'>): string =>
   toDecimal(fromMinor(minorUnits, policy.currency)).toFixed()
+
+/** Small invoices of a plan are carried forward to the next. */
+const carrying = (carryForwardBelow: string) => ({
+  invoicing: { generatingEvent: 'issue', carryForwardBelow },
+})
 
 async function begin({
   minor: yearly,
@@ -106,15 +125,19 @@ async function begin({
   currency,
   days,
   lead,
+  byPlugin,
+  carriesBelow,
 }: {
   minor: number
   schedule: string
   currency: string
   days: number
   lead: number
+  byPlugin: boolean
+  carriesBelow: string
 }): Promise<Story> {
   const now = month(0)
-  const ground = boatGround(currency, now)
+  const ground = boatGround(currency, now, byPlugin ? ownBillsFiles('', carrying(carriesBelow)) : {})
   const start = add(startOfDay(now, ground.timeZone), lead, 'day', ground.timeZone)
   const digits = minorDigits(ground.currency)
   const request = PolicyCreateRequest.parse({
@@ -131,8 +154,8 @@ async function begin({
       },
     ],
   })
-  const created = await decideCreation(request, ground, attemptAt(now))
-  const issued = await decideIssue({ ...ground, aggregate: created.aggregate }, attemptAt(now))
+  const created = await decideCreation(request, ground, attemptOf(now))
+  const issued = await decideIssue({ ...ground, aggregate: created.aggregate }, attemptOf(now))
   return { loaded: { ...ground, aggregate: issued.aggregate }, now }
 }
 
@@ -140,7 +163,7 @@ async function begin({
 async function planned({ loaded, now }: Story, one: Step): Promise<Planned | undefined> {
   const { aggregate, product } = loaded
   const { policy } = aggregate
-  const attempt = attemptAt(now)
+  const attempt = attemptOf(now)
   const at = (policy.originalStart +
     Math.floor(((policy.effectiveEnd - policy.originalStart) * one.at) / 1_000)) as Instant
   const pending = inState(aggregate.endorsements, 'quoted', 'accepted')[0]
@@ -183,8 +206,11 @@ async function planned({ loaded, now }: Story, one: Step): Promise<Planned | und
       return planFeeUpdate(aggregate, request, { product, ...attempt })
     }
     case 'reverseFee': {
-      const fees = feesOf(aggregate, boundQuote(aggregate))
-      const fee = fees[one.which % Math.max(fees.length, 1)]?.fee
+      const fees = [
+        ...feesOf(aggregate, boundQuote(aggregate)).map(known => known.fee),
+        ...[...aggregate.installments.values()].flatMap(installment => installment.fees ?? []),
+      ]
+      const fee = fees[one.which % Math.max(fees.length, 1)]
       if (!fee) return undefined
       const request = FeeUpdateRequest.parse({ reverseFees: [fee.locator] })
       return planFeeUpdate(aggregate, request, { product, ...attempt })
@@ -249,42 +275,70 @@ async function told(story: Story, one: Step): Promise<Story> {
     const next = await planned(story, one)
     if (next) loaded = { ...loaded, aggregate: next.aggregate }
   } catch (problem) {
-    if (!(problem instanceof Refusal)) throw problem
+    if (!(problem instanceof Refusal) || problem.code === 'pluginFailed') throw problem
   }
   if (one.kind === 'wait') now = add(now, one.days, 'day', loaded.aggregate.policy.timeZone)
-  const invoiced = await decideInvoicing(loaded, attemptAt(now))
+  const invoiced = await decideInvoicing(loaded, attemptOf(now))
   return { now, loaded: invoiced ? { ...loaded, aggregate: invoiced.aggregate } : loaded }
 }
 
 const standingLine = (aggregate: PolicyAggregate): Modification[] =>
   lineOf(aggregate, boundQuote(aggregate), isStanding).map(step => step.modification)
 
-/** Items of all installments that are invoiced or to be invoiced: those taken over by another plan are not. */
+/**
+ * Items of all installments that are invoiced or to be invoiced: those taken over by another plan are not, and what was
+ * carried forward is asked for by the next.
+ */
 function itemsThatCount(aggregate: PolicyAggregate) {
+  const invoiced = new Map(
+    standingInvoices(aggregate).map(one => [installmentOf(aggregate, one).locator, invoiceStatus(one)]),
+  )
+  const counts = (one: PlannedInstallment): boolean =>
+    invoiced.has(one.locator) ? invoiced.get(one.locator) !== 'carriedForward' : !isAbsorbed(aggregate, one)
+  return standingLine(aggregate)
+    .flatMap(modification => planOf(aggregate, modification))
+    .filter(counts)
+    .flatMap(billedItemsOf(aggregate))
+}
+
+/** Fees of installments that are invoiced, or to be. */
+function feesThatCount(aggregate: PolicyAggregate): [id: string, minor: number][] {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => `${one.policyModificationLocator} ${one.installmentNumber}`),
   )
-  return standingLine(aggregate).flatMap(modification => {
-    const plan = planOf(aggregate, modification)
-    const items = installmentItems(plan, billedCharges(aggregate, modification))
-    return plan.flatMap((one, at) =>
-      invoiced.has(`${modification.locator} ${one.number}`) || !isAbsorbed(aggregate, one) ? items[at]! : [],
-    )
-  })
+  return standingLine(aggregate)
+    .flatMap(modification => planOf(aggregate, modification))
+    .filter(one => invoiced.has(`${one.modificationLocator} ${one.number}`) || !isAbsorbed(aggregate, one))
+    .flatMap(one => (one.fees ?? []).map(fee => [`${fee.locator}/fee`, fee.amount.minor]))
 }
 
-/** Every charge is billed whole, once; the sum is what the policy costs. */
+/**
+ * Every charge is billed whole, once; the sum is what the policy costs. Beside it fees of the installments that count are
+ * billed, each once, and nothing else.
+ */
 function addsUp({ loaded: { aggregate, product } }: Story): void {
   const billed = new Map<string, number>()
-  for (const { charge, amount } of itemsThatCount(aggregate))
-    billed.set(charge.id, (billed.get(charge.id) ?? 0) + amount.minor)
+  const fees = new Map<string, number>()
+  const known = new Set(
+    [...aggregate.installments.values()].flatMap(one => (one.fees ?? []).map(fee => `${fee.locator}/fee`)),
+  )
+  for (const { charge, amount } of itemsThatCount(aggregate)) {
+    const into = known.has(charge.id) ? fees : billed
+    into.set(charge.id, (into.get(charge.id) ?? 0) + amount.minor)
+  }
+  expect([...fees].sort()).toEqual(feesThatCount(aggregate).sort())
   const charges = standingLine(aggregate).flatMap(one => chargesOf(aggregate, one))
   const charged = new Map(charges.map(charge => [charge.id, charge.amount.minor]))
   expect([...billed].filter(([, amount]) => amount !== 0).sort()).toEqual([...charged].sort())
   const { currency } = aggregate.policy
   const price = policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isStanding))
   const payable = charges.filter(charge => charge.type !== 'commission')
-  const due = payable.reduce((sum, charge) => sum + charge.amount.minor, 0)
+  // Fees of installments that were given back are no more part of the price than the fees were.
+  const givenBack = [...aggregate.installments.values()]
+    .flatMap(one => one.fees ?? [])
+    .filter(fee => fee.reversedBy)
+    .reduce((sum, fee) => sum + fee.amount.minor, 0)
+  const due = payable.reduce((sum, charge) => sum + charge.amount.minor, givenBack)
   expect(toNumber(fromMinor(due, currency))).toBe(price.total)
 }
 
@@ -299,7 +353,9 @@ function invoicesStay({ loaded: { aggregate } }: Story, known: Map<string, numbe
 }
 
 /** A plan by a new schedule has no installment for nothing, and makes nobody wait for a refund. */
-function plansAreSound({ loaded: { aggregate } }: Story): void {
+function plansAreSound(story: Story): void {
+  if (plansItself(story)) return
+  const { aggregate } = story.loaded
   for (const { changes, modificationLocator, kind } of aggregate.endorsements.values()) {
     const modification = aggregate.modifications.get(modificationLocator!)
     if (!modification?.acceptedAt || kind === 'renewal' || !changes.newPaymentScheduleName) continue
@@ -312,13 +368,16 @@ function plansAreSound({ loaded: { aggregate } }: Story): void {
 }
 
 /** What a quoted endorsement shows is what its acceptance at that moment plans. */
-async function showsWhatItPlans({ loaded, now }: Story): Promise<void> {
+async function showsWhatItPlans(story: Story): Promise<void> {
+  const { loaded, now } = story
   const { aggregate, product } = loaded
+  // A plugin's plan is of what was open when it was quoted.
+  if (plansItself(story) && [...aggregate.invoices.values()].some(one => one.createdAt === now)) return
   const quoted = inState(aggregate.endorsements, 'quoted').find(one => one.kind === 'endorsement')
   if (!quoted || quoted.updatedAt !== now) return
   const shown = endorsementResponse(aggregate, quoted, product).plannedInvoices!
   const operation = { action: 'accept' as const, endorsement: quoted.locator }
-  const accepted = await decideEndorsement(loaded, operation, attemptAt(now))
+  const accepted = await decideEndorsement(loaded, operation, attemptOf(now))
   const after = accepted.planned.aggregate
   const modification = after.modifications.get(quoted.modificationLocator!)!
   const items = installmentItems(planOf(after, modification), billedCharges(after, modification))
@@ -327,14 +386,14 @@ async function showsWhatItPlans({ loaded, now }: Story): Promise<void> {
       one.startTimestamp,
       one.issueTimestamp,
       one.dueTimestamp,
-      one.financialTransactions.map(item => item.amount),
+      one.financialTransactions.map(item => item.amount).sort(),
     ]),
   ).toEqual(
     planOf(after, modification).map((one, at) => [
       String(one.start),
       String(one.issueAt),
       String(one.dueAt),
-      items[at]!.map(item => toNumber(item.amount)),
+      items[at]!.map(item => toNumber(item.amount)).sort(),
     ]),
   )
 }
@@ -358,6 +417,8 @@ describe(`bills (seed ${SEED})`, () => {
             await showsWhatItPlans(story)
           }
           const { aggregate, product } = story.loaded
+          const fees = [...aggregate.installments.values()].flatMap(one => one.fees ?? [])
+          if (fees.some(fee => fee.reversedBy)) seen.set('giveFeeBack', (seen.get('giveFeeBack') ?? 0) + 1)
           const shown = policyResponse(aggregate, product, { summarizeQuotes: false })
           expect(shown.modifications.map(one => one.number)).toEqual([...shown.modifications.keys()])
           expect(policyResponse(storedAggregate(aggregate), product, { summarizeQuotes: false })).toEqual(
@@ -366,7 +427,8 @@ describe(`bills (seed ${SEED})`, () => {
         }),
         { seed: SEED, numRuns: size(120, 6_000) },
       )
-      for (const kind of Object.keys(KINDS)) expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0])
+      for (const kind of [...Object.keys(KINDS), 'giveFeeBack'])
+        expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0])
     },
     size(150_000, 3_000_000),
   )

@@ -23,11 +23,13 @@ import { knownAt } from '../../src/policies/projection/known.ts'
 import { policyResponse } from '../../src/policies/projection/policy.ts'
 import { standingCancellations } from '../../src/policies/standing-cancellations.ts'
 import { RenewalCreateRequest } from '../../src/renewals/contract.ts'
+import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import { attemptAt, beginStory, type Story } from '../support/policy-story.ts'
+import { type ProraterName, withProrater } from '../support/prorater.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
-import { invoiced, modificationsAddUp, priceOf, viewOf } from '../support/story-checks.ts'
+import { invoiced, modificationsAddUp, priceOf, same, viewOf } from '../support/story-checks.ts'
 import { type NewBusiness, newBusiness } from '../support/story-steps.ts'
 import { inSteps, tell } from '../support/story-telling.ts'
 
@@ -60,8 +62,10 @@ const move: fc.Arbitrary<Move> = fc.record({
 
 const moves = fc.array(move, { minLength: 1, maxLength: 12, size: 'max' })
 
-async function begun(example: Example, business: NewBusiness): Promise<Story> {
-  const story = await beginStory(example, business)
+/** Amounts are split by the service, or as that plugin says. */
+async function begun(example: Example, business: NewBusiness, prorater?: ProraterName): Promise<Story> {
+  const begin = await beginStory(example, business)
+  const story = prorater ? withProrater(begin, prorater) : begin
   const { configuration } = story.loaded
   const features = { ...configuration.configuration.features, [NEW_POLICY_END]: true }
   return {
@@ -239,13 +243,16 @@ function coversToTheEnd(story: Story, perilsAtFirst: number): void {
 }
 
 describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEED})`, example => {
-  it(
-    'adds up after every step, changes no invoice, is stored as it is, and is known later as it was shown',
-    async () => {
+  it.each<[how: string, ProraterName | undefined]>([
+    ['', undefined],
+    [' where a plugin splits amounts', 'whimsical'],
+  ])(
+    'adds up after every step%s, changes no invoice, is stored as it is, and is known later as it was shown',
+    async (_how, prorater) => {
       const carriedOut = new Map<Move['kind'], number>()
       await fc.assert(
         fc.asyncProperty(newBusiness, moves, async (business, all) => {
-          let story = await begun(example, business)
+          let story = await begun(example, business, prorater)
           let asked = invoiced(story)
           let isCancelled = false
           const perils = story.loaded.aggregate.perils.size
@@ -273,6 +280,31 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
       )
       for (const kind of ['endorse', 'shorten', 'extend', 'takenBack', 'renew', 'cancel'] as const)
         expect(carriedOut.get(kind) ?? 0).toBeGreaterThan(2)
+    },
+    size(150_000, 3_000_000),
+  )
+
+  it(
+    'comes to the same to the cent whether amounts are split in proportion by the service or by a plugin',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, moves, async (business, all) => {
+          let plain = await begun(example, business)
+          let asked = await begun(example, business, 'proportional')
+          for (const one of all) {
+            const now = (plain.now + 60_000) as Instant
+            const [first, second] = [await moved({ ...plain, now }, one), await moved({ ...asked, now }, one)]
+            expect(second === undefined).toBe(first === undefined)
+            if (!first || !second) continue
+            plain = first
+            asked = second
+            same(comparable(priceOf(asked)), comparable(priceOf(plain)))
+            same(comparable(shown(asked)), comparable(shown(plain)))
+          }
+          expect([...invoiced(asked).values()]).toEqual([...invoiced(plain).values()])
+        }),
+        runs(8),
+      )
     },
     size(150_000, 3_000_000),
   )

@@ -11,9 +11,9 @@ import { boatFiles } from './boat-product.ts'
 
 await loadPatternEngine()
 
-/** What a boat's policy stands on. */
-export function boatGround(currency: string, now: Instant): Ground {
-  const files = Object.entries(boatFiles(currency, true)).map(([path, content]) => {
+/** What a boat's policy stands on: its files, with those of the test's own in their place. */
+export function boatGround(currency: string, now: Instant, own: Record<string, string> = {}): Ground {
+  const files = Object.entries({ ...boatFiles(currency, true), ...own }).map(([path, content]) => {
     const bytes = new TextEncoder().encode(content)
     return { path, sizeBytes: bytes.length, bytes: () => bytes, text: () => content }
   })

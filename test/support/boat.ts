@@ -4,7 +4,7 @@ import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { type Answer, callApi, callOk } from './api.ts'
 import { boatFiles, month, NEW_YEAR } from './boat-product.ts'
-import { type DeployedTenant, deployExample } from './examples.ts'
+import { type ArchiveFiles, type DeployedTenant, deployExample } from './examples.ts'
 
 export type Boats = DeployedTenant & {
   /** A policy of the year from `NEW_YEAR`, issued today by the tenant's clock. */
@@ -25,9 +25,16 @@ export type Boats = DeployedTenant & {
   until(timestamp: Instant): Promise<void>
 }
 
-/** Deploys the product as a test tenant of its own whose clock stands in the December before `NEW_YEAR`. */
-export async function boatTenant(suffix: string, currency = 'EUR', { taxed = false } = {}): Promise<Boats> {
-  const tenant = await deployExample(boatFiles(currency, taxed), suffix)
+/**
+ * Deploys the product, with `files` in the place of its own, as a test tenant of its own whose clock stands in the
+ * December before `NEW_YEAR`.
+ */
+export async function boatTenant(
+  suffix: string,
+  currency = 'EUR',
+  { taxed = false, files = {} as ArchiveFiles } = {},
+): Promise<Boats> {
+  const tenant = await deployExample({ ...boatFiles(currency, taxed), ...files }, suffix)
   const { token } = tenant
   const call = <Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     callApi<Body>(method, path, { token, body, headers })

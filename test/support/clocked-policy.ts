@@ -18,12 +18,14 @@ import type { NewTimer } from '../../src/platform/commit.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 import { dayStart, type Instant } from '../../src/platform/time.ts'
 import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { Attempt } from '../../src/policies/attempt.ts'
 import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
 import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
 import { decideInvoicing } from '../../src/policies/invoicing.ts'
 import type { Planned } from '../../src/policies/planned.ts'
 import type { Loaded } from '../../src/policies/surroundings.ts'
 import { type Example, groundOf, workedPolicies } from './configurations.ts'
+import type { PluginFunctions } from './plugin-function.ts'
 import { attemptAt } from './policy-story.ts'
 
 const HOUR_MS = 3_600_000
@@ -34,9 +36,12 @@ export class ClockedPolicy {
   readonly events: NewEvent[] = []
   #timers: NewTimer[] = []
 
-  private constructor(loaded: Loaded, now: Instant) {
+  readonly #functions: PluginFunctions
+
+  private constructor(loaded: Loaded, now: Instant, functions: PluginFunctions) {
     this.loaded = loaded
     this.now = now
+    this.#functions = functions
   }
 
   /** The example's plain year, issued a few hours after it began. */
@@ -44,31 +49,45 @@ export class ClockedPolicy {
     example: Example,
     paymentScheduleName: string,
     product: Partial<ProductDefinition> = {},
+    functions: PluginFunctions = {},
   ): Promise<ClockedPolicy> {
-    const policy = await ClockedPolicy.finalized(example, paymentScheduleName, product)
+    const policy = await ClockedPolicy.finalized(example, paymentScheduleName, product, functions)
     await policy.issue()
     return policy
   }
 
-  /** Accepted, and invoiced where its product does so on acceptance; `product` changes its configuration. */
+  /**
+   * Accepted, and invoiced where its product does so on acceptance; `product` changes its configuration, and `functions`
+   * are its plugins.
+   */
   static async finalized(
     example: Example,
     paymentScheduleName: string,
     product: Partial<ProductDefinition> = {},
+    functions: PluginFunctions = {},
   ): Promise<ClockedPolicy> {
     const { policy, policyholder } = workedPolicies(example)[0]!.request
     const now = (policy.policyStartTimestamp + 9 * HOUR_MS) as Instant
     const plain = groundOf(example, policy.productName, policyholder.values, now)
     const ground = { ...plain, product: { ...plain.product, ...product } }
     const request = { ...policy, paymentScheduleName, policyholderLocator: ground.policyholder.locator }
-    const created = await decideCreation(PolicyCreateRequest.parse(request), ground, attemptAt(now))
-    const clocked = new ClockedPolicy({ ...ground, aggregate: created.aggregate }, now)
+    const created = await decideCreation(
+      PolicyCreateRequest.parse(request),
+      ground,
+      attemptAt(now, functions),
+    )
+    const clocked = new ClockedPolicy({ ...ground, aggregate: created.aggregate }, now, functions)
     await clocked.#record(created, undefined)
     return clocked
   }
 
+  /** One at the policy's time. */
+  get attempt(): Attempt {
+    return attemptAt(this.now, this.#functions)
+  }
+
   async issue(): Promise<void> {
-    await this.record(await decideIssue(this.loaded, attemptAt(this.now)))
+    await this.record(await decideIssue(this.loaded, this.attempt))
   }
 
   /** As the policy's object records it: paid from credit, with the timers of invoices that count from another time on. */
@@ -77,7 +96,7 @@ export class ClockedPolicy {
   }
 
   async #record(plan: Planned, before: PolicyAggregate | undefined): Promise<void> {
-    const { planned, credit } = await withCredit(before, this.loaded, plan, attemptAt(this.now))
+    const { planned, credit } = await withCredit(before, this.loaded, plan, this.attempt)
     const set = [...(planned.timers ?? []), ...pastDueTimers(before, planned.aggregate, this.loaded.product)]
     for (const timer of set)
       if (!this.#timers.some(one => one.locator !== undefined && one.locator === timer.locator))
@@ -101,7 +120,7 @@ export class ClockedPolicy {
   }
 
   async #fire({ kind, payload }: NewTimer): Promise<Planned | undefined> {
-    const attempt = attemptAt(this.now)
+    const attempt = this.attempt
     const lapse = async (operation: LapseOperation) =>
       (await decideLapse(this.loaded, operation, attempt)).planned
     switch (kind) {
@@ -119,7 +138,7 @@ export class ClockedPolicy {
   }
 
   async decide(operation: LapseOperation): Promise<Uuid> {
-    const { planned, shown } = await decideLapse(this.loaded, operation, attemptAt(this.now))
+    const { planned, shown } = await decideLapse(this.loaded, operation, this.attempt)
     await this.record(planned!)
     return 'reinstatement' in shown! ? shown.reinstatement : (shown as { gracePeriod: Uuid }).gracePeriod
   }
@@ -127,13 +146,13 @@ export class ClockedPolicy {
   /** Pays the invoice, in full unless told. */
   async pay({ locator: invoice }: Invoice, amount?: string): Promise<Uuid> {
     const request = { fieldValues: { method: ['card'] }, amount }
-    const paid = await decidePayment(this.loaded, { action: 'pay', invoice, request }, attemptAt(this.now))
+    const paid = await decidePayment(this.loaded, { action: 'pay', invoice, request }, this.attempt)
     await this.record(paid.planned)
     return paid.payment
   }
 
   async reverse(payment: Uuid): Promise<void> {
-    const attempt = attemptAt(this.now)
+    const attempt = this.attempt
     await this.record((await decidePayment(this.loaded, { action: 'reverse', payment }, attempt)).planned)
   }
 

@@ -1,9 +1,11 @@
-// Reads PDFs for tests that run in the service's runtime: a real HTTP server beside them, with poppler's pdftotext. A
-// global setup of the `service` project. Where the tool is missing it answers 501, and says so once.
+// Reads PDFs for tests that run in the service's runtime: a real HTTP server beside them, with poppler's tools. `POST /`
+// answers the text, `POST /golden/NAME` how the PDF differs from the golden one of the name, as JSON. A global setup of
+// the `service` project. Where the tools are missing it answers 501, and says so once.
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
+import { comparedWithGolden } from '../documents/golden-pages.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -14,9 +16,10 @@ declare module 'vitest' {
 function isInstalled(): boolean {
   try {
     execFileSync('pdftotext', ['-v'], { stdio: 'ignore' })
+    execFileSync('pdftoppm', ['-v'], { stdio: 'ignore' })
     return true
   } catch {
-    console.warn('SKIPPED: pdftotext (poppler-utils) is not installed, so PDFs are made and not read back.')
+    console.warn('SKIPPED: poppler-utils are not installed, so PDFs are made and not read back.')
     return false
   }
 }
@@ -28,8 +31,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for await (const chunk of request) chunks.push(chunk as Buffer)
     installed ??= isInstalled()
     if (!installed) return response.writeHead(501).end()
-    const text = execFileSync('pdftotext', ['-layout', '-', '-'], { input: Buffer.concat(chunks) })
-    response.end(text)
+    const pdf = Buffer.concat(chunks)
+    const golden = /^\/golden\/(\w+)$/.exec(request.url ?? '')?.[1]
+    if (golden !== undefined) return response.end(JSON.stringify(comparedWithGolden(golden, pdf)))
+    response.end(execFileSync('pdftotext', ['-layout', '-', '-'], { input: pdf }))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   project.provide('pdfReaderPort', (server.address() as AddressInfo).port)

@@ -97,8 +97,9 @@ export function plainFiles({
   )
 }
 
-export async function plainTenant(suffix: string, options: Options): Promise<Plain> {
-  const tenant = await deployExample(plainFiles(options), suffix)
+/** `more` are files that come to those of the options, or take their place. */
+export async function plainTenant(suffix: string, options: Options, more: ArchiveFiles = {}): Promise<Plain> {
+  const tenant = await deployExample({ ...plainFiles(options), ...more }, suffix)
   const { token } = tenant
   const ok = <Body>(method: string, path: string, body?: unknown): Promise<Body> =>
     callOk<Body>(method, path, { token, body })

@@ -8,9 +8,13 @@ type Plugins = Record<string, { path: string; enabled: boolean }>
 export function pluginRated(
   enabled: readonly string[] = ['getPerilRates', 'getUnderwritingResult'],
   scripts: Record<string, string> = {},
+  example: ArchiveFiles = exampleFiles('motor'),
 ): ArchiveFiles {
-  const files: ArchiveFiles = exampleFiles('motor')
-  const policy = JSON.parse(new TextDecoder().decode(files[POLICY] as Uint8Array)) as { plugins: Plugins }
+  const files: ArchiveFiles = { ...example }
+  const text = files[POLICY]!
+  const policy = JSON.parse(typeof text === 'string' ? text : new TextDecoder().decode(text)) as {
+    plugins: Plugins
+  }
   for (const name of enabled) policy.plugins[name]!.enabled = true
   files[POLICY] = JSON.stringify(policy)
   for (const [path, source] of Object.entries(scripts)) files[`scripts/${path}`] = source

@@ -11,6 +11,8 @@ import type { Ground, Loaded } from '../../src/policies/surroundings.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from './configurations.ts'
 import { type NaivePolicy, type NaiveRequest, naivePolicy } from './naive-policy.ts'
 import type { NaiveRules } from './naive-rates.ts'
+import { type PluginFunctions, pluginFunctions } from './plugin-function.ts'
+import { PRORATING } from './prorater.ts'
 import { dataOf, perilTerms } from './story-changes.ts'
 import type { NewBusiness } from './story-steps.ts'
 import type { WorkedPolicy } from './worked.ts'
@@ -27,10 +29,12 @@ export type Story = {
 
 export const STORY_BEGINS = Date.UTC(2026, 10, 21, 12) as Instant
 
-export const attemptAt = (now: Instant): Attempt => ({
+/** Time and locators, and the functions that plugins of the product are; without any, what splits amounts for it. */
+export const attemptAt = (now: Instant, functions: PluginFunctions = {}): Attempt => ({
   now,
   supply: plentyOfLocators(),
   digits: async () => plentyOfLocators(),
+  plugins: Object.keys(functions).length > 0 ? pluginFunctions(functions, now) : PRORATING,
 })
 
 /** An issued policy of one of the example's worked requests that underwriting accepts. */

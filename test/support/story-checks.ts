@@ -256,7 +256,8 @@ export function billsAddUp(story: Story): void {
   expect(billed(aggregate).toFixed()).toBe(due.toFixed())
 }
 
-function billed(aggregate: PolicyAggregate): Big {
+/** What is invoiced, and what is planned to be. */
+export function billed(aggregate: PolicyAggregate): Big {
   const standing = standingInvoices(aggregate)
   const line = lineOf(aggregate, boundQuote(aggregate), isStanding)
   return line.reduce((total, { modification }) => {
@@ -318,7 +319,7 @@ export function knowsWhatItAnswered(
 const LEVIES = ['grossTaxesChange', 'grossFeesChange', 'grossCommissionsChange', 'totalChange'] as const
 
 /** The recorded price changes add up to the price: of the policy, its exposures and perils, and each tax by name. */
-function recordedChangesAddUp(story: Story): void {
+export function recordedChangesAddUp(story: Story): void {
   const { aggregate, product } = story.loaded
   const [first, ...later] = lineOf(aggregate, boundQuote(aggregate))
   const begun = policyPriceResponse(

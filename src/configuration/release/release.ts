@@ -1,6 +1,7 @@
 // One deploy or repair of a tenant: from a compiled archive to the committed version. What a try has read is
 // guarded; when another request was faster, the next try reads again.
 import type { SQL } from 'drizzle-orm'
+import { integrationNamesQuery } from '../../integrations/store.ts'
 import { GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
@@ -31,9 +32,11 @@ type Present = {
   /** The version that is asked for. */
   asked: VersionRow | undefined
   accounts: PresentAccount[]
+  /** Names of the tenant's external raters. */
+  connected: string[]
 }
 
-const NOTHING: Present = { latest: undefined, asked: undefined, accounts: [] }
+const NOTHING: Present = { latest: undefined, asked: undefined, accounts: [], connected: [] }
 
 const SAME_ACCOUNTS: AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
 
@@ -55,6 +58,7 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
       findings: inUse.map(change =>
         finding('WARNING', change, 'Policies made with earlier versions keep those.'),
       ),
+      connected: present.connected,
       accounts: accountsOf(context, upload, present, before),
     })
   })
@@ -84,6 +88,7 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
       version,
       guards: holds.map(holds => ({ name: 'guard_configuration_hash', holds })),
       findings: [],
+      connected: present.connected,
       accounts:
         present.latest?.version === version ? accountsOf(context, upload, present, before) : SAME_ACCOUNTS,
     })
@@ -113,12 +118,13 @@ async function readPresent(
 ): Promise<Present> {
   const database = shardDatabase(env, tenant, HOME_SHARD, calls)
   const usernames = configuration.testUsers.map(({ username }) => username)
-  const [[latest], [asked], accounts] = await database.batch([
+  const [[latest], [asked], accounts, raters] = await database.batch([
     versionQuery(database, undefined),
     versionQuery(database, version),
     archiveAccountsQuery(database, usernames),
+    integrationNamesQuery(database, 'external_rater'),
   ])
-  return { latest, asked, accounts }
+  return { latest, asked, accounts, connected: raters.map(({ name }) => name) }
 }
 
 /** Undefined for no version, and for one that cannot be read any more, which a deploy or repair makes good. */

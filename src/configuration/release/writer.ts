@@ -39,6 +39,8 @@ export type Release = {
   guards: readonly Guard[]
   /** More warnings. */
   findings: readonly Finding[]
+  /** Names of the tenant's external raters. */
+  connected: readonly string[]
   accounts: AccountPlan
 }
 
@@ -79,21 +81,24 @@ export function releaseWriter(
     return { ...account, passwordHash }
   }
 
-  return async ({ kind, version, guards, findings, accounts }) => {
+  return async ({ kind, version, guards, findings, connected, accounts }) => {
     const written: (WantedAccount & { passwordHash: string })[] = []
     for (const account of accounts.write) written.push(await withHash(account))
     files ??= putConfiguration(env, tenant, upload, calls)
     await files
     const database = shardDatabase(env, tenant, HOME_SHARD, calls)
     const { timeZone, currency } = configuration
-    const result = deployedResult(tenant, version, [...upload.findings, ...findings, ...accounts.findings])
+    const found = upload.findings.filter(
+      ({ integration }) => integration === undefined || !connected.includes(integration),
+    )
+    const result = deployedResult(tenant, version, [...found, ...findings, ...accounts.findings])
     const answer = await commit(context, database, {
       shard: HOME_SHARD,
       guards,
       facts: [
         ...releaseQueries(
           database,
-          { version, hash, timeZone, currency },
+          { version, hash, timeZone, currency, externalRaters: externalRatersOf(configuration) },
           { kind, at: now, by: caller.username },
         ),
         ...accountQueries(database, written, accounts.remove, now),
@@ -107,6 +112,13 @@ export function releaseWriter(
     await copyVersions(context)
     return answer
   }
+}
+
+function externalRatersOf({ products }: Configuration): Record<string, string> | null {
+  const named = Object.values(products).flatMap(({ name, externalRater }) =>
+    externalRater === undefined ? [] : [[name, externalRater] as const],
+  )
+  return named.length === 0 ? null : Object.fromEntries(named)
 }
 
 /**

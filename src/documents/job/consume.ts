@@ -127,12 +127,18 @@ async function madeOf(
         made.push({ locator: draft.locator, ...product })
         continue
       }
-      const { bytes, type } = product
+      const { bytes, type, warning } = product
       calls.r2 += 1
       await env.FILES.put(fileKey(tenant, ...documentPath(draft.locator)), bytes, {
         httpMetadata: { contentType: type === 'pdf' ? 'application/pdf' : 'text/html; charset=utf-8' },
       })
-      made.push({ locator: draft.locator, outcome: 'ready', type, fileName: fileNameOf(draft, type) })
+      made.push({
+        locator: draft.locator,
+        outcome: 'ready',
+        type,
+        fileName: fileNameOf(draft, type),
+        warning,
+      })
     } catch (problem) {
       console.error(
         JSON.stringify({ at: 'makeDocument', document: draft.locator, attempts, problem: String(problem) }),

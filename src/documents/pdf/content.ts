@@ -9,8 +9,17 @@ export type Run = {
   color?: string
   background?: string
   decoration?: ('underline' | 'lineThrough')[]
-  sup?: { offset: string; fontSize: number }
-  sub?: { offset: string; fontSize: number }
+  decorationThickness?: number
+  sup?: true
+  sub?: true
+  /** Odd where it goes from the right; absent for 0. */
+  level?: number
+  /** Height of its line, in points. */
+  line?: number
+  /** What a line of its block has above and below the base line at least, in points. */
+  strut?: { above: number; below: number }
+  /** Its own, where it is in a font that steps in for another: no line is higher for that. */
+  extent?: { above: number; below: number }
   characterSpacing?: number
   link?: string
   noWrap?: boolean
@@ -40,11 +49,14 @@ export type Cell = (Block | { stack: Block[] } | { text: '' }) & {
   verticalAlignment?: string
 }
 
+/** Null for a line without gaps. */
+export type LineStyle = { dash: { length: number; space: number } } | null
+
 export type TableLayout = {
   hLineWidth(line: number): number
   vLineWidth(line: number): number
-  hLineStyle?(line: number): { dash: { length: number } } | null
-  vLineStyle?(line: number): { dash: { length: number } } | null
+  hLineStyle?(line: number): LineStyle
+  vLineStyle?(line: number): LineStyle
   hLineColor?(line: number): string
   paddingLeft(column: number): number
   paddingRight(column: number): number
@@ -54,18 +66,21 @@ export type TableLayout = {
 
 export type Block = Common &
   (
-    | { text: Run[]; lineHeight: number; preserveLeadingSpaces?: boolean; preserveTrailingSpaces?: boolean }
+    | { text: Run[]; lineHeight?: number; preserveLeadingSpaces?: boolean; preserveTrailingSpaces?: boolean }
     | { stack: Block[] }
     | { columns: Block[]; columnGap?: number }
-    | { ul: Block[]; type: string; markerColor: string; fontSize: number }
-    | { ol: Block[]; type: string; start: number; markerColor: string; fontSize: number }
+    | { ul: Block[]; type: string; indent: number; markerColor: string; fontSize: number }
+    | { ol: Block[]; type: string; indent: number; start: number; markerColor: string; fontSize: number }
     | { image: string; width: number; height: number }
+    | { svg: string; width: number; height: number }
     | {
         table: {
           widths: (number | string)[]
           headerRows: number
           keepWithHeaderRows: number
           dontBreakRows: boolean
+          /** As wide as there is room, whatever its texts need. */
+          fills?: boolean
           heights?: (row: number) => number | 'auto'
           body: Cell[][]
         }

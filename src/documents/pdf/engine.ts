@@ -1,7 +1,9 @@
 // The layout engine: pdfmake, with the platform's own streams and compression, and fonts from memory.
 import printer from 'pdfmake/js/Printer.js'
+import './engine-layout.ts'
+import './engine-tables.ts'
 import type { ContentDefinition } from './content.ts'
-import { type FontFiles, MAIN_FONT, OTHER_FONT } from './fonts.ts'
+import { MAIN_FONT, OTHER_FONT } from './fonts.ts'
 
 const FACES = {
   [MAIN_FONT]: { normal: 'regular', bold: 'bold', italics: 'italic', bolditalics: 'boldItalic' },
@@ -13,17 +15,17 @@ const FACES = {
   },
 } as const
 
-/** Makes PDFs of content with these fonts. It reads nothing else: no file, no address. */
+/** Makes PDFs of content with these fonts, and those of a document. It reads nothing else: no file, no address. */
 export class Engine {
   readonly #printer: InstanceType<typeof printer.default>
 
-  constructor(files: FontFiles) {
-    const faces = new Map(
-      Object.entries(files).map(([name, bytes]) => [name, new Uint8Array(bytes as ArrayBuffer)]),
-    )
+  constructor(
+    files: ReadonlyMap<string, Uint8Array>,
+    own: Readonly<Record<string, Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>>> = {},
+  ) {
     this.#printer = new printer.default(
-      FACES,
-      { existsSync: (name: string) => faces.has(name), readFileSync: (name: string) => faces.get(name) },
+      { ...FACES, ...own },
+      { existsSync: (name: string) => files.has(name), readFileSync: (name: string) => files.get(name) },
       { resolve: () => undefined, resolved: async () => undefined },
       () => false,
     )

@@ -1,12 +1,14 @@
 // Elements as content of the layout engine: texts flow into paragraphs, blocks follow one another with their margins
 // collapsed, boxes become tables of one cell.
-import type { Block, Margin, Run } from './content.ts'
-import { byFont, type Coverage, MAIN_FONT, MAIN_FONT_LINE } from './fonts.ts'
+
+import { directed } from './bidi.ts'
+import type { Block, LineStyle, Margin, Run } from './content.ts'
+import { byFont, type DocumentFonts, MAIN_FONT, MAIN_FONT_EXTENT } from './fonts.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import type { Images } from './images.ts'
 import type { ConversionBudget } from './limits.ts'
 import type { Sheet } from './sheet.ts'
-import { type Style, styleOf, type Width } from './style.ts'
+import { type Border, type Style, styleOf, type Width } from './style.ts'
 import { tableBlock } from './table.ts'
 
 /** What elements are made content with. */
@@ -14,8 +16,7 @@ export type Flow = {
   readonly sheet: Sheet
   readonly budget: ConversionBudget
   readonly images: Images
-  readonly main: Coverage
-  readonly other: Coverage
+  readonly fonts: DocumentFonts
   /** Points that there are across the page between its margins. */
   readonly width: number
   /** In a header or footer: the page that it stands on. In the text the page of a block is found by its id. */
@@ -54,7 +55,7 @@ function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Bloc
       else {
         const own = styleOf(node, around, flow.sheet, flow.budget)
         if (own.display === 'none') continue
-        if (node.tag === 'img') {
+        if (node.tag === 'img' || node.drawing) {
           const image = imageBlock(node, own, flow)
           if (image) {
             end()
@@ -121,13 +122,13 @@ function withMargins(content: Block[], style: Style): Block[] {
 
 const larger = (a: number, b: number): number => (a < 0 || b < 0 ? a + b : Math.max(a, b))
 
-/** Of two margins that meet the larger one counts. */
+/** Of two margins that meet the larger one counts; a page break lies between those that do not. */
 function collapsed(blocks: Block[]): Block[] {
   let before = 0
   return blocks.map((block, at) => {
     const [left, top, right, bottom] = block.margin ?? [0, 0, 0, 0]
-    const kept = at === 0 || top < 0 ? top : Math.max(0, top - before)
-    before = Math.max(0, bottom)
+    const kept = at === 0 || top < 0 || block.pageBreak === 'before' ? top : Math.max(0, top - before)
+    before = block.pageBreak === 'after' ? 0 : Math.max(0, bottom)
     return { ...block, margin: [left, kept, right, bottom] as Margin }
   })
 }
@@ -140,10 +141,16 @@ const spacer = (height: number): Block => ({
 
 const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after' })
 
-/** A block of a width of its own; what is left of the line stays empty, on the side that `auto` margins say. */
-export function placed(block: Block, style: Style, width: Width): Block {
-  const own = { ...block, width: 'percent' in width ? `${width.percent}%` : width.points } as Block
-  if ('percent' in width && width.percent >= 100) return block
+/**
+ * A block of a width of its own, or as wide as it needs; what is left of the line stays empty, on the side that `auto`
+ * margins say.
+ */
+export function placed(block: Block, style: Style, width: Width | undefined): Block {
+  if (width && 'percent' in width && width.percent >= 100) return block
+  const own = {
+    ...block,
+    width: width === undefined ? 'auto' : 'percent' in width ? `${width.percent}%` : width.points,
+  } as Block
   const rest = (): Block => ({ stack: [], width: '*' })
   return {
     columns: [
@@ -162,7 +169,8 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   const stack = flowOf(element, style, flow)
   return {
     table: {
-      widths: ['*'],
+      widths: ['auto'],
+      fills: true,
       headerRows: 0,
       keepWithHeaderRows: 0,
       dontBreakRows: false,
@@ -181,8 +189,8 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
     layout: {
       hLineWidth: line => (line === 0 ? top : bottom)?.width ?? 0,
       vLineWidth: line => (line === 0 ? left : right)?.width ?? 0,
-      hLineStyle: line => dash(line === 0 ? top?.dashed : bottom?.dashed),
-      vLineStyle: line => dash(line === 0 ? left?.dashed : right?.dashed),
+      hLineStyle: line => dashes(line === 0 ? top : bottom),
+      vLineStyle: line => dashes(line === 0 ? left : right),
       paddingLeft: () => padding[0],
       paddingTop: () => padding[1],
       paddingRight: () => padding[2],
@@ -191,15 +199,23 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   }
 }
 
-export const dash = (dashed: boolean | undefined): { dash: { length: number } } | null =>
-  dashed ? { dash: { length: 2 } } : null
+/** Dashes are as long as browsers make them for the width of the line; dots are squares. */
+export function dashes(border: Border | undefined): LineStyle {
+  if (!border?.dash) return null
+  const { width, dash } = border
+  if (dash === 'dotted') return { dash: { length: width, space: width } }
+  return width < 2.25
+    ? { dash: { length: 3 * width, space: 2 * width } }
+    : { dash: { length: 2 * width, space: width } }
+}
 
 function ruleBlock(style: Style): Block {
-  const line = style.borders[1] ?? { width: 0.75, colour: '#888888', dashed: false }
+  const line = style.borders[1] ?? { width: 0.75, colour: '#888888', dash: undefined }
   return {
     margin: [...style.margin] as Margin,
     table: {
-      widths: ['*'],
+      widths: ['auto'],
+      fills: true,
       headerRows: 0,
       keepWithHeaderRows: 0,
       dontBreakRows: true,
@@ -216,7 +232,7 @@ function ruleBlock(style: Style): Block {
     layout: {
       hLineWidth: at => (at === 0 ? line.width : 0),
       vLineWidth: () => 0,
-      hLineStyle: () => dash(line.dashed),
+      hLineStyle: () => dashes(line),
       paddingLeft: () => 0,
       paddingTop: () => 0,
       paddingRight: () => 0,
@@ -263,13 +279,20 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const named = TYPE_ATTRIBUTE[element.attributes.type ?? ''] ?? style.listType
   if (element.tag === 'ul' && !Object.hasOwn(NUMBERS, named === 'none' ? '' : named))
     return [
-      { ul: items, type: BULLETS[named] ?? 'disc', markerColor: style.colour, fontSize: style.fontSize },
+      {
+        ul: items,
+        type: BULLETS[named] ?? 'disc',
+        indent: style.padding[0],
+        markerColor: style.colour,
+        fontSize: style.fontSize,
+      },
     ]
   const start = Math.trunc(Number(element.attributes.start ?? 1))
   return [
     {
       ol: items,
       type: NUMBERS[named] ?? 'decimal',
+      indent: style.padding[0],
       start: Number.isSafeInteger(start) ? start : 1,
       markerColor: style.colour,
       fontSize: style.fontSize,
@@ -277,18 +300,30 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   ]
 }
 
-/** Pixels become points as on screens; what is wider than there is room shrinks. */
-function imageBlock({ attributes }: HtmlElement, style: Style, flow: Flow): Block | undefined {
-  const image = flow.images.take(attributes.src ?? '')
+/**
+ * Pixels become points as on screens; what is wider than there is room shrinks. It stands on the base line of a line
+ * of its own, unless it is a block.
+ */
+function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Flow): Block | undefined {
+  const image = drawing ?? flow.images.take(attributes.src ?? '')
   if (!image) return undefined
   const ratio = image.height / image.width
+  const naturalWidth = 'svg' in image ? image.width : image.width * 0.75
   const asked =
     style.width && ('percent' in style.width ? (flow.width * style.width.percent) / 100 : style.width.points)
-  const wide = asked ?? (style.height === undefined ? image.width * 0.75 : style.height / ratio)
+  const wide = asked ?? (style.height === undefined ? naturalWidth : style.height / ratio)
   const width = Math.min(wide, flow.width)
   const height = style.height !== undefined && width === wide ? style.height : width * ratio
   const margin = [...style.margin] as Margin
-  return { image: image.key, width, height: Math.min(height, 700), margin, alignment: style.align }
+  const source = 'svg' in image ? { svg: image.svg } : { image: image.key }
+  const block: Block = {
+    ...source,
+    width,
+    height: Math.min(height, 700),
+    alignment: alignmentOf(style, style.direction === 'rtl'),
+  }
+  if (style.display === 'block') return { ...block, margin }
+  return { stack: [{ ...block, margin: [0, 0, 0, Math.max(0, strutOf(style).below)] }], margin }
 }
 
 /** The text with blanks as browsers show them: runs of blanks are one, and none at the start of a line. */
@@ -311,13 +346,20 @@ function addRun(paragraph: Paragraph, given: string, style: Style, flow: Flow): 
   if (text === '') return
   paragraph.endsBlank = /[ \n]$/.test(text) && style.whiteSpace !== 'pre'
   paragraph.hasText ||= /[^ ]/.test(text)
-  for (const piece of byFont(text, flow.main, flow.other))
-    paragraph.runs.push({
-      text: piece.text,
-      ...runStyle(style),
-      ...(piece.font !== MAIN_FONT && { font: piece.font }),
-    })
+  const family = style.families.map(one => flow.fonts.own.get(one)).find(one => one !== undefined)
+  for (const piece of byFont(text, flow.fonts, family))
+    for (const part of inParts(piece.text))
+      paragraph.runs.push({
+        text: part,
+        ...runStyle(style),
+        ...(piece.font !== MAIN_FONT && { font: piece.font }),
+        ...(piece.font !== MAIN_FONT && piece.font !== family?.name && { extent: strutOf(style) }),
+      })
 }
+
+/** A word longer than any line in parts: the engine measures all that is left of a word for each line that it fills. */
+const inParts = (text: string): string[] =>
+  text.match(/[^ \n]{400}/) ? text.match(/[^ \n]{1,200}[ \n]*|[ \n]+/gu)! : [text]
 
 function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): void {
   if (flow.page !== undefined) {
@@ -343,16 +385,19 @@ function runStyle(style: Style): Omit<Run, 'text'> {
     ...(style.underline ? (['underline'] as const) : []),
     ...(style.lineThrough ? (['lineThrough'] as const) : []),
   ]
-  const script = { offset: '30%', fontSize: style.fontSize * 0.7 }
   return {
     fontSize: style.fontSize,
+    line: style.fontSize * style.lineHeight,
     color: style.colour,
     ...(style.bold && { bold: true }),
     ...(style.italic && { italics: true }),
     ...(style.highlight !== undefined && { background: style.highlight }),
-    ...(decoration.length > 0 && { decoration }),
-    ...(style.script === 'super' && { sup: script }),
-    ...(style.script === 'sub' && { sub: script }),
+    ...(decoration.length > 0 && {
+      decoration,
+      decorationThickness: Math.max(0.75, style.fontSize / 10),
+    }),
+    ...(style.script === 'super' && { sup: true as const }),
+    ...(style.script === 'sub' && { sub: true as const }),
     ...(style.letterSpacing !== 0 && { characterSpacing: style.letterSpacing }),
     ...(style.link !== undefined && { link: style.link }),
     ...(style.whiteSpace === 'nowrap' && { noWrap: true }),
@@ -361,14 +406,29 @@ function runStyle(style: Style): Omit<Run, 'text'> {
 
 function paragraphBlock({ runs, id, hasText }: Paragraph, style: Style): Block | undefined {
   if (!hasText) return undefined
+  const strut = strutOf(style)
+  for (const run of runs) if (run.fontSize !== style.fontSize || run.font !== undefined) run.strut = strut
   const last = runs.at(-1)!
   // A line break at the end of a block breaks nothing.
   if (style.whiteSpace !== 'pre') last.text = last.text.replace(/ +$/, '').replace(/\n$/, '')
+  const { runs: text, fromTheRight } = directed(runs, style.direction)
   return {
-    text: runs,
-    alignment: style.align,
-    lineHeight: style.lineHeight / MAIN_FONT_LINE,
+    text,
+    alignment: alignmentOf(style, fromTheRight),
     ...(style.whiteSpace === 'pre' && { preserveLeadingSpaces: true, preserveTrailingSpaces: true }),
     ...(id !== undefined && { id }),
   }
+}
+
+const alignmentOf = ({ align }: Style, fromTheRight: boolean): string => {
+  if (align === 'start') return fromTheRight ? 'right' : 'left'
+  if (align === 'end') return fromTheRight ? 'left' : 'right'
+  return align
+}
+
+/** A line is as high as one of the block's own text, however small what stands in it is. */
+function strutOf({ fontSize, lineHeight }: Style): { above: number; below: number } {
+  const { above, below } = MAIN_FONT_EXTENT
+  const half = (fontSize * (lineHeight - above - below)) / 2
+  return { above: fontSize * above + half, below: fontSize * below + half }
 }

@@ -1,5 +1,5 @@
 // Which font has a character. Noto Sans has Latin, Greek, Cyrillic, Vietnamese and Devanagari; what it lacks is
-// looked for in DejaVu Sans: Hebrew, Arabic, Armenian, Georgian, symbols.
+// looked for in DejaVu Sans: Hebrew, Arabic, Armenian, Georgian, symbols; and in the fonts of a configuration.
 
 /** The faces that the renderer needs, each a TrueType file. */
 export type FontFiles = {
@@ -14,15 +14,14 @@ export type FontFiles = {
 export const MAIN_FONT = 'Main'
 export const OTHER_FONT = 'Other'
 
-/** Height of a line of the main font with its own gap, as a multiple of its size. */
-export const MAIN_FONT_LINE = 1.362
+/** Above the base line and below it, as multiples of the font's size. */
+export const MAIN_FONT_EXTENT = { above: 1.069, below: 0.293 } as const
 
 /** Spans of code points, flat: start, end (inclusive), start, end … in order. */
 export type Coverage = readonly number[]
 
 /** The characters that a TrueType font has, by its cmap: formats 4 and 12, which every font in use has. */
-export function coverageOf(font: ArrayBuffer): Coverage {
-  const view = new DataView(font)
+export function coverageOf(view: DataView): Coverage {
   const tables = view.getUint16(4)
   for (let at = 12; at < 12 + tables * 16; at += 16)
     if (view.getUint32(at) === 0x636d6170) return cmapCoverage(view, view.getUint32(at + 8))
@@ -62,17 +61,55 @@ export function covers(spans: Coverage, code: number): boolean {
   return false
 }
 
-/** The text in pieces, each with the font that has its characters; a character that neither has stays with the main one. */
-export function byFont(text: string, main: Coverage, other: Coverage): { text: string; font: string }[] {
+/** A font and the characters that it has; `name` is what the engine knows it by. */
+export type Font = { readonly name: string; readonly coverage: Coverage }
+
+/** The fonts of one document. */
+export type DocumentFonts = {
+  readonly main: Font
+  readonly other: Font
+  /** Those of the configuration, by family in lower case (`@font-face`). */
+  readonly own: ReadonlyMap<string, Font>
+  /** Characters that were wanted and that no font has. */
+  readonly missing: Set<string>
+}
+
+/** Characters that are seen in no font: joiners, marks of direction, variants, blanks. */
+const UNSEEN = /^(?:[\s\u00a0\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|\p{Variation_Selector})$/u
+
+/**
+ * The text in pieces, each with the font that has its characters: that of its family, then the service's, then any
+ * other of the configuration. A character that none has stays with the main one, and is noted.
+ */
+export function byFont(
+  text: string,
+  fonts: DocumentFonts,
+  family: Font | undefined,
+): { text: string; font: string }[] {
   const pieces: { text: string; font: string }[] = []
   for (const character of text) {
-    const code = character.codePointAt(0)!
     const last = pieces.at(-1)
-    const isOther = code > 0x7e && !covers(main, code) && covers(other, code)
-    // Blanks within other letters belong to them, so that they are shaped as one.
-    const font = isOther || (character === ' ' && last?.font === OTHER_FONT) ? OTHER_FONT : MAIN_FONT
+    // Joiners and marks belong to the letters before them.
+    const font =
+      last && character !== ' ' && character !== '\n' && UNSEEN.test(character)
+        ? last.font
+        : fontOf(character, fonts, family).name
     if (last?.font === font) last.text += character
     else pieces.push({ text: character, font })
   }
   return pieces
+}
+
+function fontOf(
+  character: string,
+  { main, other, own, missing }: DocumentFonts,
+  family: Font | undefined,
+): Font {
+  const code = character.codePointAt(0)!
+  if (family && covers(family.coverage, code)) return family
+  if (code <= 0x7e || covers(main.coverage, code)) return main
+  if (covers(other.coverage, code)) return other
+  for (const font of own.values()) if (covers(font.coverage, code)) return font
+  if (!UNSEEN.test(character)) missing.add(character)
+  return main
 }

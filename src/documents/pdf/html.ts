@@ -1,10 +1,13 @@
 // The HTML as a tree of what the renderer reads: elements, texts, style sheets. Parsed by the rules of browsers, so
 // that a row is never lost over a missing end tag.
-import { type DefaultTreeAdapterMap, parse } from 'parse5'
-import type { ConversionBudget } from './limits.ts'
+import { type DefaultTreeAdapterMap, defaultTreeAdapter, Parser } from 'parse5'
+import { ConversionBudget } from './limits.ts'
+import { type Drawing, drawingOf } from './svg.ts'
 
 export type HtmlElement = {
   readonly tag: string
+  /** Of an `svg` element, whose own elements are not read. */
+  readonly drawing?: Drawing
   readonly attributes: Readonly<Record<string, string>>
   readonly children: readonly HtmlNode[]
   readonly parent: HtmlElement | undefined
@@ -31,17 +34,7 @@ export const FOOTER_TAG = 'bindery-footer'
 export const PAGE_NUMBER_TAG = 'bindery-page-number'
 export const PAGE_COUNT_TAG = 'bindery-page-count'
 
-const IGNORED = new Set([
-  'script',
-  'noscript',
-  'template',
-  'head',
-  'object',
-  'iframe',
-  'svg',
-  'math',
-  'select',
-])
+const IGNORED = new Set(['script', 'noscript', 'template', 'head', 'object', 'iframe', 'math', 'select'])
 
 type Growing = { -readonly [K in keyof HtmlElement]: HtmlElement[K] }
 type Node = DefaultTreeAdapterMap['childNode']
@@ -67,12 +60,21 @@ export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
     if (tag === 'style') sheets.push(textOf(node))
     if (tag === 'title' && parent.tag === 'head') title ??= textOf(node).trim()
     if (tag === 'style' || (IGNORED.has(tag) && tag !== 'head')) return undefined
-    const element = make(node, parent, depth)
+    const element = tag === 'svg' ? drawn(node, parent) : make(node, parent, depth)
     parent.size += 1
     if (tag !== HEADER_TAG && tag !== FOOTER_TAG) return element
     found[tag] = element
     return undefined
   }
+  const drawn = (node: Element, parent: Growing): HtmlElement => ({
+    tag: 'svg',
+    attributes: Object.fromEntries(node.attrs.map(({ name, value }) => [name, value])),
+    children: [],
+    parent,
+    index: parent.size,
+    size: 0,
+    drawing: drawingOf(node, budget),
+  })
   const make = (node: Element, parent: HtmlElement | undefined, depth: number): HtmlElement => {
     budget.count('elements')
     budget.check('depth', depth)
@@ -91,10 +93,37 @@ export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
     }
     return element
   }
-  const root = parse(html).childNodes.find((node): node is Element => node.nodeName === 'html')!
+  const root = parsed(html, new ConversionBudget()).childNodes.find(
+    (node): node is Element => node.nodeName === 'html',
+  )!
   const whole = make(root, undefined, 1)
   const body = whole.children.find(
     (node): node is HtmlElement => typeof node !== 'string' && node.tag === 'body',
   )!
   return { body, header: found[HEADER_TAG], footer: found[FOOTER_TAG], sheets, title }
+}
+
+type WithAttributes = { currentToken: { attrs: unknown[] }; _leaveAttrName(): void }
+
+/**
+ * The HTML as a tree. The parser makes elements that nobody wrote, and many of few, and compares each attribute with
+ * all before it; so both are counted while it works.
+ */
+function parsed(html: string, budget: ConversionBudget): DefaultTreeAdapterMap['document'] {
+  const treeAdapter: typeof defaultTreeAdapter = {
+    ...defaultTreeAdapter,
+    createElement(...made) {
+      budget.count('elements')
+      return defaultTreeAdapter.createElement(...made)
+    },
+  }
+  const parser = new Parser<DefaultTreeAdapterMap>({ treeAdapter })
+  const tokenizer = parser.tokenizer as unknown as WithAttributes
+  const leave = tokenizer._leaveAttrName
+  tokenizer._leaveAttrName = function () {
+    budget.check('attributes', this.currentToken.attrs.length)
+    leave.call(this)
+  }
+  parser.tokenizer.write(html, true)
+  return parser.document
 }

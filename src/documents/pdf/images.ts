@@ -1,8 +1,14 @@
-// Images of a document: data addresses of PNG and JPEG, whose size is read from their first bytes.
+// Images of a document: data addresses of PNG and JPEG, whose size is read from their first bytes, and of SVG.
+import { inflateSync } from 'node:zlib'
 import type { ConversionBudget } from './limits.ts'
 import { ConversionError } from './page.ts'
+import { readPng } from './png.ts'
+import { type Drawing, drawingOfText } from './svg.ts'
 
-export type DocumentImage = { readonly key: string; readonly width: number; readonly height: number }
+/** A picture by the key that content names, its size in pixels; or a drawing, its size in points. */
+export type DocumentImage =
+  | { readonly key: string; readonly width: number; readonly height: number }
+  | Drawing
 
 /** The images of one document, each once. */
 export class Images {
@@ -15,7 +21,9 @@ export class Images {
 
   /** Data addresses by the keys that content names. */
   get dictionary(): Record<string, string> {
-    return Object.fromEntries([...this.#known].map(([address, { key }]) => [key, address]))
+    return Object.fromEntries(
+      [...this.#known].flatMap(([address, image]) => ('key' in image ? [[image.key, address]] : [])),
+    )
   }
 
   /** The image of the address, its size in pixels; undefined for an address that leads out of the document. */
@@ -26,22 +34,66 @@ export class Images {
     if (known) return known
     this.#budget.count('images')
     this.#budget.count('imageBytes', Math.floor((address.length * 3) / 4))
+    const drawing = /^data:image\/svg\+xml/i.test(address)
+      ? drawingOfText(textOf(source), this.#budget)
+      : undefined
+    if (drawing) {
+      this.#known.set(address, drawing)
+      return drawing
+    }
     const base64 = /^data:[^,]*;base64,([A-Za-z0-9+/=]+)$/.exec(address)?.[1]
-    const size = base64 === undefined ? undefined : sizeOf(Buffer.from(base64, 'base64'))
-    if (!size) throw new ConversionError('An image is neither PNG nor JPEG in base64; use one of the two.')
+    const bytes = base64 === undefined ? undefined : Buffer.from(base64, 'base64')
+    const size = bytes && (isPng(bytes) ? this.#pngSize(bytes) : jpegSize(bytes))
+    if (!size)
+      throw new ConversionError('An image is neither PNG nor JPEG in base64, nor SVG; use one of them.')
     this.#budget.check('imagePixels', size.width * size.height)
     const image = { key: `image${this.#known.size}`, ...size }
     this.#known.set(address, image)
     return image
+  }
+
+  /**
+   * A PNG that has to be unpacked is unpacked here first, to no more than its size: what the PDF library would make of
+   * a broken one, or of one that holds more than it says, is seen by nobody.
+   */
+  #pngSize(bytes: Buffer): { width: number; height: number } {
+    this.#budget.check('pngBytes', bytes.length)
+    const png = readPng(bytes)
+    if (!png) throw new ConversionError('A PNG is broken; make it anew.')
+    const { width, height, isUnpacked, unpackedBytes, data } = png
+    this.#budget.check('imagePixels', width * height)
+    if (isUnpacked) {
+      this.#budget.count('unpackedPixels', width * height)
+      try {
+        const { length } = inflateSync(data, { maxOutputLength: unpackedBytes })
+        if (length < unpackedBytes) throw new Error('too short')
+      } catch {
+        throw new ConversionError('A PNG holds more or less than its size says; make it anew.')
+      }
+    }
+    return { width, height }
   }
 }
 
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
-function sizeOf(bytes: Buffer): { width: number; height: number } | undefined {
-  if (bytes.length > 24 && bytes.readUInt32BE(0) === 0x89504e47)
-    return positive(bytes.readUInt32BE(16), bytes.readUInt32BE(20))
+/** The text of a data address, in base64 or with percent signs. */
+function textOf(address: string): string {
+  const comma = address.indexOf(',')
+  const [head, data] = [address.slice(0, comma), address.slice(comma + 1)]
+  try {
+    return /;base64$/i.test(head.trim())
+      ? Buffer.from(data, 'base64').toString('utf8')
+      : decodeURIComponent(data)
+  } catch {
+    return data
+  }
+}
+
+const isPng = (bytes: Buffer): boolean => bytes.length > 8 && bytes.readUInt32BE(0) === 0x89504e47
+
+function jpegSize(bytes: Buffer): { width: number; height: number } | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined
   let at = 2
   while (at + 9 < bytes.length && bytes[at] === 0xff) {

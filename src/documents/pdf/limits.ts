@@ -8,32 +8,52 @@ export const CONVERSION_LIMITS = {
   characters: 400_000,
   /** Elements within one another. */
   depth: 100,
+  /** Attributes of one element. */
+  attributes: 200,
   /** Rules of all style sheets together. */
   rules: 1_000,
   /** Comparisons of an element with a selector. */
   matches: 10_000_000,
   /** Columns of a table. */
   columns: 60,
+  /** Places in the grids of all tables, those that a cell reaches into with them. */
+  cells: 12_000,
   images: 200,
   /** Bytes of all images together. */
   imageBytes: 10_000_000,
   /** Pixels of one image. */
   imagePixels: 12_000_000,
+  /** Bytes of one PNG, which takes up many times its size when it is read. */
+  pngBytes: 4_000_000,
+  /** Pixels of all images that have to be unpacked: PNGs with transparency, and interlaced ones. */
+  unpackedPixels: 8_000_000,
+  /** Characters of one drawing (SVG). */
+  drawingCharacters: 500_000,
   /** Elements of a header or footer, which is laid out anew on every page. */
   marginElements: 500,
+  /** The same on all pages together. */
+  marginElementsOnAllPages: 50_000,
+  pages: 1_000,
 } as const
 
 const WORDS: Readonly<Record<keyof typeof CONVERSION_LIMITS, string>> = {
   elements: 'elements',
   characters: 'characters of text',
   depth: 'elements within one another',
+  attributes: 'attributes of one element',
   rules: 'style rules',
   matches: 'comparisons of elements with selectors',
   columns: 'columns in a table',
+  cells: 'cells in its tables',
   images: 'images',
   imageBytes: 'bytes of images',
   imagePixels: 'pixels in one image',
+  pngBytes: 'bytes in one PNG',
+  unpackedPixels: 'pixels in PNGs with transparency or interlaced ones',
+  drawingCharacters: 'characters in one drawing (SVG)',
   marginElements: 'elements in a header or footer',
+  marginElementsOnAllPages: 'elements of headers and footers on all its pages',
+  pages: 'pages',
 }
 
 /** What one conversion has used up. `count` throws a ConversionError when a limit is passed. */

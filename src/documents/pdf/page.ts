@@ -55,6 +55,12 @@ export const pageOf = (layout: PageLayout = {}): Page => ({
   },
 })
 
+export type RenderedPdf = {
+  readonly bytes: Uint8Array
+  /** Characters that no font has, each once; a box stands in their places. */
+  readonly missing: string
+}
+
 /** The HTML cannot be made a PDF; the message says why and what to do. */
 export class ConversionError extends Error {
   static readonly NAME = 'ConversionError'

@@ -1,12 +1,13 @@
 // Who makes PDFs of HTML. Two do: the renderer within the service, and Cloudflare's Browser Rendering where the
 // binding BROWSER is there. Both take the same HTML and give a file.
 import { loadRenderer } from '../../bundles/load.ts'
+import type { OwnFontFiles } from './font-names.ts'
 import type { FontFiles } from './fonts.ts'
-import type { Page } from './page.ts'
+import type { Page, RenderedPdf } from './page.ts'
 
 export type PdfRenderer = {
-  /** The PDF's bytes. Throws a ConversionError for what cannot be made a PDF however often it is tried. */
-  render(html: string, page: Page): Promise<Uint8Array>
+  /** The PDF, with fonts of the configuration by the names that `@font-face` gives. Throws a ConversionError for what cannot be made a PDF however often it is tried. */
+  render(html: string, page: Page, fonts: OwnFontFiles): Promise<RenderedPdf>
 }
 
 /** The files and not a promise of them: one of a request that was cut off would never come. */
@@ -33,10 +34,10 @@ async function readFonts(): Promise<FontFiles> {
 
 /** The renderer within the service; docs/css.md says what it supports. Loaded when the first document is made. */
 export const EMBEDDED: PdfRenderer = {
-  async render(html, page) {
+  async render(html, page, own) {
     fonts ??= await readFonts()
     const { renderPdf } = await loadRenderer()
-    return await renderPdf(html, page, fonts)
+    return await renderPdf(html, page, fonts, own)
   },
 }
 

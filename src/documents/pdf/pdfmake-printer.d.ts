@@ -23,6 +23,94 @@ declare module 'pdfmake/js/Printer.js' {
   export default printer
 }
 
+declare module 'pdfmake/js/Line.js' {
+  export type Extent = { readonly above: number; readonly below: number }
+  export type Inline = {
+    readonly font: { readonly ascender: number; lineHeight(size: number): number }
+    readonly fontSize: number
+    /** Of the text itself. */
+    readonly height: number
+    /** Height of its line (content.ts); markers of lists have none. */
+    readonly line?: number
+    readonly level?: number
+    readonly width: number
+    readonly trailingCut?: number
+    x: number
+    /** Nothing may break between it and what follows. */
+    readonly noNewLine?: boolean
+    readonly strut?: Extent
+    readonly extent?: Extent
+  }
+  export type EngineLine = { inlines: Inline[]; getAscenderHeight(): number; getHeight(): number }
+  const line: { readonly default: { readonly prototype: EngineLine } }
+  export default line
+}
+
+declare module 'pdfmake/js/ElementWriter.js' {
+  import type { EngineLine } from 'pdfmake/js/Line.js'
+
+  const writer: { readonly default: { readonly prototype: { alignLine(line: EngineLine): void } } }
+  export default writer
+}
+
+declare module 'bidi-js' {
+  type Bidi = {
+    getEmbeddingLevels(
+      text: string,
+      direction?: 'ltr' | 'rtl',
+    ): { levels: Uint8Array; paragraphs: { start: number; end: number; level: number }[] }
+    /** Null for a character that looks the same both ways. */
+    getMirroredCharacter(character: string): string | null
+  }
+  export default function bidiFactory(): Bidi
+}
+
+declare module 'pdfmake/js/columnCalculator.js' {
+  type Column = {
+    width: number | string
+    readonly _minWidth: number
+    readonly _maxWidth: number
+    _calcWidth: number
+  }
+  type Lines = (at: number, table: Table) => number
+  type Table = {
+    readonly table: { readonly fills?: boolean; readonly widths: readonly Column[] }
+    readonly _layout: {
+      readonly paddingLeft: Lines
+      readonly paddingRight: Lines
+      readonly vLineWidth: Lines
+    }
+  }
+  const calculator: {
+    readonly default: {
+      buildColumnWidths(columns: Column[], available: number, offsets?: number, table?: Table): void
+      measureMinMax(columns: Column[]): { min: number; max: number }
+    }
+  }
+  export default calculator
+}
+
+declare module 'pdfmake/js/DocMeasure.js' {
+  type List = { readonly indent?: number; _gapSize: { width: number }; _minWidth: number; _maxWidth: number }
+  type Measure = (node: List) => List
+  const measure: {
+    readonly default: {
+      readonly prototype: {
+        measureUnorderedList: Measure
+        measureOrderedList: Measure
+        measureLeaf(node: object): { _inlines: unknown }
+      }
+    }
+  }
+  export default measure
+}
+
+declare module 'pdfmake/js/DocumentContext.js' {
+  type Context = { readonly pages: readonly unknown[]; addPage(...given: unknown[]): unknown }
+  const context: { readonly default: { readonly prototype: Context } }
+  export default context
+}
+
 declare module 'fontkit' {
   export function create(bytes: Uint8Array, family?: string): unknown
 }

@@ -3,11 +3,13 @@
 import type { Block, ContentDefinition, Margin } from './content.ts'
 import { Engine } from './engine.ts'
 import { type Flow, flowOf } from './flow.ts'
-import { type Coverage, coverageOf, type FontFiles, MAIN_FONT } from './fonts.ts'
+import type { OwnFontFiles } from './font-names.ts'
+import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT } from './fonts.ts'
 import { type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
 import { ConversionBudget } from './limits.ts'
-import { ConversionError, PAGE_HEIGHT, PAGE_WIDTH, type Page } from './page.ts'
+import { ownFonts } from './own-fonts.ts'
+import { ConversionError, PAGE_HEIGHT, PAGE_WIDTH, type Page, type RenderedPdf } from './page.ts'
 import { readSheets } from './sheet.ts'
 import { ROOT_STYLE, styleOf } from './style.ts'
 import { ROOT_SIZE } from './values.ts'
@@ -17,15 +19,20 @@ export { ConversionError }
 /** Between a header or footer and the edge of the page, and the text, at least; points. */
 const GAP = 12
 
-type Fonts = { engine: Engine; main: Coverage; other: Coverage }
+type Fonts = { files: ReadonlyMap<string, Uint8Array>; engine: Engine; main: Font; other: Font }
 let fonts: Fonts | undefined
 
 /** Fonts are read once in an isolate. */
 function readFonts(files: FontFiles): Fonts {
-  fonts ??= {
-    engine: new Engine(files),
-    main: coverageOf(files.regular),
-    other: coverageOf(files.otherRegular),
+  if (fonts) return fonts
+  const all = new Map(
+    Object.entries(files).map(([name, bytes]) => [name, new Uint8Array(bytes as ArrayBuffer)]),
+  )
+  fonts = {
+    files: all,
+    engine: new Engine(all),
+    main: { name: MAIN_FONT, coverage: coverageOf(new DataView(files.regular)) },
+    other: { name: OTHER_FONT, coverage: coverageOf(new DataView(files.otherRegular)) },
   }
   return fonts
 }
@@ -34,20 +41,46 @@ function readFonts(files: FontFiles): Fonts {
  * The PDF of the HTML. `bindery-header` and `bindery-footer` stand in the margins of every page, which grow where
  * they need more. Throws a ConversionError past a limit, and for images that cannot be read.
  */
-export async function renderPdf(html: string, page: Page, files: FontFiles): Promise<Uint8Array> {
-  const { engine, main, other } = readFonts(files)
+export async function renderPdf(
+  html: string,
+  page: Page,
+  files: FontFiles,
+  ownFiles: OwnFontFiles = new Map(),
+): Promise<RenderedPdf> {
+  try {
+    return await pdfOf(html, page, files, ownFiles)
+  } catch (problem) {
+    if (problem instanceof ConversionError) throw problem
+    // Nothing but the HTML decides what comes of it: another try would fail in the same way.
+    throw new ConversionError(
+      `It could not be laid out: ${problem instanceof Error ? problem.message : problem}`,
+    )
+  }
+}
+
+async function pdfOf(
+  html: string,
+  page: Page,
+  files: FontFiles,
+  ownFiles: OwnFontFiles,
+): Promise<RenderedPdf> {
+  const known = readFonts(files)
   const budget = new ConversionBudget()
   const document = readHtml(html, budget)
+  const sheet = readSheets(document.sheets, budget)
+  const own = ownFonts(sheet.faces, ownFiles)
+  const engine =
+    own.fonts.size === 0 ? known.engine : new Engine(new Map([...ownFiles, ...known.files]), own.faces)
+  const missing = new Set<string>()
   const [across, down] =
     page.orientation === 'portrait' ? [PAGE_WIDTH, PAGE_HEIGHT] : [PAGE_HEIGHT, PAGE_WIDTH]
   const { margins } = page
   let ids = 0
   const flow: Flow = {
-    sheet: readSheets(document.sheets, budget),
+    sheet,
     budget,
     images: new Images(budget),
-    main,
-    other,
+    fonts: { main: known.main, other: known.other, own: own.fonts, missing },
     width: across - margins.left - margins.right,
     nextId: () => {
       ids += 1
@@ -57,8 +90,12 @@ export async function renderPdf(html: string, page: Page, files: FontFiles): Pro
   const elements = sizeOf(document.body)
   const root = styleOf(document.body.parent!, ROOT_STYLE, flow.sheet, budget)
   const bodyStyle = { ...styleOf(document.body, root, flow.sheet, budget), background: undefined }
-  for (const part of [document.header, document.footer])
-    if (part) budget.check('marginElements', sizeOf(part))
+  let marginElements = 0
+  for (const part of [document.header, document.footer]) {
+    const size = part ? sizeOf(part) : 0
+    budget.check('marginElements', size)
+    marginElements += size
+  }
   const marginContent = (element: HtmlElement, pageNumber: number, pages: number): Block[] => {
     const own = new ConversionBudget()
     const style = styleOf(element, bodyStyle, flow.sheet, own)
@@ -106,6 +143,7 @@ export async function renderPdf(html: string, page: Page, files: FontFiles): Pro
     const definition = define(content.length > 0 ? content : [{ text: [], lineHeight: 1 }], {
       pageMargins: [margins.left, top, margins.right, bottom],
       header: (pageNumber, all) => {
+        budget.check('marginElementsOnAllPages', all * marginElements)
         counted = all
         return header ? header(pageNumber, all) : { stack: [] }
       },
@@ -118,7 +156,8 @@ export async function renderPdf(html: string, page: Page, files: FontFiles): Pro
   }
   const first = await make(undefined)
   // Text that tells how many pages there are is laid out again when they are known.
-  return has(document.body, PAGE_COUNT_TAG) ? (await make(first.pages)).bytes : first.bytes
+  const { bytes } = has(document.body, PAGE_COUNT_TAG) ? await make(first.pages) : first
+  return { bytes, missing: [...missing].join('') }
 }
 
 /** A heading that nothing follows on its page goes to the next. Longer documents go without: it lays them out again. */

@@ -21,15 +21,31 @@ type Rule = {
   readonly important: Declarations
 }
 
-export type Sheet = { readonly rules: readonly Rule[] }
+/** An `@font-face` whose `src` names a file; other sources are passed over. */
+export type FontFace = {
+  /** In lower case. */
+  readonly family: string
+  readonly bold: boolean
+  readonly italic: boolean
+  readonly file: string
+}
+
+export type Sheet = { readonly rules: readonly Rule[]; readonly faces: readonly FontFace[] }
+
+/** `@media` within one another, and characters before a pair of braces or of one declaration; what is more is skipped. */
+const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
 
 /** Reads style sheets. What is not understood is skipped, as browsers do; `@media print` and `all` hold. */
 export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
   const rules: { rule: Rule; at: number }[] = []
-  const take = (text: string): void => {
+  const faces: FontFace[] = []
+  const take = (text: string, depth: number): void => {
     for (const [prelude, body] of blocks(text)) {
+      if (prelude.length > LONGEST_PRELUDE) continue
       if (prelude.startsWith('@')) {
-        if (/^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude)) take(body)
+        if (/^@font-face$/i.test(prelude)) faces.push(...faceOf(body))
+        else if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude))
+          take(body, depth + 1)
         continue
       }
       const { plain, important } = declarationsOf(body)
@@ -41,10 +57,28 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
       }
     }
   }
-  for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '))
+  for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '), 1)
   rules.sort((a, b) => a.rule.selector.weight - b.rule.selector.weight || a.at - b.at)
-  return { rules: rules.map(({ rule }) => rule) }
+  return { rules: rules.map(({ rule }) => rule), faces }
 }
+
+function faceOf(body: string): FontFace[] {
+  const { plain } = declarationsOf(body)
+  const family = familyName(plain.get('font-family') ?? '')
+  const file = /url\(\s*["']?([^"')]+?)["']?\s*\)/i.exec(plain.get('src') ?? '')?.[1]
+  if (family === '' || file === undefined) return []
+  const weight = plain.get('font-weight') ?? ''
+  const bold = /^bold/i.test(weight) || Number(weight) >= 600
+  return [{ family, bold, italic: /italic|oblique/i.test(plain.get('font-style') ?? ''), file: file.trim() }]
+}
+
+/** As families are compared: without quotes, in lower case. */
+export const familyName = (text: string): string =>
+  text
+    .trim()
+    .replace(/^["']|["']$/g, '')
+    .trim()
+    .toLowerCase()
 
 /** What stands before each pair of braces, and what within. */
 function* blocks(text: string): Generator<[string, string]> {
@@ -178,9 +212,9 @@ function fits({ tag, attributes, parent, index }: HtmlElement, simple: Simple): 
 /** The declarations of a text as longhands. */
 function declarationsOf(text: string): { plain: Declarations; important: Declarations } {
   const [plain, important] = [new Map<string, string>(), new Map<string, string>()]
-  for (const one of text.split(/;(?![^(]*\))/)) {
+  for (const one of outsideParentheses(text, ';')) {
     const colon = one.indexOf(':')
-    if (colon < 0) continue
+    if (colon < 0 || one.length > LONGEST_DECLARATION) continue
     const name = one.slice(0, colon).trim().toLowerCase()
     const value = one.slice(colon + 1).trim()
     const insists = /\s*!\s*important$/i.test(value)
@@ -188,6 +222,23 @@ function declarationsOf(text: string): { plain: Declarations; important: Declara
     for (const [long, part] of longhands(name, value.replace(/\s*!\s*important$/i, ''))) into.set(long, part)
   }
   return { plain, important }
+}
+
+/** The text cut at a character, but for those within parentheses; a parenthesis that nothing closes holds no one. */
+function outsideParentheses(text: string, cut: string): string[] {
+  const parts: string[] = []
+  let [start, open] = [0, -1]
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === '(' && open < 0) open = text.indexOf(')', at) < 0 ? text.length : at
+    else if (character === ')') open = -1
+    else if (character === cut && (open < 0 || open === text.length)) {
+      parts.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  parts.push(text.slice(start))
+  return parts
 }
 
 const SIDES = ['top', 'right', 'bottom', 'left'] as const
@@ -227,7 +278,7 @@ function borderParts(words: readonly string[]): [string, string][] {
   return Object.entries(parts)
 }
 
-/** `italic bold 10pt/1.4 Arial`; the family is not looked at. */
+/** `italic bold 10pt/1.4 Arial`. */
 function fontParts(value: string): [string, string][] {
   const size = /(?:^|\s)([\d.]+(?:pt|px|em|rem|mm|cm|in|pc|%))(?:\s*\/\s*([\d.]+[a-z%]*))?/i.exec(value)
   const before = size ? value.slice(0, size.index) : value
@@ -236,5 +287,6 @@ function fontParts(value: string): [string, string][] {
     ['font-weight', /\b(bold|bolder|[1-9]00)\b/i.exec(before)?.[1] ?? 'normal'],
     ...(size ? [['font-size', size[1]!] as [string, string]] : []),
     ...(size?.[2] !== undefined ? [['line-height', size[2]] as [string, string]] : []),
+    ...(size ? [['font-family', value.slice(size.index + size[0].length)] as [string, string]] : []),
   ]
 }

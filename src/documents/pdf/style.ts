@@ -2,14 +2,18 @@
 // it takes over from its parent.
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
-import { type Declarations, declared, type Sheet } from './sheet.ts'
+import { type Declarations, declared, familyName, type Sheet } from './sheet.ts'
 import { colourOf, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
 
 export const SIDES = ['left', 'top', 'right', 'bottom'] as const
 export type Side = (typeof SIDES)[number]
 /** In the order of `SIDES`, points. */
 export type Sides = readonly [number, number, number, number]
-export type Border = { readonly width: number; readonly colour: string; readonly dashed: boolean }
+export type Border = {
+  readonly width: number
+  readonly colour: string
+  readonly dash: 'dashed' | 'dotted' | undefined
+}
 
 /** A share of the width that there is, in per cent, or points. */
 export type Width = { readonly percent: number } | { readonly points: number }
@@ -22,7 +26,12 @@ export type Style = {
   readonly bold: boolean
   readonly italic: boolean
   readonly colour: string
-  readonly align: 'left' | 'center' | 'right' | 'justify'
+  /** `start` is where lines of the direction begin. */
+  readonly align: 'start' | 'end' | 'left' | 'center' | 'right' | 'justify'
+  /** Undefined for `dir="auto"`: that of the first letter. */
+  readonly direction: 'ltr' | 'rtl' | undefined
+  /** Families in order, in lower case. */
+  readonly families: readonly string[]
   /** A multiple of the font size. */
   readonly lineHeight: number
   readonly whiteSpace: 'normal' | 'pre' | 'nowrap' | 'pre-line'
@@ -57,7 +66,9 @@ export const ROOT_STYLE: Style = {
   bold: false,
   italic: false,
   colour: '#000000',
-  align: 'left',
+  align: 'start',
+  direction: 'ltr',
+  families: [],
   lineHeight: 1.2,
   whiteSpace: 'normal',
   transform: 'none',
@@ -92,8 +103,8 @@ const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
   h5: { 'font-size': '.83em', 'font-weight': 'bold', 'margin-top': '1.67em', 'margin-bottom': '1.67em' },
   h6: { 'font-size': '.67em', 'font-weight': 'bold', 'margin-top': '2.33em', 'margin-bottom': '2.33em' },
   p: { 'margin-top': '1em', 'margin-bottom': '1em' },
-  ul: { 'margin-top': '1em', 'margin-bottom': '1em', 'list-style-type': 'disc' },
-  ol: { 'margin-top': '1em', 'margin-bottom': '1em', 'list-style-type': 'decimal' },
+  ul: { 'margin-top': '1em', 'margin-bottom': '1em', 'padding-left': '30pt', 'list-style-type': 'disc' },
+  ol: { 'margin-top': '1em', 'margin-bottom': '1em', 'padding-left': '30pt', 'list-style-type': 'decimal' },
   dl: { 'margin-top': '1em', 'margin-bottom': '1em' },
   dd: { 'margin-left': '30pt' },
   blockquote: { 'margin-top': '1em', 'margin-bottom': '1em', 'margin-left': '30pt', 'margin-right': '30pt' },
@@ -191,7 +202,10 @@ export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budge
     colour,
     bold: weightOf(said.get('font-weight'), parent.bold),
     italic: /italic|oblique/i.test(said.get('font-style') ?? (parent.italic ? 'italic' : '')),
-    align: oneOf(said.get('text-align'), ['left', 'center', 'right', 'justify']) ?? parent.align,
+    align:
+      oneOf(said.get('text-align'), ['start', 'end', 'left', 'center', 'right', 'justify']) ?? parent.align,
+    direction: directionOf(element, said.get('direction'), parent.direction),
+    families: familiesOf(said.get('font-family')) ?? parent.families,
     lineHeight: lineHeightOf(said.get('line-height'), fontSize) ?? parent.lineHeight,
     whiteSpace: whiteSpaceOf(said.get('white-space')) ?? parent.whiteSpace,
     transform:
@@ -206,7 +220,7 @@ export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budge
     verticalAlign: oneOf(vertical, ['top', 'middle', 'bottom']) ?? parent.verticalAlign,
     display,
     margin:
-      isBlock || tag === 'img'
+      isBlock || tag === 'img' || tag === 'svg'
         ? sides(side => lengthOf(said.get(`margin-${side}`) ?? '', fontSize) ?? 0)
         : [0, 0, 0, 0],
     autoLeft: said.get('margin-left') === 'auto',
@@ -252,6 +266,19 @@ function fontSizeOf(text: string | undefined, parent: number): number {
   return size === undefined || size <= 0 ? parent : Math.min(size, 300)
 }
 
+function directionOf(
+  { attributes }: HtmlElement,
+  said: string | undefined,
+  parent: Style['direction'],
+): Style['direction'] {
+  const asked = (said ?? attributes.dir)?.toLowerCase()
+  if (asked === 'auto') return undefined
+  return asked === 'ltr' || asked === 'rtl' ? asked : parent
+}
+
+const familiesOf = (text: string | undefined): string[] | undefined =>
+  text === undefined || text === 'inherit' ? undefined : text.split(',').map(familyName)
+
 const weightOf = (text: string | undefined, parent: boolean): boolean => {
   if (text === undefined || text === 'inherit') return parent
   return /^bold/i.test(text) || Number(text) >= 600
@@ -293,6 +320,6 @@ function borderOf(side: Side, said: Declarations, fontSize: number, colour: stri
   return {
     width: Math.min(width, 40),
     colour: colourOf(said.get(`border-${side}-color`) ?? '') ?? colour,
-    dashed: style === 'dashed' || style === 'dotted',
+    dash: style === 'dashed' || style === 'dotted' ? style : undefined,
   }
 }

@@ -1,6 +1,6 @@
 // Tables: the grid with its spans, widths of columns, borders by the collapsing model, heads that repeat on every page.
 import type { Block, Cell, TableLayout } from './content.ts'
-import { dash, type Flow, flowOf, placed } from './flow.ts'
+import { dashes, type Flow, flowOf, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import { type Border, type Style, styleOf } from './style.ts'
@@ -32,7 +32,8 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   )
   const block: Block = {
     table: {
-      widths: widthsOf(rows, columns, style),
+      widths: columns.map(width => width ?? 'auto'),
+      fills: style.width !== undefined,
       headerRows,
       keepWithHeaderRows: headerRows > 0 ? 1 : 0,
       dontBreakRows: longest <= UNBROKEN_CHARACTERS,
@@ -41,10 +42,10 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
     },
     layout: layoutOf(rows, columns.length, lines),
   }
-  return [
-    ...captions,
-    style.width || style.autoLeft ? placed(block, style, style.width ?? { percent: 100 }) : block,
-  ]
+  // A caption stands over its table, however wide that is.
+  const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
+  const isPlaced = style.width !== undefined || style.autoLeft || captions.length > 0
+  return [isPlaced ? placed(whole, style, style.width) : block]
 }
 
 type Grid = { rows: Row[]; captions: Block[]; columns: (string | number | undefined)[] }
@@ -99,7 +100,9 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
     }
   }
   const rows = [...head, ...body, ...foot].filter(row => row.cells.length > 0)
-  return { ...place(rows, columns, flow), captions }
+  const grid = place(rows, columns, flow)
+  budget.count('cells', rows.length * grid.columns.length)
+  return { ...(tableStyle.direction === 'rtl' ? fromTheRight(grid) : grid), captions }
 }
 
 const span = (text: string | undefined, most: number): number => {
@@ -111,7 +114,7 @@ const span = (text: string | undefined, most: number): number => {
 function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
   const padding = lengthOf(`${attributes.cellpadding ?? ''}px`, 0)
   const width = lengthOf(`${attributes.border ?? ''}px`, 0)
-  const border: Border | undefined = width ? { width: 0.75, colour: '#808080', dashed: false } : undefined
+  const border: Border | undefined = width ? { width: 0.75, colour: '#808080', dash: undefined } : undefined
   return style => ({
     ...style,
     ...(padding !== undefined &&
@@ -159,46 +162,20 @@ function place(rows: Row[], given: (string | number | undefined)[], flow: Flow):
   return { rows: placedRows, columns }
 }
 
+/** The first column is the one at the right. */
+function fromTheRight({ rows, columns }: Omit<Grid, 'captions'>): Omit<Grid, 'captions'> {
+  const turned = rows.map(row => ({
+    ...row,
+    cells: row.cells.map(cell => ({ ...cell, column: columns.length - cell.column - cell.columnSpan })),
+  }))
+  return { rows: turned, columns: [...columns].reverse() }
+}
+
 const charactersOf = (element: HtmlElement): number =>
   element.children.reduce(
     (sum, child) => sum + (typeof child === 'string' ? child.trim().length : charactersOf(child)),
     0,
   )
-
-/**
- * Columns without a width: in a table that has none they are as wide as their content; in one that has, they share
- * what the others leave by the length of their content.
- */
-function widthsOf(
-  rows: readonly Row[],
-  columns: readonly (string | number | undefined)[],
-  style: Style,
-): (string | number)[] {
-  if (!style.width) return columns.map(width => width ?? 'auto')
-  if (columns.some(width => typeof width === 'number')) return columns.map(width => width ?? '*')
-  const taken = columns.reduce<number>(
-    (sum, width) => sum + (typeof width === 'string' ? Number.parseFloat(width) : 0),
-    0,
-  )
-  const weights = columns.map((width, at) => (width === undefined ? weightOf(rows, at) : 0))
-  const all = weights.reduce((sum, weight) => sum + weight, 0)
-  const left = Math.max(100 - taken, columns.filter(width => width === undefined).length)
-  // The last column takes what rounding leaves.
-  return columns.map((width, at) =>
-    at === columns.length - 1
-      ? '*'
-      : (width ?? `${Math.floor((10_000 * left * weights[at]!) / all) / 10_000}%`),
-  )
-}
-
-const weightOf = (rows: readonly Row[], column: number): number => {
-  let longest = 4
-  for (const { cells } of rows)
-    for (const cell of cells)
-      if (cell.column === column && cell.columnSpan === 1)
-        longest = Math.max(longest, charactersOf(cell.element))
-  return Math.min(longest, 60) + 4
-}
 
 function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): Cell[][] {
   const body: Cell[][] = rows.map(() =>
@@ -294,8 +271,8 @@ function layoutOf(rows: readonly Row[], width: number, { across, down }: Lines):
   return {
     hLineWidth: line => across[line]?.width ?? 0,
     vLineWidth: line => down[line]?.width ?? 0,
-    hLineStyle: line => dash(across[line]?.dashed),
-    vLineStyle: line => dash(down[line]?.dashed),
+    hLineStyle: line => dashes(across[line]),
+    vLineStyle: line => dashes(down[line]),
     paddingLeft: column => left[column] ?? 0,
     paddingRight: column => right[column] ?? 0,
     paddingTop: row => top[row] ?? 0,

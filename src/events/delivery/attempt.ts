@@ -1,9 +1,10 @@
+import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+import { retryAfterMs } from '../../platform/outbound/retry-after.ts'
+import { signatureHeaders } from '../../platform/outbound/signature.ts'
 import { now } from '../../platform/time.ts'
 import type { WebhookEvent } from '../contract.ts'
 import type { WebhookEndpoint } from '../webhook.ts'
-import { addressProblem } from './address.ts'
-import { type Outcome, retryAfterMs } from './judge.ts'
-import { signatureHeaders } from './signature.ts'
+import type { Outcome } from './judge.ts'
 
 /** An endpoint that has not begun to answer after this time has failed (resources brief 7.3). */
 export const ATTEMPT_TIMEOUT_MS = 15_000
@@ -27,7 +28,7 @@ export async function attempt(
   timeoutMs: number,
 ): Promise<Outcome> {
   // Looked at again, since what an address may be is decided by where the service runs today.
-  if (addressProblem(endpoint.url, env.ENVIRONMENT === 'local')) return { kind: 'addressRefused' }
+  if (addressProblem(endpoint.url, mayCallThisMachine(env))) return { kind: 'addressRefused' }
   const body = JSON.stringify(event)
   try {
     const response = await fetch(endpoint.url, {

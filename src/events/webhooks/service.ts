@@ -11,6 +11,8 @@ import { type Database, putRows } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { newUuid, readUuid, type Uuid } from '../../platform/locators.ts'
+import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+import { isSecret, newSecret } from '../../platform/outbound/signature.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import { now } from '../../platform/time.ts'
 import type {
@@ -19,8 +21,6 @@ import type {
   WebhookListQuery,
   WebhookResponse,
 } from '../contract-webhook.ts'
-import { addressProblem } from '../delivery/address.ts'
-import { isSecret, newSecret } from '../delivery/signature.ts'
 import { failWaiting } from '../delivery/store.ts'
 import { webhooks } from '../tables.ts'
 import type { Webhook, WebhookEndpoint } from '../webhook.ts'
@@ -97,7 +97,7 @@ export async function deleteWebhook(locator: string, context: RequestContext): P
 
 function endpointProblems(path: string, endpoint: CreateEndpointRequest | undefined, env: Env): string[] {
   if (!endpoint) return []
-  const address = addressProblem(endpoint.url, env.ENVIRONMENT === 'local')
+  const address = addressProblem(endpoint.url, mayCallThisMachine(env))
   const secret =
     endpoint.secret === undefined || isSecret(endpoint.secret)
       ? undefined

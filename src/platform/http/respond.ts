@@ -73,8 +73,9 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
   }
   const response = jsonResponse(exchange, status, JSON.stringify(body))
   if (status === 401) response.headers.set('www-authenticate', 'Bearer')
-  if (status === 429 || status === 503)
-    response.headers.set('retry-after', String(refusal.retryAfterSeconds ?? RETRY_AFTER_SECONDS))
+  const isLoad = status === 429 || status === 503
+  const retryAfter = refusal.retryAfterSeconds ?? (isLoad ? RETRY_AFTER_SECONDS : undefined)
+  if (retryAfter !== undefined) response.headers.set('retry-after', String(retryAfter))
   if (allow !== undefined) response.headers.set('allow', allow)
   return response
 }

@@ -114,6 +114,17 @@ export type DraftPolicyExposureUpdateRequest = z.infer<typeof DraftPolicyExposur
 
 const newExposures = list(ExposureCreateRequest)
 
+/** Calls that one request, or one registered operation, may name. */
+const MOST_AUTOFILL_CALLS = 10
+
+export const AutofillCalls = z.array(Name).max(MOST_AUTOFILL_CALLS)
+
+/** Of requests that create or update policies, endorsements and renewals (brief 5.6, "Autofill order"). */
+export const OptionalAutofill = optional(AutofillCalls).openapi({
+  description:
+    'What fills the request in before it is validated, in this order: `internal`, the plugin getDataAutofill, or integrations of type data_autofill by their names. An empty list: nothing. Left out: the registered operation that fits (PUT /integrations/autofill), else the plugin where the product switches it on.',
+})
+
 const finalize = booleanOr(true).openapi({
   description: 'Lock, price and underwrite the policy at once. false leaves it a draft.',
 })
@@ -134,6 +145,7 @@ export const PolicyCreateRequest = z
     configVersion: optional(requestInteger(1)).openapi({
       description: 'Left out: the latest version of the configuration.',
     }),
+    autofill: OptionalAutofill,
   })
   .openapi('PolicyCreateRequest')
 export type PolicyCreateRequest = z.infer<typeof PolicyCreateRequest>
@@ -155,6 +167,7 @@ export const PolicyUpdateRequest = z
     removeExposures: locators,
     finalize,
     paymentScheduleName: OptionalName,
+    autofill: OptionalAutofill,
   })
   .transform(({ effectiveContractStartTimestamp, effectiveContractEndTimestamp, ...update }, ctx) => {
     const { policyStartTimestamp: start, policyEndTimestamp: end } = update

@@ -17,20 +17,26 @@ export const amountsOf = (price: PerilPrice): Amounts => ({
   commissions: price.commissions.map(commission => commission.amount),
 })
 
-/** `change` on every amount. */
-export const each = (amounts: Amounts, change: (amount: Money) => Money): Amounts => ({
-  premium: change(amounts.premium),
-  technicalPremium: amounts.technicalPremium && change(amounts.technicalPremium),
-  taxes: amounts.taxes.map(change),
-  commissions: amounts.commissions.map(change),
+/** The same amount of other amounts of the same price. */
+export type Same = (of: Amounts) => Money
+
+const premiumOf: Same = of => of.premium
+const technicalOf: Same = of => of.technicalPremium!
+
+/** `change` on every amount: premium, technical premium, taxes, commissions, in this order. */
+export const each = (amounts: Amounts, change: (amount: Money, same: Same) => Money): Amounts => ({
+  premium: change(amounts.premium, premiumOf),
+  technicalPremium: amounts.technicalPremium && change(amounts.technicalPremium, technicalOf),
+  taxes: amounts.taxes.map((tax, at) => change(tax, of => of.taxes[at]!)),
+  commissions: amounts.commissions.map((commission, at) => change(commission, of => of.commissions[at]!)),
 })
 
 /** Amounts of several parts: `split` gives for one amount those of the parts, in order. */
-export function splitAmounts(amounts: Amounts, split: (amount: Money) => Money[]): Amounts[] {
-  const premium = split(amounts.premium)
-  const technical = amounts.technicalPremium && split(amounts.technicalPremium)
-  const taxes = amounts.taxes.map(split)
-  const commissions = amounts.commissions.map(split)
+export function splitAmounts(amounts: Amounts, split: (amount: Money, same: Same) => Money[]): Amounts[] {
+  const premium = split(amounts.premium, premiumOf)
+  const technical = amounts.technicalPremium && split(amounts.technicalPremium, technicalOf)
+  const taxes = amounts.taxes.map((tax, at) => split(tax, of => of.taxes[at]!))
+  const commissions = amounts.commissions.map((one, at) => split(one, of => of.commissions[at]!))
   return premium.map((part, at) => ({
     premium: part,
     technicalPremium: technical?.[at],

@@ -1,4 +1,4 @@
-// What cancellations kept of the premium that they gave back: it stands until the cancellation is reinstated, or the
+// What cancellations kept of what they gave back: it stands until the cancellation is reinstated, or the
 // policy withdrawn (brief 1.6, 3.2).
 import type { Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, type Money, sum } from '../../platform/money.ts'
@@ -17,8 +17,9 @@ export function holdbacksInForce(line: Line): Holdback[] {
   return [...held.values()].flat()
 }
 
+/** What the policyholder pays of them: commissions are outside it, as they are outside all totals (brief 3.4). */
 export const holdbackTotal = (holdbacks: readonly Holdback[], currency: CurrencyCode): Money =>
   sum(
-    holdbacks.map(one => one.amount),
+    holdbacks.filter(one => one.type !== 'commission').map(one => one.amount),
     currency,
   )

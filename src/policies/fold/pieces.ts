@@ -2,11 +2,20 @@
 // modifications left them. Pieces are the peril characteristics of the contract; they follow from the run and the
 // segments and have no rows (docs/design.md, section 1).
 import type { Uuid } from '../../platform/locators.ts'
-import type { Money } from '../../platform/money.ts'
+import { type Money, minus } from '../../platform/money.ts'
 import { earlier, type Instant, type Span, type TimeZone } from '../../platform/time.ts'
 import type { PerilRun, PolicySegment } from '../aggregate.ts'
-import { type Amounts, amountsOf, each, minusAmounts, plusAmounts, splitAmounts } from './amounts.ts'
+import {
+  type Amounts,
+  amountsOf,
+  each,
+  minusAmounts,
+  plusAmounts,
+  type Same,
+  splitAmounts,
+} from './amounts.ts'
 import type { Line, Step } from './line.ts'
+import { splitsIn } from './prorated.ts'
 import { type Measure, measureOf, portion, shares } from './shares.ts'
 
 /** The part of a run that lies in one policy segment. Amounts once the run is priced. */
@@ -56,14 +65,19 @@ function advance(pieces: Piece[], removals: Removal[], run: PerilRun, step: Step
     const parts = step.made
       .filter(segment => segment.predecessor === piece.segment.locator)
       .flatMap(segment => within(segment, { start: piece.start, end: earlier(piece.end, cut) }))
+    const split = splitsIn(run, by, piece.segment.locator)
     const amounts =
-      piece.amounts && splitAmounts(piece.amounts, one => shares(one, piece, spansOf(parts), measure))
+      piece.amounts &&
+      splitAmounts(piece.amounts, (one, same) => {
+        const told = split && ((at: Instant) => split(at, same))
+        return shares(one, piece, spansOf(parts), measure, told)
+      })
     made.push(...parts.map((part, index) => pieceOf(part, by, amounts?.[index])))
     if (cut === run.end) removals.push(...removalFrom(piece, parts, amounts, by))
   }
   for (const segment of step.made)
     if (segment.predecessor !== undefined && !replaced.has(segment.predecessor))
-      made.push(...restored(removals, segment, by, measure))
+      made.push(...restored(run, removals, segment, by, measure))
   pieces.push(...made.sort((a, b) => a.start - b.start))
 }
 
@@ -103,19 +117,29 @@ function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | und
 }
 
 /**
- * What a new segment brings back of what was removed from its predecessor: all of it from the same time on, and
- * in proportion from later (brief 1.6). Nothing is rated anew.
+ * What a new segment brings back of what was removed from its predecessor: all of it from the same time on; from later
+ * without what was said to lie before that time, else in proportion (brief 1.6). Nothing is rated anew.
  */
-function restored(removals: Removal[], segment: PolicySegment, by: Uuid, measure: Measure): Piece[] {
+function restored(
+  run: PerilRun,
+  removals: Removal[],
+  segment: PolicySegment,
+  by: Uuid,
+  measure: Measure,
+): Piece[] {
   const taken = removals.filter(removal => removal.segment === segment.predecessor)
   return taken.flatMap(removal => {
     removals.splice(removals.indexOf(removal), 1)
     return within(segment, removal.span).map(part => {
       const { start } = part.span
-      const share = (amount: Money): Money =>
-        start === removal.span.start
-          ? amount
+      const split = splitsIn(run, by, removal.segment)
+      const share = (amount: Money, same: Same): Money => {
+        if (start === removal.span.start) return amount
+        const before = split?.(start, same)
+        return before
+          ? minus(amount, before)
           : portion(amount, measure(start, removal.span.end), measure(removal.span.start, removal.span.end))
+      }
       return pieceOf(part, by, removal.amounts && each(removal.amounts, share))
     })
   })

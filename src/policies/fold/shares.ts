@@ -40,15 +40,25 @@ export function portion({ minor, currency }: Money, part: bigint, whole: bigint)
   return fromMinor(Math.sign(minor) * Number(share), currency)
 }
 
+/** What was said to lie before a time of what is left then; undefined where it is shared out in proportion. */
+export type Told = (at: Instant) => Money | undefined
+
 /**
  * The shares of an amount over `whole` that the parts get, which lie within it in the order of time. What lies
- * between and after them is no one's: it is the difference to the amount.
+ * between and after them is no one's: it is the difference to the amount. What was said of a split counts.
  */
-export function shares(amount: Money, whole: Span, parts: readonly Span[], measure: Measure): Money[] {
+export function shares(
+  amount: Money,
+  whole: Span,
+  parts: readonly Span[],
+  measure: Measure,
+  told: Told = () => undefined,
+): Money[] {
   let rest = amount
   let from = whole.start
   const taken = (to: Instant): Money => {
-    const share = to >= whole.end ? rest : portion(rest, measure(from, to), measure(from, whole.end))
+    const share =
+      to >= whole.end ? rest : (told(to) ?? portion(rest, measure(from, to), measure(from, whole.end)))
     rest = minus(rest, share)
     from = to
     return share

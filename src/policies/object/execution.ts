@@ -1,16 +1,18 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
+import { Autofill } from '../../autofill/fill.ts'
 import { decidePayment } from '../../billing/payments/decision.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { type Made, planMade } from '../../documents/made.ts'
 import { planRemoval, planUpload, policyAsOwner } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { partOf } from '../../endorsements/touches.ts'
+import { externalRaters } from '../../integrations/external-raters.ts'
 import { decideAmountDue, decideLapse } from '../../lapses/decision.ts'
 import { type AnswerBySubject, GuardTripped, type JsonAnswer, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { Refusal } from '../../platform/errors.ts'
+import { type ErrorCode, Refusal } from '../../platform/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
@@ -28,7 +30,7 @@ import {
   decideUnderwriting,
   decideUpdate,
 } from '../decision.ts'
-import { digitsForChanges } from '../draft/request.ts'
+import { digitsForChanges, digitsForNewDraft } from '../draft/request.ts'
 import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../fee-update.ts'
 import { decideInvoicing, decideNextInvoice } from '../invoicing.ts'
 import { NeedsWholePolicy, type Part } from '../part.ts'
@@ -81,6 +83,13 @@ export async function execute(
   }
 }
 
+/** Refusals that a service of the tenant's is the reason of: nothing that is read again makes it answer otherwise. */
+const OF_OTHERS: ReadonlySet<ErrorCode> = new Set([
+  'externalRaterFailed',
+  'integrationFailed',
+  'integrationRefused',
+])
+
 /**
  * What was read may have changed since: when a guard trips, and when a refusal rests on memory, it is read again
  * and tried once more.
@@ -96,7 +105,8 @@ async function attemptTwice(
   try {
     return await attempt(context, database, message, memory, plugins)
   } catch (problem) {
-    if (!(problem instanceof GuardTripped || (problem instanceof Refusal && fromMemory))) throw problem
+    const mayBeStale = problem instanceof Refusal && fromMemory && !OF_OTHERS.has(problem.code)
+    if (!(problem instanceof GuardTripped || mayBeStale)) throw problem
   }
   forget(memory)
   try {
@@ -150,20 +160,25 @@ async function attemptOn(
   plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const shard = shardOfDigits(locator)
-  const digits = async (count: number): Promise<LocatorSupply> =>
-    locatorSupply(shard, count === 0 ? [] : await takeLocators(context, shard, count))
+  const lease = (count: number): Promise<number[]> =>
+    count <= 0 ? Promise.resolve([]) : takeLocators(context, shard, count)
+  const digits = async (count: number): Promise<LocatorSupply> => locatorSupply(shard, await lease(count))
   const session = plugins.begin()
+  const autofill = new Autofill(context, locator, session)
   const attemptWith = (supply: LocatorSupply): Attempt => ({
     now: context.now,
     supply,
     digits,
     plugins: session,
+    externalRater: externalRaters(context, shard),
   })
 
   if (operation.kind === 'create') {
     const ground = await loadGround(context, database, operation.request)
-    const creation = attemptWith(locatorSupply(shard, operation.digits))
-    const planned = await decideCreation(operation.request, ground, creation)
+    const request = await autofill.creation(operation.request, ground)
+    const more = await lease(digitsForNewDraft(request.exposures) - operation.digits.length)
+    const creation = attemptWith(locatorSupply(shard, [...operation.digits, ...more]))
+    const planned = await autofill.explaining(decideCreation(request, ground, creation))
     return await record(context, database, memory, {
       before: undefined,
       loaded: { ...ground, aggregate: planned.aggregate },
@@ -200,8 +215,9 @@ async function attemptOn(
     })
   switch (operation.kind) {
     case 'update': {
-      const supply = await digits(digitsForChanges(operation.request))
-      return await recorded(await decideUpdate(operation.request, loaded, attemptWith(supply)))
+      const request = await autofill.update(operation.request, loaded)
+      const supply = await digits(digitsForChanges(request))
+      return await recorded(await autofill.explaining(decideUpdate(request, loaded, attemptWith(supply))))
     }
     case 'finalize':
       return await recorded(await decideFinalization(loaded, plain))
@@ -214,7 +230,9 @@ async function attemptOn(
       return await recorded(planned, quoteAnswer(quote, operation.operation), `${locator}/${quote}`)
     }
     case 'endorsement': {
-      const { planned, endorsement } = await decideEndorsement(loaded, operation.operation, plain)
+      const asked = await autofill.endorsement(operation.operation, loaded)
+      const decided = decideEndorsement(loaded, asked, plain)
+      const { planned, endorsement } = await autofill.explaining(decided)
       if (operation.answersPolicy) return await recorded(planned)
       return await recorded(planned, endorsementAnswer(endorsement), `${locator}/${endorsement}`)
     }
@@ -267,7 +285,9 @@ async function attemptOn(
       return planned ? await recorded(planned, () => VOID) : VOID
     }
     case 'change':
-      return json(await decideChange(loaded, operation.of, plain))
+      return json(
+        await autofill.explaining(decideChange(loaded, await autofill.change(operation.of, loaded), plain)),
+      )
     case 'upgrade': {
       const target = await loadVersion(context, database, operation.request.configVersion)
       const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)

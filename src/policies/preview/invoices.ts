@@ -28,7 +28,7 @@ export function previewedInvoices(
         dueTimestamp: String((invoice ?? installment).dueAt),
         startTimestamp: String(installment.start),
         endTimestamp: String(installment.end),
-        writeOff: false,
+        writeOff: installment.writeOff ?? false,
         invoiceType: number === 1 ? INVOICED_TRANSACTIONS[modification.kind] : 'installment',
         totalDue: toNumber(totalDue),
         totalDueCurrency: totalDue.currency,

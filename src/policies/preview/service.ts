@@ -1,8 +1,11 @@
-// Previews, as the Worker serves them. Nothing is recorded, so the policy's object has no part in it: an answer may
-// be larger than a call to an object can carry.
+// Previews, as the Worker serves them. Nothing is recorded but the log of plugins, so the policy's object has no part in
+// it: an answer may be larger than a call to an object can carry.
+import { Autofill } from '../../autofill/fill.ts'
+import { externalRaters } from '../../integrations/external-raters.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type PolicyLocator, transientLocators } from '../../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import { PluginSessions } from '../../plugins/sessions.ts'
 import { loadPolicy } from '../store/loading.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview } from './decision.ts'
@@ -15,7 +18,18 @@ export async function previewOf(
 ): Promise<PolicyPreviewResponse> {
   const { env, tenant, calls, now } = context
   const shard = shardOfPolicy(tenant, locator)
-  const loaded = await loadPolicy(context, shardDatabase(env, tenant, shard, calls), { locator })
+  const database = shardDatabase(env, tenant, shard, calls)
+  const loaded = await loadPolicy(context, database, { locator })
   const supply = transientLocators(shard)
-  return await decidePreview(loaded, preview, { now, supply, digits: async () => supply })
+  const sessions = new PluginSessions({ context, database, shard }, locator)
+  try {
+    const plugins = sessions.begin()
+    const autofill = new Autofill(context, locator, plugins)
+    const filled = await autofill.preview(preview, loaded)
+    const externalRater = externalRaters(context, shard)
+    const attempt = { now, supply, digits: async () => supply, plugins, externalRater }
+    return await autofill.explaining(decidePreview(loaded, filled, attempt))
+  } finally {
+    sessions.keepLogs()
+  }
 }

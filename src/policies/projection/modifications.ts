@@ -10,6 +10,7 @@ import type {
 } from '../contract/modification.ts'
 import { isListed, type Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
+import { splitsIn } from '../fold/prorated.ts'
 import { measureOf, shares } from '../fold/shares.ts'
 import { configVersionAt } from '../upgrade/version-at.ts'
 import { textIfAny, underwritingResponse } from './parts.ts'
@@ -118,6 +119,7 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   for (const replaced of pieces.filter(one => one.piece.replacedBy === by)) {
     const before = replaced.piece.amounts?.premium
     const successors = made.filter(one => continues(one.piece, replaced.piece))
+    const split = splitsIn(replaced.run, by, replaced.piece.segment.locator)
     const parts =
       before &&
       shares(
@@ -125,6 +127,7 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
         replaced.piece,
         successors.map(one => one.piece),
         measure,
+        split && (at => split(at, amounts => amounts.premium)),
       )
     let left = before
     for (const [at, one] of successors.entries()) {

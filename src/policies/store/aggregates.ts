@@ -12,6 +12,7 @@ import {
 } from '../../platform/database.ts'
 import type {
   CancellationLocator,
+  DisplayId,
   EndorsementLocator,
   PolicyLocator,
   QuoteLocator,
@@ -20,7 +21,7 @@ import type {
 import type { CurrencyCode } from '../../platform/money.ts'
 import type { Policy, PolicyAggregate } from '../aggregate.ts'
 import { NOTHING_UNREAD, type Unread } from '../part.ts'
-import { cancellations, endorsements, policies, quotes, reinstatements } from '../tables.ts'
+import { cancellations, endorsements, perils, policies, quotes, reinstatements } from '../tables.ts'
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, policyRow, readPolicy } from './rows.ts'
 
 /** Which policies to read. */
@@ -36,6 +37,8 @@ export type PolicySelection =
   | { lapseReinstatementLocator: Uuid }
   | { invoiceLocator: Uuid }
   | { paymentLocator: Uuid }
+  | { perilLocator: Uuid }
+  | { perilDisplayId: DisplayId }
   | { policyholderLocator: Uuid }
 
 /**
@@ -60,6 +63,8 @@ type Choice =
   | 'lapseReinstatementLocator'
   | 'invoiceLocator'
   | 'paymentLocator'
+  | 'perilLocator'
+  | 'perilDisplayId'
   | 'policyholderLocator'
 
 const chosen = sql.placeholder('chosen')
@@ -77,6 +82,8 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   lapseReinstatementLocator: sql`= (select policy_locator from ${lapseReinstatements} where locator = ${chosen})`,
   invoiceLocator: sql`= (select policy_locator from ${invoices} where locator = ${chosen})`,
   paymentLocator: sql`= (select policy_locator from ${payments} where locator = ${chosen})`,
+  perilLocator: sql`= (select policy_locator from ${perils} where locator = ${chosen})`,
+  perilDisplayId: sql`= (select policy_locator from ${perils} where display_id = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
 }
 

@@ -78,7 +78,8 @@ async function versionOf(
   return { configuration, configVersion: version.version }
 }
 
-function productOf({ configuration }: LoadedConfiguration, name: string): ProductDefinition {
+/** The product of that name; refuses (400) one that the configuration does not have. */
+export function productOf({ configuration }: LoadedConfiguration, name: string): ProductDefinition {
   if (Object.hasOwn(configuration.products, name)) return configuration.products[name]!
   const known = Object.keys(configuration.products)
     .map(one => `'${one}'`)
@@ -149,7 +150,7 @@ async function loadedFrom(
 /** 404 for what the selection names: a policy, a quote, a cancellation … */
 export function notFoundAs(selection: PolicySelection): Refusal {
   const [name, locator] = Object.entries(selection)[0]!
-  return notFound(name === 'locator' ? 'policy' : name.replace('Locator', ''), String(locator))
+  return notFound(name === 'locator' ? 'policy' : name.replace(/Locator$|DisplayId$/, ''), String(locator))
 }
 
 const HOLDERS = byChoice((build, condition) =>

@@ -15,6 +15,7 @@ import type {
   Modification,
   PerilPrice,
   PerilRun,
+  PlannedInstallment,
   Policy,
   PolicyAggregate,
 } from '../aggregate.ts'
@@ -35,6 +36,7 @@ import {
   type StoredFeePart,
   type StoredPerilPrice,
 } from '../tables.ts'
+import { readHoldbacks, readSplits, storedHoldbacks, storedSplits } from './prorated.ts'
 
 /** The collections of an aggregate: every property but the policy itself. */
 export type CollectionName = Exclude<keyof PolicyAggregate, 'policy'>
@@ -80,17 +82,12 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     toRow: (record: Modification) => ({
       ...record,
       premiumChange: minorOf(record.premiumChange),
-      holdbacks: record.holdbacks?.map(one => ({ ...one, amount: one.amount.minor })),
+      holdbacks: record.holdbacks && storedHoldbacks(record.holdbacks),
     }),
     fromRow: ({ holdbacks, ...row }, currency): Modification => ({
       ...(present(row) as unknown as Modification),
       premiumChange: row.premiumChange === null ? undefined : fromMinor(row.premiumChange, currency),
-      ...(holdbacks && {
-        holdbacks: holdbacks.map(({ perilRunLocator, amount }) => ({
-          perilRunLocator: perilRunLocator as Uuid,
-          amount: fromMinor(amount, currency),
-        })),
-      }),
+      ...(holdbacks && { holdbacks: readHoldbacks(holdbacks, currency) }),
     }),
   }),
   segments: collection<'segments', typeof policySegments>(policySegments, 'start'),
@@ -98,14 +95,16 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   exposureRuns: collection<'exposureRuns', typeof exposureRuns>(exposureRuns, 'rowid'),
   perils: collection<'perils', typeof perils>(perils, 'display_id'),
   perilRuns: collection<'perilRuns', typeof perilRuns>(perilRuns, 'rowid', {
-    toRow: ({ price, ...run }: PerilRun) => ({
+    toRow: ({ price, splits, ...run }: PerilRun) => ({
       ...run,
+      splits: splits && storedSplits(splits),
       monthPremium: price?.premium.month,
       premium: price?.premium.amount.minor,
       price: price && storedPrice(price),
     }),
-    fromRow: ({ monthPremium, premium, price, ...row }, currency): PerilRun => ({
+    fromRow: ({ monthPremium, premium, price, splits, ...row }, currency): PerilRun => ({
       ...(present(row) as unknown as PerilRun),
+      ...(splits && { splits: readSplits(splits, currency) }),
       ...(monthPremium !== null && premium !== null && price !== null
         ? { price: readPrice(monthPremium, premium, price, currency) }
         : {}),
@@ -143,7 +142,23 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     lapseReinstatements,
     'rowid',
   ),
-  installments: collection<'installments', typeof installments>(installments, 'number'),
+  installments: collection<'installments', typeof installments>(installments, 'number', {
+    toRow: (installment: PlannedInstallment) => ({
+      ...installment,
+      fees: installment.fees?.map(fee => ({ ...fee, amount: fee.amount.minor })),
+    }),
+    fromRow: ({ fees, ...row }, currency): PlannedInstallment => ({
+      ...(present(row) as unknown as PlannedInstallment),
+      ...(fees && {
+        fees: fees.map(fee => ({
+          ...fee,
+          locator: fee.locator as Uuid,
+          reversedBy: fee.reversedBy as Uuid | undefined,
+          amount: fromMinor(fee.amount, currency),
+        })),
+      }),
+    }),
+  }),
   invoices: collection<'invoices', typeof invoices>(invoices, 'display_id', {
     fromRow: (row): Invoice => ({
       ...(present(row) as unknown as Invoice),

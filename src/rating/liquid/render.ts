@@ -5,6 +5,7 @@ import { OutputEmitter } from './emitter.ts'
 import { engine, renderTemplates } from './engine.ts'
 import type { MissingKey, RenderingEnvironment } from './environment.ts'
 import { TemplateError } from './template-error.ts'
+import { plainVariables } from './variables.ts'
 
 export type { LookupResult, MissingKey, RenderingEnvironment } from './environment.ts'
 export type { RenderLimits } from './limits.ts'
@@ -15,6 +16,8 @@ export type Rendering = {
   effects: RatingEffects
   /** When there are any, output and effects are provisional: load these keys and render again. */
   missing: MissingKey[]
+  /** What the template assigned, as plain data: for whoever tries it out. */
+  variables(): Record<string, unknown>
 }
 
 /**
@@ -29,12 +32,14 @@ export function renderTemplate(
 ): Rendering {
   const state = newRenderState(data, environment)
   const emitter = new OutputEmitter(state.budget)
+  const context = new RenderingContext(engine, state)
+  const variables = () => plainVariables(context.bottom())
   try {
-    renderTemplates(template.nodes, new RenderingContext(engine, state), emitter)
+    renderTemplates(template.nodes, context, emitter)
   } catch (error) {
     if (!(error instanceof TemplateError) || state.missing.size === 0) throw error
-    return { output: '', effects: noEffects(), missing: [...state.missing.values()] }
+    return { output: '', effects: noEffects(), missing: [...state.missing.values()], variables }
   }
   const missing = [...state.missing.values()]
-  return { output: emitter.buffer, effects: settledEffects(state.effects), missing }
+  return { output: emitter.buffer, effects: settledEffects(state.effects), missing, variables }
 }

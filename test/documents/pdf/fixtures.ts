@@ -7,8 +7,8 @@ export type Fixture = {
   /** Colours that must be seen, `#rrggbb`. */
   colours?: string[]
   pages?: number
-  /** Not compared with a browser, whose own header, fonts or page numbers are others. */
-  alone?: true
+  /** Why it is not compared with a browser's print. */
+  alone?: string
 }
 
 const PIXEL =
@@ -44,7 +44,7 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#cc0000', '#00ff00', '#0000ff'],
   },
   alignment: {
-    html: '<p style="text-align:right">right</p><p align="center">centre</p><p>left</p>',
+    html: `<p style="text-align:right">right</p><p align="center">centre</p><p>left</p><p style="text-align:justify">${'justified '.repeat(20)}</p>`,
     text: ['right', 'centre', 'left'],
   },
   spacing: {
@@ -66,13 +66,19 @@ export const FIXTURES: Record<string, Fixture> = {
     colours: ['#eeeeff'],
   },
   borders: {
-    html: '<div style="border:4pt solid #ff0000;padding:4pt">red</div><p style="border-bottom:3pt dashed #0000ff">blue</p>',
-    text: ['red', 'blue'],
-    colours: ['#ff0000', '#0000ff'],
+    html: '<div style="border:4pt solid #ff0000;padding:4pt">red</div><p style="border-bottom:3pt solid #0000ff">blue</p><table style="border:2pt solid #008000"><tr><td style="border-right:1pt solid #ff0000">left</td><td>right</td></tr></table>',
+    text: ['red', 'blue', 'left right'],
+    colours: ['#ff0000', '#0000ff', '#008000'],
+  },
+  dashes: {
+    html: '<p style="border-bottom:3pt dashed #0000ff">dashed</p><p style="border:2pt dotted #ff0000">dotted</p>',
+    text: ['dashed', 'dotted'],
+    colours: ['#0000ff', '#ff0000'],
+    alone: 'gaps between dashes are not stretched to fit',
   },
   widths: {
-    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table>',
-    text: ['narrow enough for some', 'words only, so that it', 'breaks', 'wide rest'],
+    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table><table align="center"><tr><td style="background:#ffee00">centred</td></tr></table>',
+    text: ['narrow enough for some', 'words only, so that it', 'breaks', 'wide rest', 'centred'],
     colours: ['#ffeeee', '#eeffee', '#eeeeff'],
   },
   lists: {
@@ -89,9 +95,19 @@ export const FIXTURES: Record<string, Fixture> = {
     pages: 3,
   },
   images: {
-    html: `<img src="${PIXEL}" width="100" height="50" alt="logo"><p>text<img src="https://example.com/x.png" alt=" (elsewhere)"></p>`,
-    text: ['text (elsewhere)'],
+    html: `<img src="${PIXEL}" width="100" height="50" alt="logo"><p>text</p><img src="${PIXEL}" style="width:50%;height:20pt">`,
+    text: ['text'],
     colours: ['#ff0000'],
+  },
+  drawings: {
+    html: `<svg width="200" height="100" viewBox="0 0 100 50"><rect x="5" y="5" width="40" height="40" fill="#ff0000" stroke="#000000" stroke-width="2"/><circle cx="70" cy="25" r="20" fill="#0000ff"/><path d="M 60 25 L 80 25 L 70 10 Z" fill="#ffffff"/></svg><p>text</p><img width="100" src="data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20"><g transform="translate(20 0)"><rect width="20" height="20" fill="#008000"/></g></svg>')}">`,
+    text: ['text'],
+    colours: ['#ff0000', '#0000ff', '#008000'],
+  },
+  alternatives: {
+    html: '<p>text<img src="https://example.com/x.png" alt=" (elsewhere)"></p>',
+    text: ['text (elsewhere)'],
+    alone: 'browsers frame what they could not load',
   },
   rules: { html: '<p>over</p><hr><p>under</p>', text: ['over', 'under'] },
   pageBreaks: {
@@ -103,13 +119,13 @@ export const FIXTURES: Record<string, Fixture> = {
     html: '<bindery-header><p>above</p></bindery-header><p>text</p><p style="page-break-before:always">more</p><bindery-footer><p>below</p></bindery-footer>',
     text: ['above', 'text', 'below', 'above', 'more', 'below'],
     pages: 2,
-    alone: true,
+    alone: 'headers of a print are pages of their own to a browser: browser.domain.test.ts',
   },
   pageNumbers: {
     html: '<p>page <bindery-page-number></bindery-page-number> of <bindery-page-count></bindery-page-count></p><p style="page-break-before:always">page <bindery-page-number></bindery-page-number></p><bindery-footer>foot <bindery-page-number></bindery-page-number>/<bindery-page-count></bindery-page-count></bindery-footer>',
     text: ['page 1 of 2', 'foot 1/2', 'page 2', 'foot 2/2'],
     pages: 2,
-    alone: true,
+    alone: 'CSS knows no number of pages: browser.domain.test.ts',
   },
   styleSheets: {
     html: '<style>p { color: #111111 } .a > b, #x { color: #ff0000 } @media screen { p { display: none } } tr:nth-child(even) td { background: #00ff00 } p.b { color: #0000ff !important }</style><p class="a"><b>red</b></p><p class="b" style="color:#222222">blue</p><table><tr><td>odd</td></tr><tr><td>even</td></tr></table>',
@@ -120,9 +136,17 @@ export const FIXTURES: Record<string, Fixture> = {
     html: '<p>seen<span style="display:none">unseen</span></p><script>const unseen = 1</script><template>unseen</template>',
     text: ['seen'],
   },
+  rightToLeft: {
+    html: '<div dir="rtl"><p>שלום עולם, זו פוליסה מספר 12345 (Policy).</p><p>مرحبا بالعالم، هذه وثيقة تأمين رقم ١٢٣ بتاريخ 2027-01-01.</p><table style="width:100%"><tr><td style="background:#00ff00">ראשון</td><td style="width:60%">שני</td></tr></table></div><p>A policy of שלום עולם, insured.</p><p dir="auto">שורה</p><p dir="rtl" style="text-align:left">לשמאל</p>',
+    text: [],
+    colours: ['#00ff00'],
+  },
+  ownFonts: {
+    html: '<style>@font-face { font-family: "Mono"; src: url("DejaVuSansMono.ttf") } @font-face { font-family: Mono; font-weight: bold; src: url(DejaVuSansMono-Bold.ttf) } .mono { font-family: Mono, sans-serif }</style><p class="mono">illi wwww <b>bold 0123</b></p><p>illi wwww</p>',
+    text: ['illi wwww bold 0123', 'illi wwww'],
+  },
   alphabets: {
     html: '<p>Žluťoučký kůň Ελληνικά Привет Tiếng Việt</p><p>ქართული Հայերեն ✓ €</p><p>עברית</p><p>हिन्दी</p>',
     text: ['Žluťoučký kůň Ελληνικά Привет Tiếng Việt', 'ქართული Հայերեն ✓ €', 'עברית'],
-    alone: true,
   },
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judge, LONGEST_DELAY_MS, type Outcome, retryAfterMs } from '../../../src/events/delivery/judge.ts'
+import { judge, LONGEST_DELAY_MS, type Outcome } from '../../../src/events/delivery/judge.ts'
 import type { RetryStrategy, WebhookFailureHandling } from '../../../src/events/webhook.ts'
+import { retryAfterMs } from '../../../src/platform/outbound/retry-after.ts'
 
 const answered = (status: number, retryAfterMs?: number): Outcome => ({
   kind: 'answered',

@@ -26,7 +26,7 @@ const NO_DATA = { values: {}, groups: [] }
 /** A line of modifications under construction, with one run over all of it. */
 class Story {
   readonly steps: Step[] = []
-  readonly run: PerilRun
+  run: PerilRun
   readonly zone: TimeZone
 
   constructor(span: Span, premium: string, zone: TimeZone = BERLIN) {
@@ -73,6 +73,20 @@ class Story {
       segment => (segment.start < at ? [{ start: segment.start, end: at }] : []),
       proration,
     )
+  }
+
+  /** What was said of the last step's split of the segment then: so much lies before it. */
+  told(at: Instant, premium: string): this {
+    const { modification, replaced } = this.steps.at(-1)!
+    const cancelled = this.steps.findLast(step => step.modification.kind === 'cancellation')
+    const [segment] = (replaced.length > 0 ? replaced : cancelled!.replaced).filter(
+      one => one.start < at && at < one.end,
+    )
+    const amount = money(premium, EUR)
+    const before = { premium: amount, technicalPremium: undefined, taxes: [amount], commissions: [] }
+    const split = { by: modification.locator, segment: segment!.locator, at, before }
+    this.run = { ...this.run, splits: [...(this.run.splits ?? []), split] }
+    return this
   }
 
   /** Brings back what the last cancellation removed, from `at` on. */
@@ -194,6 +208,35 @@ describe('a run split by its policy', () => {
     expect(story.cancel(day('2025-10-01')).premiums()).toEqual(['900.00'])
     expect(story.cancel(day('2025-04-01')).premiums()).toEqual(['300.00'])
     expect(story.reinstate(day('2025-04-01')).premiums()).toEqual(['300.00', '600.00'])
+  })
+})
+
+describe('a run of whose splits was said what lies before them', () => {
+  const year = { start: day('2025-01-01'), end: day('2026-01-01') }
+
+  it('is split so, and what comes later splits what that left', () => {
+    const story = new Story(year, '1200').split(day('2025-07-01')).told(day('2025-07-01'), '700')
+    expect(story.premiums()).toEqual(['700.00', '500.00'])
+    expect(story.pieces().map(piece => toText(piece.amounts!.taxes[0]!))).toEqual(['700.00', '500.00'])
+    // In proportion, since nothing is said of it: three of the six months.
+    expect(story.split(day('2025-04-01')).premiums()).toEqual(['350.00', '350.00', '500.00'])
+  })
+
+  it('is brought back as it was from the same time on, and from later on without what lies before', () => {
+    const cancelled = () => new Story(year, '1200').cancel(day('2025-07-01')).told(day('2025-07-01'), '700')
+    expect(cancelled().premiums()).toEqual(['700.00'])
+    expect(cancelled().reinstate(day('2025-07-01')).premiums()).toEqual(['700.00', '500.00'])
+    const later = cancelled().reinstate(day('2025-10-01')).told(day('2025-10-01'), '100')
+    expect(later.premiums()).toEqual(['700.00', '400.00'])
+  })
+
+  it('is split in proportion by another modification at the same time', () => {
+    const story = new Story(year, '1200').cancel(day('2025-07-01')).told(day('2025-07-01'), '700')
+    const { steps } = new Story(year, '1200').cancel(day('2025-07-01'))
+    const other = { ...story.run, madeBy: steps[0]!.modification.locator }
+    expect(inForce(piecesOf(other, steps, BERLIN)).map(one => toText(one.amounts!.premium))).toEqual([
+      '600.00',
+    ])
   })
 })
 

@@ -3,6 +3,7 @@ import type { JsonPath } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
 import type { DocumentFiles } from '../schemas/product.ts'
 import { present } from '../schemas/scalars.ts'
+import { isVelocity } from './templates.ts'
 
 /** A product's templates, and which of them documents use. */
 export type TemplateNames = { all: ReadonlySet<string>; used: Set<string> }
@@ -33,7 +34,11 @@ export function compileDocuments(
         'missingTemplate',
         `The document '${file.fileName}' uses the template '${file.templateName}', which is not beside policy.json. Add the file or correct the name.`,
       )
-    else templates.used.add(templateName)
+    else {
+      templates.used.add(templateName)
+      if (isVelocity(templateName))
+        warnOfVelocity(place([...path, index, 'templateName']), templateName, report)
+    }
     return {
       displayName: file.displayName?.trim() || file.fileName,
       fileName: file.fileName,
@@ -45,11 +50,24 @@ export function compileDocuments(
   })
 }
 
+/** Velocity is read and checked, and Liquid alone is rendered: whoever deploys it is to know before a document is due. */
+function warnOfVelocity(place: Place, name: string, report: Report): void {
+  report.warning(
+    place,
+    'velocityNotRendered',
+    `The template '${name}' is Velocity, of which no document is made. Write it in Liquid, as '${name.replace(/(\.template)?\.(vm|velocity)$/, '.template.liquid')}'.`,
+  )
+}
+
 /** Warns of templates that nothing will ever render. */
 export function checkUnusedTemplates(folder: string, templates: TemplateNames, report: Report): void {
   for (const name of templates.all) {
     const stem = name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
-    if (templates.used.has(name) || FIXED_NAMES.includes(stem)) continue
+    if (templates.used.has(name)) continue
+    if (FIXED_NAMES.includes(stem)) {
+      if (isVelocity(name)) warnOfVelocity({ path: `${folder}/${name}` }, name, report)
+      continue
+    }
     const fixed = FIXED_NAMES.find(one => one.toLowerCase() === stem.toLowerCase().replace(/[_\s-]/g, ''))
     report.warning(
       { path: `${folder}/${name}` },

@@ -1,5 +1,4 @@
 import {
-  CALLED_FUNCTIONS,
   hasPlugin,
   isPluginFunction,
   PLUGIN_FUNCTIONS,
@@ -40,12 +39,6 @@ export function compilePlugins(
       else report.warning(where, 'missingPlugin', message)
       continue
     }
-    if (enabled && !CALLED_FUNCTIONS.has(name))
-      report.warning(
-        where,
-        'pluginNotCalled',
-        `The service does not call '${name}' yet: what it does itself stays as it is. Switch the plugin off until it does.`,
-      )
     if (enabled && OF_GRACE.has(name) && lapse.gracePeriodDays === undefined)
       report.warning(
         where,

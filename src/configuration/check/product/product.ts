@@ -67,11 +67,15 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
       `The product '${name}' has no exposures, so nothing can be insured with it. Add exposures/<name>/exposure.json.`,
     )
   if (value.externalRater !== undefined)
-    report.warning(
-      place(['externalRater']),
-      'externalRater',
-      `The external rater '${value.externalRater}' is not connected to this tenant; the product is priced by its plugin or its scripts. Register the integration.`,
-    )
+    report.add([
+      {
+        severity: 'WARNING',
+        ...place(['externalRater']),
+        code: 'externalRater',
+        message: `The tenant has no external rater '${value.externalRater}'; the product is priced by its plugin or its scripts until there is one. Register it with POST /integrations.`,
+        integration: value.externalRater,
+      },
+    ])
   const cancellationTypes = compileCancellations(files.take(`${folder}/cancellations.json`), names, report)
   const fees = compileFees(`${folder}/fees.json`, files, report)
   const calculations = script(`${folder}/${CALCULATIONS}`)

@@ -81,7 +81,7 @@ describe('a product compiles', () => {
       'policy/schedule.template.liquid': 'schedule',
       'policy/endt.template.liquid': 'endorsement',
       'policy/invoice.template.liquid': 'invoice',
-      'policy/lapse.template.vm': '#if($data.x) $data.x #end',
+      'policy/lapse.template.liquid': 'lapse',
       'policy/exposures/hull/perils/sinking.json': {
         name: 'sinking',
         indemnityPerItem: 100000,
@@ -162,7 +162,7 @@ describe('a product compiles', () => {
     expect(Object.keys(product.templates)).toEqual([
       'endt.template.liquid',
       'invoice.template.liquid',
-      'lapse.template.vm',
+      'lapse.template.liquid',
       'schedule.template.liquid',
     ])
   })
@@ -410,6 +410,27 @@ describe('what is referred to exists', () => {
     ])
   })
 
+  test('Velocity templates that documents are to be made of are a warning, for none is', () => {
+    const { findings } = compileWith({
+      'policy/policy.json': {
+        documents: [{ displayName: 'Old', fileName: 'old.pdf', templateName: 'old' }],
+      },
+      'policy/old.vm': 'x',
+      'policy/lapse.template.vm': 'y',
+    })
+    const warnings = findings.filter(({ code }) => code === 'velocityNotRendered')
+    expect(warnings.map(({ path, message }) => [path, message])).toEqual([
+      [
+        'products/boat/policy/lapse.template.vm',
+        "The template 'lapse.template.vm' is Velocity, of which no document is made. Write it in Liquid, as 'lapse.template.liquid'.",
+      ],
+      [
+        'products/boat/policy/policy.json',
+        "The template 'old.vm' is Velocity, of which no document is made. Write it in Liquid, as 'old.template.liquid'.",
+      ],
+    ])
+  })
+
   test('static documents and fees that scripts name', () => {
     expect(
       found({
@@ -468,19 +489,18 @@ describe('what is referred to exists', () => {
           plugins: {
             getPerilRates: { path: 'main/rater.js', enabled: true },
             getUnderwritingResult: { path: 'main/off.js', enabled: false },
-            createInstallments: { path: 'main/installments.js', enabled: true },
+            getDataAutofill: { path: 'main/autofill.js', enabled: true },
           },
         }),
         'scripts/main/rater.js':
           "import { a } from '../lib/needed.mjs'\nexport const getPerilRates = () => a",
-        'scripts/main/installments.js': "require('shared')",
+        'scripts/main/autofill.js': "require('shared')",
         'scripts/main/off.js': 'exports.a = (',
         'scripts/lib/needed.mjs': 'export const a = 1\nexport const b = = 2',
         'scripts/lib/shared.js': 'with (a) { b = 1 }\nreturn',
         'scripts/lib/data.json': '{',
       }),
     ).toEqual([
-      'WARNING pluginNotCalled policy/policy.json:12',
       'WARNING badScript scripts/lib/data.json:1',
       'ERROR badScript scripts/lib/needed.mjs:2',
       'WARNING badScript scripts/main/off.js:1',

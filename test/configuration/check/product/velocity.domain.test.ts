@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { compileWith } from '../../minimal-archive.ts'
 
 const found = (template: string): string[] =>
-  compileWith({ 'policy/invoice.template.vm': template }).findings.map(
-    ({ code, line, message }) => `${code}:${line} ${message.split(/[.,]/)[0]}`,
-  )
+  compileWith({ 'policy/invoice.template.vm': template })
+    .findings.filter(({ code }) => code !== 'velocityNotRendered')
+    .map(({ code, line, message }) => `${code}:${line} ${message.split(/[.,]/)[0]}`)
 
 test.each([
   'plain text with # and $ and 100% of #colour',

@@ -1,4 +1,5 @@
 // What rating and underwriting read of a policy.
+const { partsAt } = require('./calendar.js')
 
 // The one value of a field, or undefined.
 const valueOf = (characteristics, field) => (characteristics.fieldValues[field] || [])[0]
@@ -6,25 +7,6 @@ const valueOf = (characteristics, field) => (characteristics.fieldValues[field] 
 // The groups of a repeatable field, in their order.
 const groupsOf = (characteristics, field) =>
   (characteristics.fieldValues[field] || []).map(locator => characteristics.fieldGroupsByLocator[locator])
-
-const clock = {}
-const partsAt = (timestamp, timeZone) => {
-  clock[timeZone] =
-    clock[timeZone] ||
-    new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
-  const parts = {}
-  for (const { type, value } of clock[timeZone].formatToParts(timestamp)) parts[type] = Number(value)
-  return [parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second]
-}
 
 // Whether someone born then is younger than so many years at that time, by the calendar of the zone.
 const isYounger = (birthDate, years, timestamp, timeZone) => {

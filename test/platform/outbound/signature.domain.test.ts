@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSecret, newSecret, signatureHeaders } from '../../../src/events/delivery/signature.ts'
+import { isSecret, newSecret, signatureHeaders } from '../../../src/platform/outbound/signature.ts'
 import type { Instant } from '../../../src/platform/time.ts'
 
 const endpoint = { url: 'https://hooks.example.com/', headers: {}, secureSsl: true, hmacEnabled: true }

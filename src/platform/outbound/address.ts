@@ -1,5 +1,5 @@
-// Which addresses may be called: those of the public internet. A webhook is a way to make the service call any
-// address, and must not be one into the network that it runs in (resources brief 7.4, SSRF).
+// Which addresses may be called: those of the public internet. A webhook or an integration is a way to make the
+// service call any address, and must not be one into the network that it runs in (resources brief 6.4, 7.4; SSRF).
 // A public name that resolves to a private address is not seen here; at the edge there is no such network.
 
 type Block = { first: number; last: number }
@@ -60,6 +60,12 @@ function reachOf(host: string): Reach {
   if (name === 'localhost' || name.endsWith('.localhost')) return 'loopback'
   return !name.includes('.') || PRIVATE_NAME.test(name) ? 'private' : 'public'
 }
+
+/**
+ * Whether http and addresses of this machine may be called: only where the variable ENVIRONMENT is `local`, as on a
+ * developer's machine and in tests.
+ */
+export const mayCallThisMachine = (env: Pick<Env, 'ENVIRONMENT'>): boolean => env.ENVIRONMENT === 'local'
 
 /**
  * Why the address may not be called, as the end of a sentence about it; undefined when it may. `local`: the

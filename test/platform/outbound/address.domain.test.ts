@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addressProblem } from '../../../src/events/delivery/address.ts'
+import { addressProblem } from '../../../src/platform/outbound/address.ts'
 
 const PUBLIC = [
   'https://hooks.example.com/path?x=1',

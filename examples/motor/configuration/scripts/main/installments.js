@@ -1,0 +1,110 @@
+// Payment by installments that costs something: as the built-in schedules plan it, with a fee on every installment but
+// the first. What is paid at once, a small amount and a refund are one installment, without a fee.
+const { addDays, addMonths, endOfDay } = require('../lib/calendar.js')
+
+const FEE = 2
+const SMALLEST_PLAN = 5
+const MONTHS = { annually: 12, semiannually: 6, quarterly: 3, monthly: 1 }
+
+function createInstallments(data) {
+  const charges = data.charges.map(charge => ({
+    id: charge.chargeId,
+    isPayable: charge.type !== 'commission',
+    start: Number(charge.coverageStartTimestamp),
+    end: Number(charge.coverageEndTimestamp),
+    cents: Math.round(Number(charge.amount) * 100),
+  }))
+  const now = Date.now()
+  const periods = isLarge(charges) ? paidTogether(periodsOf(data, charges), endOfDay(now, data.tenantTimeZone)) : []
+  const installments = (periods.length > 0 ? periods : [wholeOf(charges)]).map(period => ({ ...period, items: [] }))
+  for (const charge of charges) spread(charge, installments)
+
+  const billing = withoutRefunds(installments.filter(one => one.items.length > 0))
+  return {
+    installments: billing.map((one, at) => ({
+      startTimestamp: one.start,
+      endTimestamp: one.end,
+      ...timesOf(one, at === 0, data, now),
+      invoiceItems: one.items.map(({ charge, cents }) => ({ chargeId: charge.id, amount: cents / 100 })),
+      installmentFees:
+        at === 0 ? [] : [{ feeName: 'installment_fee', description: 'Payment by installments', amount: FEE }],
+    })),
+  }
+}
+
+const sum = numbers => numbers.reduce((total, one) => total + one, 0)
+
+const isLarge = charges =>
+  sum(charges.filter(one => one.isPayable).map(one => one.cents)) > SMALLEST_PLAN * 100
+
+function wholeOf(charges) {
+  const start = charges.reduce((earliest, one) => Math.min(earliest, one.start), Infinity)
+  const end = charges.reduce((latest, one) => Math.max(latest, one.end), -Infinity)
+  return { start, end, parts: [{ start, end, whole: end - start }] }
+}
+
+// The months, quarters … of the contract that the charges are of; none where all is paid at once.
+function periodsOf({ policy, paymentScheduleName, tenantTimeZone }, charges) {
+  const months = MONTHS[paymentScheduleName]
+  if (!months) return []
+  const { start, end } = wholeOf(charges)
+  const first = Number(policy.originalContractStartTimestamp)
+  const periods = []
+  for (let count = 0; ; count++) {
+    const from = addMonths(first, count * months, tenantTimeZone)
+    if (from >= end) return periods
+    const next = addMonths(first, (count + 1) * months, tenantTimeZone)
+    const span = { start: from, end: Math.min(next, end) }
+    if (next > start) periods.push({ ...span, parts: [{ ...span, whole: next - from }] })
+  }
+}
+
+// Periods that begin by the end of today are paid together.
+function paidTogether(periods, endOfToday) {
+  const past = periods.filter(one => one.start <= endOfToday)
+  const coming = periods.slice(past.length)
+  return past.length === 0 ? coming : [together(past), ...coming]
+}
+
+const together = several => ({
+  start: several[0].start,
+  end: several[several.length - 1].end,
+  parts: several.flatMap(one => one.parts),
+  items: several.flatMap(one => one.items || []),
+})
+
+// Puts the charge on the installments: equal parts for whole periods, of others the share that the charge has of them.
+// The last has what rounding leaves.
+function spread(charge, installments) {
+  const shareOf = ({ start, end, whole }) =>
+    Math.max(0, Math.min(end, charge.end) - Math.max(start, charge.start)) / whole
+  const shares = installments.map(one => sum(one.parts.map(shareOf)))
+  if (sum(shares) === 0) shares[0] = 1
+  const total = sum(shares)
+  const last = shares.length - 1 - [...shares].reverse().findIndex(share => share > 0)
+  let left = charge.cents
+  shares.forEach((share, at) => {
+    const cents = at === last ? left : Math.trunc((charge.cents * share) / total)
+    left -= cents
+    if (cents !== 0) installments[at].items.push({ charge, cents })
+    if (at === last) left = 0
+  })
+}
+
+// Nobody waits for money that is given back: all up to the last installment that would do so is one.
+function withoutRefunds(installments) {
+  const dues = installments.map(({ items }) => sum(items.filter(one => one.charge.isPayable).map(one => one.cents)))
+  const last = dues.length - 1 - [...dues].reverse().findIndex(due => due < 0)
+  if (last === dues.length) return installments
+  return [together(installments.slice(0, last + 1)), ...installments.slice(last + 1)]
+}
+
+// The first is asked for at once; others are due on the day on which they begin, and asked for the payment terms before.
+function timesOf({ start }, isFirst, { tenantTimeZone, defaultPaymentTerms }, now) {
+  const today = endOfDay(now, tenantTimeZone)
+  const due = Math.max(endOfDay(start, tenantTimeZone), today)
+  const issue = isFirst ? now : Math.max(addDays(due, -Number(defaultPaymentTerms.amount), tenantTimeZone), now)
+  return { issueTimestamp: issue, dueTimestamp: due }
+}
+
+exports.createInstallments = createInstallments

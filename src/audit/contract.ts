@@ -1,0 +1,50 @@
+// The audit trail: who did what, when, to what.
+import { z } from '@hono/zod-openapi'
+import {
+  OptionalLongName,
+  OptionalText,
+  OptionalTimestamp,
+  optional,
+  PageSize,
+  PagingToken,
+  Text,
+  Timestamp,
+} from '../platform/wire.ts'
+import { AUDIT_ACTIONS } from './actions.ts'
+
+export const AuditQuery = z.object({
+  action: optional(z.enum(AUDIT_ACTIONS)).openapi({ description: 'Entries of this kind only.' }),
+  subject: OptionalLongName.openapi({
+    description: 'Entries of this subject only: of auxiliary data, its locator.',
+  }),
+  username: OptionalLongName.openapi({ description: 'Entries of this user only.' }),
+  startTimestamp: OptionalTimestamp.openapi({ description: 'Entries from this time on.' }),
+  endTimestamp: OptionalTimestamp.openapi({ description: 'Entries before this time.' }),
+  pageSize: PageSize,
+  pagingToken: PagingToken,
+})
+export type AuditQuery = z.infer<typeof AuditQuery>
+
+export const AuditResponse = z
+  .object({
+    locator: Text,
+    timestamp: Timestamp,
+    action: z.enum(AUDIT_ACTIONS),
+    subject: Text.openapi({ description: 'Of auxiliary data, its locator.' }),
+    details: z.record(Text, z.unknown()).openapi({
+      description:
+        'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Values are not kept here.',
+      example: { keys: ['score'], plugin: 'getPerilRates' },
+    }),
+    username: Text,
+    accountLocator: Text,
+    requestId: Text.openapi({ description: 'X-Request-Id of the request.' }),
+  })
+  .openapi('AuditResponse')
+export type AuditResponse = z.infer<typeof AuditResponse>
+
+/** Oldest first; without `pagingToken` it is the last page. */
+export const AuditPageResponse = z
+  .object({ entries: z.array(AuditResponse), pagingToken: OptionalText })
+  .openapi('AuditPageResponse')
+export type AuditPageResponse = z.infer<typeof AuditPageResponse>

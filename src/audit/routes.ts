@@ -1,0 +1,18 @@
+import { type Route, tenantRoute } from '../platform/http/route.ts'
+import { AuditPageResponse, AuditQuery } from './contract.ts'
+import { readAudit } from './service.ts'
+
+export const auditRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'get',
+    path: '/audit/list',
+    summary: 'Read the audit trail',
+    description:
+      'Who did what, when, to what, oldest first. Written with what it tells of, and never changed. So far it tells of auxiliary data: each change, through the API or by a plugin. For administrators of the tenant.',
+    tags: ['Audit'],
+    permission: 'audit.list',
+    query: AuditQuery,
+    answer: { schema: AuditPageResponse, description: 'A page of entries.' },
+    handle: ({ query }, context) => readAudit(query, context),
+  }),
+]

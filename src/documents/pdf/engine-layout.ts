@@ -1,0 +1,133 @@
+// What the layout engine (pdfmake 0.3) does otherwise than browsers, mended on its own classes: where a text stands
+// within its line and in which order, how far a list is indented; and what takes it time without end.
+import docMeasure from 'pdfmake/js/DocMeasure.js'
+import documentContext from 'pdfmake/js/DocumentContext.js'
+import elementWriter from 'pdfmake/js/ElementWriter.js'
+import line, { type EngineLine, type Extent, type Inline } from 'pdfmake/js/Line.js'
+import { ConversionBudget } from './limits.ts'
+
+/** Above and below the base line of what stands in a line. Half of what the line is higher than its text lies above. */
+function extentOf({ font, fontSize, height, line: own, strut, extent }: Inline): Extent {
+  const ascender = (font.ascender / 1_000) * fontSize
+  const half = own === undefined ? 0 : (own - font.lineHeight(fontSize)) / 2
+  return {
+    above: Math.max(extent?.above ?? ascender + half, strut?.above ?? 0),
+    below: Math.max(extent?.below ?? (own ?? height) - ascender - half, strut?.below ?? 0),
+  }
+}
+
+const prototype = line.default.prototype
+
+prototype.getAscenderHeight = function (this: EngineLine): number {
+  return this.inlines.reduce((most, inline) => Math.max(most, extentOf(inline).above), 0)
+}
+
+prototype.getHeight = function (this: EngineLine): number {
+  let [above, below] = [0, 0]
+  for (const inline of this.inlines) {
+    const own = extentOf(inline)
+    above = Math.max(above, own.above)
+    below = Math.max(below, own.below)
+  }
+  return Math.max(0, above + below)
+}
+
+/** What is in a list begins where its padding ends; the marker stands before it. */
+for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
+  const engines = docMeasure.default.prototype[measure]
+  docMeasure.default.prototype[measure] = function (node) {
+    const measured = engines.call(this, node)
+    const more = Math.max(0, (measured.indent ?? 0) - measured._gapSize.width)
+    measured._gapSize = { ...measured._gapSize, width: measured._gapSize.width + more }
+    measured._minWidth += more
+    measured._maxWidth += more
+    return measured
+  }
+}
+
+const addPage = documentContext.default.prototype.addPage
+
+/** Pages are counted as they are made: what fills too many of them is stopped before it is all laid out. */
+documentContext.default.prototype.addPage = function (...given) {
+  new ConversionBudget().check('pages', this.pages.length + 1)
+  return addPage.apply(this, given)
+}
+
+/** The words of a text that are still to be put into lines. The engine's own list is copied whole for each of them. */
+class Words {
+  readonly #words: Inline[]
+  #first = 0
+
+  constructor(words: Inline[]) {
+    this.#words = words
+  }
+
+  get length(): number {
+    return this.#words.length - this.#first
+  }
+
+  get 0(): Inline | undefined {
+    return this.#words[this.#first]
+  }
+
+  shift(): Inline | undefined {
+    this.#first += 1
+    return this.#words[this.#first - 1]
+  }
+
+  unshift(...words: Inline[]): void {
+    this.#first -= words.length
+    if (this.#first < 0) {
+      this.#words.unshift(...new Array(-this.#first))
+      this.#first = 0
+    }
+    for (const [at, word] of words.entries()) this.#words[this.#first + at] = word
+  }
+
+  /** What follows; it is looked at only where the first word holds on to it. */
+  slice(from: number): Inline[] {
+    return this[0]?.noNewLine ? this.#words.slice(this.#first + from, this.#first + from + MOST_HELD) : []
+  }
+}
+
+/** Parts of one word, each in a style or font of its own. */
+const MOST_HELD = 200
+
+const measureLeaf = docMeasure.default.prototype.measureLeaf
+docMeasure.default.prototype.measureLeaf = function (node) {
+  const measured = measureLeaf.call(this, node)
+  measured._inlines = new Words(measured._inlines as Inline[])
+  return measured
+}
+
+const alignLine = elementWriter.default.prototype.alignLine
+elementWriter.default.prototype.alignLine = function (placed) {
+  if (placed.inlines.some(({ level }) => level !== undefined)) inVisualOrder(placed)
+  alignLine.call(this, placed)
+}
+
+/** What goes from the right stands the other way round, from the innermost of it outwards (rule L2 of Unicode). */
+function inVisualOrder(placed: EngineLine): void {
+  const last = placed.inlines.at(-1)!
+  let inlines = placed.inlines
+  for (let level = Math.max(...inlines.map(one => one.level ?? 0)); level > 0; level -= 1) {
+    const turned: Inline[] = []
+    for (let at = 0; at < inlines.length; ) {
+      const start = at
+      while (at < inlines.length && (inlines[at]!.level ?? 0) >= level) at += 1
+      if (at > start) turned.push(...inlines.slice(start, at).reverse())
+      else {
+        turned.push(inlines[at]!)
+        at += 1
+      }
+    }
+    inlines = turned
+  }
+  // The blank at the line's end, which no line shows, is then at its left.
+  let x = inlines[0] === last ? -(last.trailingCut ?? 0) : 0
+  for (const inline of inlines) {
+    inline.x = x
+    x += inline.width
+  }
+  placed.inlines = inlines
+}

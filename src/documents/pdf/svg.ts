@@ -1,0 +1,88 @@
+// Drawings (SVG) within a document and as its images: what they hold is checked, and they are written anew, so that the
+// engine reads nothing but what stands here.
+import { type DefaultTreeAdapterMap, defaultTreeAdapter, parseFragment, serializeOuter } from 'parse5'
+import type { ConversionBudget } from './limits.ts'
+import { ConversionError } from './page.ts'
+import { lengthOf } from './values.ts'
+
+/** A drawing as the engine takes it; its size in points. */
+export type Drawing = { readonly svg: string; readonly width: number; readonly height: number }
+
+type Element = DefaultTreeAdapterMap['element']
+
+/** What would draw the same many times over, or something from elsewhere. */
+const REFUSED = new Set(['use', 'symbol', 'image', 'pattern', 'mask', 'marker', 'foreignobject', 'filter'])
+/** What draws nothing here. */
+const LEFT_OUT = new Set([
+  'script',
+  'style',
+  'animate',
+  'animatetransform',
+  'animatemotion',
+  'set',
+  'metadata',
+  'a',
+])
+
+/** The drawing of an element. Throws a ConversionError past a limit, and for what no drawing may hold. */
+export function drawingOf(element: Element, budget: ConversionBudget): Drawing {
+  clean(element, budget, 1)
+  const size = sizeOf(element)
+  // The engine reads XML, which knows no such name.
+  const svg = serializeOuter(element).replaceAll('&nbsp;', '&#160;')
+  budget.check('drawingCharacters', svg.length)
+  return { svg, ...size }
+}
+
+/** The drawing of a file's text; undefined when it is none. */
+export function drawingOfText(text: string, budget: ConversionBudget): Drawing | undefined {
+  budget.check('drawingCharacters', text.length)
+  const made = { ...defaultTreeAdapter }
+  made.createElement = (...of) => {
+    budget.count('elements')
+    return defaultTreeAdapter.createElement(...of)
+  }
+  const found = parseFragment(text.replace(/^[\s\S]*?(?=<svg[\s>])/i, ''), {
+    treeAdapter: made,
+  }).childNodes.find((node): node is Element => node.nodeName === 'svg')
+  return found && drawingOf(found, budget)
+}
+
+function clean(element: Element, budget: ConversionBudget, depth: number): void {
+  budget.count('elements')
+  budget.check('depth', depth)
+  element.childNodes = element.childNodes.filter(node => {
+    if (node.nodeName === '#text') return true
+    if (!('tagName' in node)) return false
+    const tag = node.tagName.toLowerCase()
+    if (REFUSED.has(tag))
+      throw new ConversionError(
+        `A drawing (SVG) holds <${node.tagName}>, which is not drawn; draw it without.`,
+      )
+    if (LEFT_OUT.has(tag)) return false
+    clean(node, budget, depth + 1)
+    return true
+  })
+}
+
+/** Its width and height, else those of its view box; pixels become points as those of images do. */
+function sizeOf({ attrs }: Element): { width: number; height: number } {
+  const said = new Map(attrs.map(({ name, value }) => [name.toLowerCase(), value]))
+  const points = (text: string | undefined): number | undefined =>
+    text === undefined || text.endsWith('%')
+      ? undefined
+      : lengthOf(/[a-z]$/i.test(text) ? text : `${text}px`, 12)
+  const box = (said.get('viewbox') ?? '')
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number)
+  const [boxWidth, boxHeight] =
+    box.length === 4 && box.every(Number.isFinite) ? [box[2]!, box[3]!] : [undefined, undefined]
+  const ratio = boxWidth && boxHeight ? boxHeight / boxWidth : undefined
+  const [width, height] = [points(said.get('width')), points(said.get('height'))]
+  const across = width ?? (height !== undefined && ratio ? height / ratio : boxWidth && boxWidth * 0.75)
+  const down = height ?? (across !== undefined && ratio ? across * ratio : boxHeight && boxHeight * 0.75)
+  if (!across || !down || across < 0 || down < 0)
+    throw new ConversionError('A drawing (SVG) says no size; give it width and height, or a viewBox.')
+  return { width: across, height: down }
+}

@@ -1,0 +1,54 @@
+// What of a connection is secret, and how answers and logs show it.
+import type { Connection } from './integration.ts'
+
+/** What stands in the place of a secret; sent back, it means the one that is kept. */
+export const MASK = '********'
+
+const SECRET_NAME =
+  /auth|token|secret|passw|pwd|passphrase|credential|cookie|session|signature|sig$|key|^code$/i
+
+/** A scheme and what follows it; a JWT; and long runs of letters and digits such as no one makes up by hand. */
+const SECRET_VALUES = [
+  /^(basic|bearer|digest|negotiate|token|apikey|hmac|aws4-hmac-sha256)\s+\S/i,
+  /^ey[\w-]{8,}\.[\w-]+\.[\w-]*$/,
+  /^(?=.*\d)(?=.*[a-z])[\w+/=~-]{20,}$/i,
+]
+
+/** Whether a header or a parameter of an address looks secret, by its name or by its value. */
+export const looksSecret = (name: string, value: string): boolean =>
+  SECRET_NAME.test(name) || SECRET_VALUES.some(pattern => pattern.test(value.trim()))
+
+export const maskedHeaders = (headers: Connection['headers']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, looksSecret(name, value) ? MASK : value]),
+  )
+
+/** The address with `********` for what looks secret in its query. */
+export function maskedUrl(address: string): string {
+  const url = new URL(address)
+  const secret = [...url.searchParams].filter(([name, value]) => looksSecret(name, value))
+  if (secret.length === 0) return address
+  for (const [name] of secret) url.searchParams.set(name, MASK)
+  return url.href
+}
+
+/** Shorter texts are no secrets, and stand in bodies by chance. */
+const SHORTEST_SECRET = 6
+
+/** Texts that are in no log: the signing secret, and what headers and address have that looks secret. */
+export function secretsOf({ headers, url, security }: Connection): string[] {
+  const carried = [...Object.entries(headers), ...new URL(url).searchParams]
+    .filter(([name, value]) => looksSecret(name, value))
+    .flatMap(([, value]) => [value, value.trim().replace(/^[\w-]+\s+/, '')])
+  return [...new Set([security?.secret ?? '', ...carried])]
+    .filter(text => text.length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length)
+}
+
+/** The text with `********` for every secret, also where it stands as in JSON. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  let shown = text
+  for (const secret of secrets)
+    shown = shown.replaceAll(secret, MASK).replaceAll(JSON.stringify(secret).slice(1, -1), MASK)
+  return shown
+}

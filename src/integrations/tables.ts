@@ -1,0 +1,62 @@
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { AttemptMade } from './call/exchange.ts'
+import { INTEGRATION_TYPES } from './integration.ts'
+
+/**
+ * External services of the tenant, in its home shard: they are the tenant's own, go with it when it is recreated or
+ * deleted, and are changed under the guards and the record of its writes.
+ */
+export const integrations = sqliteTable(
+  'integration',
+  {
+    locator: text().primaryKey(),
+    name: text().notNull(),
+    type: text({ enum: INTEGRATION_TYPES }).notNull(),
+    /** The `Connection` as JSON, sealed (platform/sealed): headers, addresses and the secret may be worth stealing. */
+    connection: text().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  table => [uniqueIndex('integration_name').on(table.name)],
+)
+
+/**
+ * Every call of an integration, in the shard of what it was made for; kept 30 days. The bodies are in R2, under the
+ * call's locator (call/bodies.ts).
+ */
+export const integrationCalls = sqliteTable(
+  'integration_call',
+  {
+    locator: text().primaryKey(),
+    createdAt: integer().notNull(),
+    /** In real time, by which it is purged. */
+    at: integer().notNull(),
+    integrationName: text().notNull(),
+    type: text({ enum: INTEGRATION_TYPES }).notNull(),
+    operation: text().notNull(),
+    policyLocator: text(),
+    requestId: text().notNull(),
+    username: text().notNull(),
+    /** Without what looks secret in its query. */
+    url: text().notNull(),
+    attempts: text({ mode: 'json' }).$type<readonly AttemptMade[]>().notNull(),
+    /** HTTP status of the last attempt; null when no answer came. */
+    status: integer(),
+    durationMs: integer().notNull(),
+    requestBytes: integer().notNull(),
+    /** SHA-256 of the body as it was sent, hex. */
+    requestHash: text().notNull(),
+    responseBytes: integer(),
+    responseHash: text(),
+    /** Why the answer was of no use; null when it was. */
+    failure: text(),
+    /** What of the answer was ignored. */
+    warnings: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+    /** The call that this one repeats. */
+    replayOf: text(),
+  },
+  table => [
+    index('integration_call_name').on(table.integrationName, table.createdAt, table.locator),
+    index('integration_call_at').on(table.at),
+  ],
+)

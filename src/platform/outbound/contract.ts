@@ -1,0 +1,41 @@
+// Addresses that a client has the service call, and headers that go with every call (resources brief 7.3).
+import { z } from '@hono/zod-openapi'
+import { breaks, rule } from '../wire-problem.ts'
+
+const MOST_HEADERS = 20
+const MOST_HEADER_CHARACTERS = 4_096
+
+/** Which hosts may be reached is decided where the call is made (address.ts). */
+export const OutboundUrl = z
+  .string()
+  .max(2_048)
+  .refine(text => {
+    const url = URL.parse(text)
+    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  }, rule('must be an http or https address without user name and password'))
+  .openapi({ format: 'uri' })
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const OWN_HEADERS =
+  /^(host|content-length|connection|transfer-encoding|idempotency-key|webhook-.*|socotra-signature.*)$/i
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+export const HeaderValue = z.string().regex(HEADER_VALUE, rule('must be one line of Latin text'))
+
+/** Reports names that are none or the service's own, a name twice, and more headers than may be. */
+export function checkHeaders(
+  ctx: z.core.ParsePayload,
+  headers: Readonly<Record<string, string | readonly string[]>>,
+): void {
+  const names = new Set<string>()
+  let characters = 0
+  for (const [name, value] of Object.entries(headers)) {
+    if (!HEADER_NAME.test(name)) breaks(ctx, 'is not the name of a header', [name])
+    else if (OWN_HEADERS.test(name)) breaks(ctx, 'is set by the service; leave it out', [name])
+    else if (names.has(name.toLowerCase())) breaks(ctx, 'is there twice, in other letters', [name])
+    names.add(name.toLowerCase())
+    characters += [name, value].flat().reduce((sum, text) => sum + text.length, 0)
+  }
+  if (names.size > MOST_HEADERS || characters > MOST_HEADER_CHARACTERS)
+    breaks(ctx, `must be at most ${MOST_HEADERS} headers of ${MOST_HEADER_CHARACTERS} characters in all`)
+}

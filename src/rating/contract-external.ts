@@ -1,0 +1,102 @@
+// What an external rater answers (resources brief 6.3). Unknown properties are ignored. None of it is in the OpenAPI
+// document, and it is loaded when a rater is called: schemas cost time to make.
+import Big from 'big.js'
+import { z } from 'zod'
+import { isStorable, storable } from '../platform/characters.ts'
+import { type Decimal, decimal, RATE_PLACES } from '../platform/money.ts'
+import type { SegmentRate } from './rates-asked.ts'
+
+const AMOUNT = `must be an amount: a number or its digits, below 10^13, with at most ${RATE_PLACES} places`
+
+/**
+ * An amount in major units, which may be negative. As text it has at most 7 places; a JSON number is a binary fraction
+ * (`379.1 * 1.19` is 451.12899999999996), and is read to 7 places.
+ */
+const Amount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
+  const text = String(wire).trim()
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) && text.length <= 400) {
+    const amount = decimal(text.replace(/^\+/, ''))
+    const kept = amount.round(RATE_PLACES, Big.roundHalfUp)
+    if (amount.abs().lt('1e13') && (typeof wire === 'number' || kept.eq(amount))) return kept
+  }
+  ctx.issues.push({ code: 'custom', message: AMOUNT, input: wire })
+  return z.NEVER
+})
+
+const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(value => value ?? undefined)
+
+const IfAny = optional(Amount)
+
+/** `amount` is for the segment as it is, like `exactAmount`. */
+const CommissionReply = z
+  .object({
+    recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
+    amount: IfAny,
+    exactAmount: IfAny,
+    yearlyAmount: IfAny,
+  })
+  .refine(
+    ({ amount, exactAmount, yearlyAmount }) => (amount ?? exactAmount ?? yearlyAmount) !== undefined,
+    'needs amount',
+  )
+
+/**
+ * The rate of one segment: what is charged for it (`exactPremium`, of older raters `premium`), or a rate that is scaled
+ * to it (`yearlyPremium`, of older raters `monthPremium`), or both. A yearly rate goes before a monthly one.
+ */
+export const SegmentRateReply = z
+  .object({
+    yearlyPremium: IfAny,
+    exactPremium: IfAny,
+    premium: IfAny,
+    monthPremium: IfAny,
+    yearlyTechnicalPremium: IfAny,
+    exactTechnicalPremium: IfAny,
+    technicalPremium: IfAny,
+    monthTechnicalPremium: IfAny,
+    commissions: optional(z.array(CommissionReply).max(50)),
+  })
+  .refine(
+    ({ yearlyPremium, exactPremium, premium, monthPremium }) =>
+      (yearlyPremium ?? exactPremium ?? premium ?? monthPremium) !== undefined,
+    'needs yearlyPremium or exactPremium',
+  )
+  .transform(
+    (rate): SegmentRate => ({
+      premium: {
+        yearly: rate.yearlyPremium,
+        monthly: rate.yearlyPremium ? undefined : rate.monthPremium,
+        exact: rate.exactPremium ?? rate.premium,
+      },
+      technicalPremium: {
+        yearly: rate.yearlyTechnicalPremium,
+        monthly: rate.yearlyTechnicalPremium ? undefined : rate.monthTechnicalPremium,
+        exact: rate.exactTechnicalPremium ?? rate.technicalPremium,
+      },
+      commissions: (rate.commissions ?? []).map(({ recipient, amount, exactAmount, yearlyAmount }) => ({
+        recipient,
+        yearly: yearlyAmount,
+        exact: exactAmount ?? amount,
+      })),
+    }),
+  )
+
+/** Characters of an `exceptionMessage` that a client is told. */
+const LONGEST_MESSAGE = 2_000
+
+/** Rates are read one by one, since those of what nobody asked for are ignored, whatever they are. */
+export const RaterReply = z.object({
+  pricedPerilCharacteristics: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .transform(priced => priced ?? {}),
+  exceptionMessage: z
+    .union([z.string(), z.number()], 'must be text')
+    .nullish()
+    .transform(
+      message =>
+        storable(String(message ?? ''))
+          .slice(0, LONGEST_MESSAGE)
+          .trim() || undefined,
+    ),
+})

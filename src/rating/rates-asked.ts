@@ -1,0 +1,164 @@
+// Rates that are asked of the tenant's own code or service: one call for all runs that are to be rated (brief 5.6).
+import type { Uuid } from '../platform/locators.ts'
+import { type CurrencyCode, type Decimal, sum, toDecimal } from '../platform/money.ts'
+import { months } from '../platform/time.ts'
+import type { PerilRatesInput, PluginPolicy } from '../plugins/contract.ts'
+import { asPluginInput } from '../plugins/input.ts'
+import type { PerilRun, PolicyAggregate, Quote } from '../policies/aggregate.ts'
+import type { PolicyResponse } from '../policies/contract/response.ts'
+import type { RatingEffects } from './liquid/effects.ts'
+import type { RatingContext } from './rater.ts'
+import { type RecordedRate, scaled } from './scale.ts'
+
+/** What a script records of a run: the part that is given in its place. Taxes are templates' in any case. */
+export type RecordedRates = Pick<RatingEffects, 'premium' | 'technicalPremium' | 'commissions'>
+
+/** What is given for the characteristics of one segment. A recipient may have several lines. */
+export type SegmentRate = {
+  readonly premium: RecordedRate
+  readonly technicalPremium: RecordedRate
+  readonly commissions: readonly (RecordedRate & { readonly recipient: string })[]
+}
+
+export type RatesAsked = {
+  readonly input: PerilRatesInput
+  /** Locators of the characteristics that are to be priced, all of them and no others. */
+  readonly wanted: ReadonlySet<string>
+  /** The rates of the runs by their locators, from those of all that is wanted. */
+  ratesOfRuns(given: ReadonlyMap<string, SegmentRate>): ReadonlyMap<Uuid, RecordedRates>
+}
+
+/** What a rater is asked for the runs, which are not priced yet. */
+export function ratesAsked(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  runs: readonly PerilRun[],
+  context: RatingContext,
+): RatesAsked {
+  const { operation, timeZone, transaction } = context
+  const policy = context.project(aggregate, quote)
+  const stretches = stretchesOf(policy, runs, context)
+  const asked = [...stretches.values()].flat().map(one => one.characteristics)
+  const { currency } = aggregate.policy
+  return {
+    input: {
+      operation,
+      policy: asPluginInput(policy) as PluginPolicy,
+      policyExposurePerils: asked.map(one => ({
+        policyCharacteristicsLocator: one.policyCharacteristicsLocator,
+        exposureCharacteristicsLocator: one.exposureCharacteristicsLocator,
+        perilCharacteristicsLocator: one.locator,
+      })),
+      tenantTimeZone: timeZone,
+      ...(operation === 'new_business' && { quoteLocator: String(quote.locator) }),
+      ...transaction,
+    },
+    wanted: new Set(asked.map(one => one.locator)),
+    ratesOfRuns: given =>
+      new Map(
+        [...stretches].map(([run, parts]) => [
+          run,
+          ratesOf(
+            parts.map(part => ({ months: part.months, rate: given.get(part.characteristics.locator)! })),
+            currency,
+          ),
+        ]),
+      ),
+  }
+}
+
+type Characteristics = PolicyResponse['exposures'][number]['perils'][number]['characteristics'][number]
+
+/** A stretch of a run in one policy segment, as the rater is asked of it. */
+type Stretch = { readonly characteristics: Characteristics; readonly months: Decimal }
+
+/** The characteristics that stand for each run: one, or several where the run reaches over policy segments. */
+function stretchesOf(
+  policy: PolicyResponse,
+  runs: readonly PerilRun[],
+  { timeZone }: RatingContext,
+): Map<Uuid, Stretch[]> {
+  const ofPeril = new Map(
+    policy.exposures.flatMap(exposure =>
+      exposure.perils.map(peril => [peril.locator, peril.characteristics]),
+    ),
+  )
+  return new Map(
+    runs.map(run => {
+      const own = (ofPeril.get(run.perilLocator) ?? []).filter(
+        one =>
+          one.policyModificationLocator === run.madeBy &&
+          one.replacedTimestamp === undefined &&
+          Number(one.coverageStartTimestamp) >= run.start &&
+          Number(one.coverageStartTimestamp) < run.end,
+      )
+      if (own.length === 0) throw new Error(`Run ${run.locator} has no characteristics to rate.`)
+      const spanOf = (one: Characteristics) =>
+        months(
+          Number(one.coverageStartTimestamp) as PerilRun['start'],
+          Number(one.coverageEndTimestamp) as PerilRun['end'],
+          timeZone,
+        )
+      return [run.locator, own.map(one => ({ characteristics: one, months: spanOf(one) }))]
+    }),
+  )
+}
+
+type Part = { readonly months: Decimal; readonly rate: SegmentRate }
+
+const isSameRate = (a: RecordedRate, b: RecordedRate): boolean =>
+  a.exact === undefined &&
+  b.exact === undefined &&
+  (a.yearly !== undefined || a.monthly !== undefined) &&
+  isSame(a.yearly, b.yearly) &&
+  isSame(a.monthly, b.monthly)
+
+const isSame = (a: Decimal | undefined, b: Decimal | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : a.eq(b)
+
+/**
+ * The rates of a run of its parts. The same yearly or monthly rate in all of them is the run's; of different ones, and
+ * of amounts for each, the run costs their sum.
+ */
+function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates {
+  const together = (rates: readonly RecordedRate[]): RecordedRate => {
+    const [first] = rates as [RecordedRate]
+    if (rates.length === 1 || rates.every(rate => isSameRate(first, rate))) return first
+    const amounts = rates.flatMap((rate, at) => {
+      const amount = scaled(rate, parts[at]!.months, currency)
+      return amount ? [amount.amount] : []
+    })
+    return amounts.length === 0 ? {} : { exact: toDecimal(sum(amounts, currency)) }
+  }
+  const recipients = new Set(parts.flatMap(({ rate }) => rate.commissions.map(one => one.recipient)))
+  return {
+    premium: together(parts.map(({ rate }) => rate.premium)),
+    technicalPremium: together(parts.map(({ rate }) => rate.technicalPremium)),
+    commissions:
+      parts.length === 1
+        ? [...parts[0]!.rate.commissions]
+        : [...recipients].map(recipient => ({
+            recipient,
+            ...together(parts.map(({ rate, months }) => commissionOf(rate, recipient, months, currency))),
+          })),
+  }
+}
+
+/** All lines of a recipient in one part, as one. */
+function commissionOf(
+  { commissions }: SegmentRate,
+  recipient: string,
+  length: Decimal,
+  currency: CurrencyCode,
+): RecordedRate {
+  const own = commissions.filter(one => one.recipient === recipient)
+  if (own.length === 1) {
+    const { recipient: _, ...rate } = own[0]!
+    return rate
+  }
+  const amounts = own.flatMap(rate => {
+    const amount = scaled(rate, length, currency)
+    return amount ? [amount.amount] : []
+  })
+  return { exact: toDecimal(sum(amounts, currency)) }
+}

@@ -1,0 +1,143 @@
+// The audit trail through HTTP: each change of auxiliary data leaves who, when and which keys, and never the values.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { AuditPageResponse } from '../../src/audit/contract.ts'
+import { callApi } from '../support/api.ts'
+import { autofilled } from '../support/autofilled.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+
+const AUTOFILL = `
+exports.getDataAutofill = data => {
+  socotraApi.setAuxData(data.policyholderLocator, 'seen', 'yes')
+  socotraApi.setAuxData('global', 'last', data.operation)
+  socotraApi.setAuxData('global', 'count', '1', 'hidden')
+  if (data.updates.fieldValues.contact_email[0] === 'fail@example.com') throw new Error('no')
+  return {}
+}`
+
+let motor: Motor
+let admin: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('audit', autofilled(AUTOFILL))
+  admin = await motor.signIn('anna.admin')
+})
+
+const put = (locator: string, keys: readonly string[], headers: Record<string, string> = {}) =>
+  callApi('PUT', `/auxData/${locator}`, {
+    token: motor.token,
+    headers,
+    body: { auxData: keys.map(key => ({ key, value: 'secret of the holder' })) },
+  })
+
+const remove = (locator: string, key: string) =>
+  callApi('DELETE', `/auxData/${locator}/${key}`, { token: motor.token })
+
+const trail = async (query: string) => {
+  const answer = await callApi<AuditPageResponse>('GET', `/audit/list?${query}`, { token: admin })
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+describe('a change of auxiliary data', () => {
+  it('leaves who made it, when, of which keys and by which request', async () => {
+    const before = Date.now()
+    const written = await put('one', ['a', 'b'])
+    const deleted = await remove('one', 'a')
+    const { entries, pagingToken } = await trail('subject=one')
+    expect(pagingToken).toBeUndefined()
+    const [first, second] = entries
+    expect(entries).toEqual([
+      {
+        locator: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        timestamp: expect.stringMatching(/^\d{13}$/),
+        action: 'auxdata.write',
+        subject: 'one',
+        details: { keys: ['a', 'b'] },
+        username: 'alice.agent',
+        accountLocator: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        requestId: written.headers.get('x-request-id'),
+      },
+      { ...first, ...second, action: 'auxdata.delete', details: { keys: ['a'] } },
+    ])
+    expect(second!.requestId).toBe(deleted.headers.get('x-request-id'))
+    expect(Number(first!.timestamp)).toBeGreaterThanOrEqual(before)
+    expect(JSON.stringify(entries)).not.toContain('secret')
+  })
+
+  it('that changes nothing leaves nothing: a repeat, and what is not there to delete', async () => {
+    for (let time = 0; time < 2; time += 1)
+      expect((await put('repeated', ['a'], { 'idempotency-key': 'audit-1' })).status).toBe(200)
+    expect((await remove('repeated', 'b')).status).toBe(200)
+    expect((await put('repeated', [])).status).toBe(200)
+    expect((await trail('subject=repeated')).entries.map(one => one.details)).toEqual([{ keys: ['a'] }])
+  })
+
+  it('of very many keys is told in several entries, in the same round trip', async () => {
+    const keys = Array.from({ length: 450 }, (_, at) => `key-${at}`)
+    expect(roundTrips(await put('many', keys))).toMatchObject({ d1: 1 })
+    const { entries } = await trail('subject=many')
+    expect(entries.map(one => (one.details.keys as string[]).length).sort()).toEqual([200, 200, 50])
+    expect(new Set(entries.flatMap(one => one.details.keys as string[]))).toEqual(new Set(keys))
+    expect(roundTrips(await remove('many', 'key-1'))).toMatchObject({ d1: 1 })
+  })
+
+  it('by a plugin is of the user whose request it was, and of the plugin; a refused one is none', async () => {
+    const { policy } = plainYear().request
+    const withEmail = (name: string) => ({
+      finalize: false,
+      fieldValues: { ...policy.fieldValues, contact_email: `${name}@example.com` },
+    })
+    const created = await motor.createPolicy(withEmail('anna'))
+    const holder = created.body.policyholderLocator
+    const ofGlobal = await trail('subject=global')
+    expect(ofGlobal.entries).toMatchObject([
+      {
+        action: 'auxdata.write',
+        username: 'alice.agent',
+        details: { keys: ['last', 'count'], plugin: 'getDataAutofill' },
+        requestId: created.headers.get('x-request-id'),
+      },
+    ])
+    expect((await trail(`subject=${holder}`)).entries.map(one => one.details)).toEqual([
+      { keys: ['seen'], plugin: 'getDataAutofill' },
+    ])
+    expect((await motor.createPolicy(withEmail('fail'))).status).toBe(422)
+    expect((await trail('subject=global')).entries).toHaveLength(1)
+  })
+})
+
+describe('the trail', () => {
+  it('comes in pages, oldest first, and is filtered', async () => {
+    for (let at = 0; at < 5; at += 1) await put(`paged-${at}`, ['a'])
+    const all = (await trail('pageSize=1000')).entries
+    const times = all.map(one => Number(one.timestamp))
+    expect(times).toEqual([...times].sort((a, b) => a - b))
+    const paged: string[] = []
+    let token = ''
+    do {
+      const page = await trail(`pageSize=3${token && `&pagingToken=${encodeURIComponent(token)}`}`)
+      expect(page.entries.length).toBeLessThanOrEqual(3)
+      paged.push(...page.entries.map(one => one.locator))
+      token = page.pagingToken ?? ''
+    } while (token !== '')
+    expect(paged).toEqual(all.map(one => one.locator))
+    const last = all.at(-1)!
+    expect((await trail(`startTimestamp=${last.timestamp}`)).entries.map(one => one.locator)).toContain(
+      last.locator,
+    )
+    expect((await trail(`endTimestamp=${all[0]!.timestamp}`)).entries).toEqual([])
+    expect((await trail('action=auxdata.delete')).entries.every(one => one.action === 'auxdata.delete')).toBe(
+      true,
+    )
+    expect((await trail('username=nobody')).entries).toEqual([])
+    expect((await trail('username=alice.agent&pageSize=1000')).entries).toEqual(all)
+  })
+
+  it('is for administrators', async () => {
+    expect((await callApi('GET', '/audit/list', { token: motor.token })).status).toBe(403)
+    const wrong = await callApi('GET', '/audit/list?action=everything', { token: admin })
+    expect(wrong.status).toBe(400)
+  })
+})

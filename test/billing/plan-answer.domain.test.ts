@@ -1,0 +1,286 @@
+// What a plugin may answer to createInstallments, and what it is told of anything else.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Installment } from '../../src/billing/installments.ts'
+import { installmentItems } from '../../src/billing/items.ts'
+import { type AskedPlan, answeredPlan } from '../../src/billing/plan-answer.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import { type CurrencyCode, minorDigits } from '../../src/platform/money.ts'
+import { add, endOfDay, type Instant, type Span, type TimeZone } from '../../src/platform/time.ts'
+import { readAnswer } from '../../src/plugins/answer.ts'
+import { InstallmentsResult } from '../../src/plugins/contract.ts'
+import { chargeOf, EUR } from './charges.ts'
+import { local } from './spans.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+const at = (text: string): Instant => local(text, BERLIN)
+const YEAR: Span = { start: at('2030-01-01'), end: at('2031-01-01') }
+const NOW = at('2029-12-15')
+
+const premium = chargeOf('premium', 10_000, YEAR, { id: 'p' })
+const tax = chargeOf('tax', 1_900, YEAR, { id: 't' })
+const commission = chargeOf('commission', 500, YEAR, { id: 'c' })
+
+const ASKED: AskedPlan = {
+  operation: 'newBusiness',
+  charges: [premium, tax, commission],
+  product: {
+    fees: [{ name: 'installment_fee', displayName: 'By installments', proration: 'flat' }],
+  },
+  contract: YEAR,
+  currency: EUR,
+  timeZone: BERLIN,
+  now: NOW,
+  uuid: () => newUuid(0),
+}
+
+type Answer = Record<string, unknown>
+
+/** An installment of a month of the year; all of every charge is on it, unless told. */
+const installment = (month: number, more: Answer = {}): Answer => {
+  const start = add(YEAR.start, month, 'month', BERLIN)
+  return {
+    startTimestamp: start,
+    endTimestamp: add(start, 1, 'month', BERLIN),
+    issueTimestamp: add(start, -10, 'day', BERLIN),
+    dueTimestamp: start,
+    invoiceItems: [
+      { chargeId: 'p', amount: '100.00' },
+      { chargeId: 't', amount: 19 },
+      { chargeId: 'c', amount: 5 },
+    ],
+    ...more,
+  }
+}
+
+const answered = (installments: Answer[], asked: Partial<AskedPlan> = {}): Installment[] =>
+  answeredPlan(readAnswer('createInstallments', InstallmentsResult, { installments }), { ...ASKED, ...asked })
+
+const refusal = (installments: Answer[], asked: Partial<AskedPlan> = {}): string => {
+  try {
+    answered(installments, asked)
+  } catch (problem) {
+    if (problem instanceof Refusal && problem.code === 'pluginFailed') return problem.message
+    throw problem
+  }
+  throw new Error('It was not refused.')
+}
+
+const saying = (told: string): string => `Plugin createInstallments answered what it may not: ${told}.`
+
+describe('an answer that holds', () => {
+  it('is a plan in the order of issueTimestamp, with what it says of each charge', () => {
+    const parts = (p: number, t: string, c: number) => ({
+      invoiceItems: [
+        { chargeId: 'p', amount: p },
+        { chargeId: 't', amount: t },
+        { chargeId: 'c', amount: c },
+      ],
+    })
+    const plan = answered([
+      installment(2, { ...parts(60, '19', 0), writeOff: true }),
+      installment(1, {
+        ...parts(40, '0', 5),
+        installmentFees: [
+          { feeName: 'installment_fee', amount: '2.00' },
+          { feeName: 'installment_fee', amount: 0 },
+        ],
+      }),
+    ])
+    expect(plan).toEqual([
+      {
+        number: 1,
+        start: at('2030-02-01'),
+        end: at('2030-03-01'),
+        issueAt: at('2030-01-22'),
+        dueAt: at('2030-02-01'),
+        periods: [],
+        items: { p: 4_000, c: 500 },
+        fees: [
+          {
+            locator: expect.any(String),
+            name: 'installment_fee',
+            description: 'By installments',
+            amount: { minor: 200, currency: 'EUR' },
+          },
+        ],
+      },
+      {
+        number: 2,
+        start: at('2030-03-01'),
+        end: at('2030-04-01'),
+        issueAt: at('2030-02-19'),
+        dueAt: at('2030-03-01'),
+        periods: [],
+        items: { p: 6_000, t: 1_900 },
+        writeOff: true,
+      },
+    ])
+    const amounts = installmentItems(plan, ASKED.charges).map(items => items.map(one => one.amount.minor))
+    expect(amounts).toEqual([
+      [4_000, 500],
+      [6_000, 1_900],
+    ])
+  })
+
+  it('issues at once what is to be issued in the past, due by the end of today where it was due', () => {
+    const [one] = answered([installment(0)], { now: at('2030-06-15') })
+    expect([one!.issueAt, one!.dueAt]).toEqual([at('2030-06-15'), endOfDay(at('2030-06-15'), BERLIN)])
+    const [other] = answered([installment(5)], { now: at('2030-05-30') })
+    expect([other!.issueAt, other!.dueAt]).toEqual([at('2030-05-30'), at('2030-06-01')])
+  })
+
+  it('may name a charge twice, be off by less than a digit, and have installments for nothing, which are left out', () => {
+    const [one, ...others] = answered([
+      installment(0, {
+        invoiceItems: [
+          { chargeId: 'p', amount: 0.1 },
+          { chargeId: 'p', amount: 0.1 + 0.2 },
+          { chargeId: 'p', amount: 99.6 },
+          { chargeId: 't', amount: '19.00000' },
+          { chargeId: 'c', amount: '5' },
+        ],
+      }),
+      installment(1, { invoiceItems: [] }),
+      installment(2, { invoiceItems: [{ chargeId: 'p', amount: 0 }] }),
+    ])
+    expect(one!.items).toEqual({ p: 10_000, t: 1_900, c: 500 })
+    expect(others).toEqual([])
+  })
+
+  it('may owe a charge and give it back elsewhere, as long as it comes to the whole', () => {
+    const rest = installment(0).invoiceItems as Answer[]
+    const plan = answered([
+      installment(0, { invoiceItems: [...rest, { chargeId: 'p', amount: 10 }] }),
+      installment(1, { invoiceItems: [{ chargeId: 'p', amount: -10 }] }),
+    ])
+    expect(plan.map(one => one.items)).toEqual([{ p: 11_000, t: 1_900, c: 500 }, { p: -1_000 }])
+  })
+})
+
+describe('an answer that does not hold is refused', () => {
+  const whole = installment(0).invoiceItems as Answer[]
+  const wrong: [what: string, told: string, answer: Answer[], asked?: Partial<AskedPlan>][] = [
+    [
+      'with less than a charge',
+      "the items of charge 'p' (premium of collision) come to 99.99 EUR, and its amount is 100.00",
+      [installment(0, { invoiceItems: [...whole, { chargeId: 'p', amount: -0.01 }] })],
+    ],
+    [
+      'without a charge',
+      "the items of charge 't' (tax premium_tax of collision) come to 0.00 EUR, and its amount is 19.00; the items of charge 'c' (commission of agency for collision) come to 0.00 EUR, and its amount is 5.00",
+      [installment(0, { invoiceItems: whole.slice(0, 1) })],
+    ],
+    [
+      'with a charge that there is not',
+      "installments.0.invoiceItems.3.chargeId 'x' is not among charges",
+      [installment(0, { invoiceItems: [...whole, { chargeId: 'x', amount: 1 }] })],
+    ],
+    [
+      'with parts of a cent',
+      'installments.0.invoiceItems.0.amount 33.333 has more than the 2 decimal places of EUR',
+      [installment(0, { invoiceItems: [{ chargeId: 'p', amount: 33.333 }, ...whole.slice(1)] })],
+    ],
+    [
+      'with a fee that is not declared',
+      "installments.0.installmentFees.0.feeName 'service' is not declared in fees.json",
+      [installment(0, { installmentFees: [{ feeName: 'service', amount: 2 }] })],
+    ],
+    [
+      'with a fee of parts of a cent',
+      'installments.0.installmentFees.0.amount 2.005 has more than the 2 decimal places of EUR',
+      [installment(0, { installmentFees: [{ feeName: 'installment_fee', amount: 2.005 }] })],
+    ],
+    [
+      'with a negative fee',
+      "'installments.0.installmentFees.0.amount' must not be negative",
+      [installment(0, { installmentFees: [{ feeName: 'installment_fee', amount: -2 }] })],
+    ],
+    [
+      'with an end before its start',
+      `installments.0.endTimestamp ${YEAR.start} must lie after startTimestamp ${YEAR.start}`,
+      [installment(0, { endTimestamp: YEAR.start })],
+    ],
+    [
+      'with what is due before it is issued',
+      `installments.0.dueTimestamp ${NOW} must not lie before issueTimestamp ${YEAR.start}`,
+      [installment(0, { issueTimestamp: YEAR.start, dueTimestamp: NOW })],
+    ],
+    [
+      'with seconds in the place of milliseconds',
+      `installments.0.dueTimestamp 1893452400 lies more than a year before the contract's start ${YEAR.start}; installments.0.dueTimestamp 1893452400 must not lie before issueTimestamp ${add(YEAR.start, -10, 'day', BERLIN)}`,
+      [installment(0, { dueTimestamp: YEAR.start / 1_000 })],
+    ],
+    [
+      'with a time in ages to come',
+      `installments.0.dueTimestamp ${at('2041-01-02')} lies more than ten years after the contract's end ${YEAR.end}`,
+      [installment(0, { dueTimestamp: at('2041-01-02') })],
+    ],
+    [
+      'for an endorsement with nothing at first',
+      'the first installment of an endorsement has none of invoiceItems, and needs one',
+      [installment(1), installment(0, { invoiceItems: [{ chargeId: 'p', amount: 0 }] })],
+      { operation: 'endorsement' },
+    ],
+    ['without installments', "'installments' must have an installment", []],
+    [
+      'with more installments than a plan has',
+      "'installments' must have at most 1200 installments",
+      Array.from({ length: 1_201 }, () => installment(0)),
+    ],
+  ]
+  it.each(wrong)('%s', (_what, told, answer, asked) => {
+    expect(refusal(answer, asked)).toBe(saying(told))
+  })
+
+  it('with the first five of its problems', () => {
+    const answer = [
+      installment(0, {
+        invoiceItems: Array.from({ length: 7 }, (_, at) => ({ chargeId: `x${at}`, amount: 1 })),
+      }),
+    ]
+    expect(refusal(answer)).toMatch(/'x4' is not among charges; and 5 more\.$/)
+  })
+})
+
+it('every charge lies on the plan as it was answered, whole, in currencies of all digits', () => {
+  const currencies = ['EUR', 'JPY', 'BHD'] as CurrencyCode[]
+  const parts = fc.array(fc.integer({ min: -5_000, max: 90_000 }), { minLength: 1, maxLength: 6 })
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...currencies),
+      fc.array(parts, { minLength: 1, maxLength: 5 }),
+      fc.integer({ min: -3, max: 3 }),
+      (currency, split, off) => {
+        const major = (minor: number) => minor / 10 ** minorDigits(currency)
+        const charges = split.flatMap((minors, id) => {
+          const whole = minors.reduce((sum, one) => sum + one, 0)
+          return whole === 0 ? [] : [chargeOf('premium', whole, YEAR, { id: `${id}`, currency })]
+        })
+        fc.pre(charges.length > 0)
+        const length = Math.max(...split.map(one => one.length))
+        const answer = Array.from({ length }, (_, month) =>
+          installment(month, {
+            invoiceItems: charges
+              .map(({ id }) => ({ chargeId: id, amount: major(split[Number(id)]![month] ?? 0) }))
+              .map((one, index) =>
+                month === 0 && index === 0 ? { ...one, amount: one.amount + major(off) } : one,
+              ),
+          }),
+        )
+        if (off !== 0) {
+          expect(refusal(answer, { charges, currency })).toContain('and its amount is')
+          return
+        }
+        const plan = answered(answer, { charges, currency })
+        const items = installmentItems(plan, charges).flat()
+        for (const { id, amount } of charges)
+          expect(
+            items.filter(one => one.charge.id === id).reduce((sum, one) => sum + one.amount.minor, 0),
+          ).toBe(amount.minor)
+      },
+    ),
+    { seed: 20261121, numRuns: 400 },
+  )
+})

@@ -1,0 +1,119 @@
+// Pages as pictures (poppler's pdftoppm), and how two of them differ to whoever reads them.
+import { execFileSync } from 'node:child_process'
+
+export type Picture = { width: number; height: number; pixels: Uint8Array }
+
+/** Dots to the inch at which pages are compared. A hair line of 0.75 pt is one dot. */
+export const COMPARED_AT = 100
+
+/** The pages as pictures of three bytes a dot. */
+export function pictures(pdf: Uint8Array, dotsPerInch = COMPARED_AT): Picture[] {
+  const all = execFileSync('pdftoppm', ['-r', String(dotsPerInch), '-'], {
+    input: pdf,
+    maxBuffer: 1_000_000_000,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const pages: Picture[] = []
+  for (let at = 0; at < all.length; ) {
+    const head = /^P6\s+(\d+)\s+(\d+)\s+255\s/.exec(all.subarray(at, at + 40).toString('latin1'))!
+    const [width, height] = [Number(head[1]), Number(head[2])]
+    at += head[0].length
+    pages.push({ width, height, pixels: all.subarray(at, at + width * height * 3) })
+    at += width * height * 3
+  }
+  return pages
+}
+
+/** A mark may stand so many dots elsewhere: half a millimetre. */
+const REACH = 3
+/** Pages are looked at in squares of so many dots, 5 mm. */
+const SQUARE = 20
+/** Marks of a square that may be missing in the other page: where letters touch, and the ends of lines. */
+const FEW = 24
+/** Less than this is no mark; of 255. */
+const FAINT = 8
+/** How much two marks of one colour may differ: by this part of what the mark differs from white, and at most so much. */
+const [PART, MOST] = [0.5, 60]
+
+/**
+ * The squares, as `left,top in mm: n marks`, in which marks of one picture have none of their colour near them in the
+ * other. Letters drawn a little bolder or elsewhere are not seen; a border, a column, a colour, a margin is.
+ */
+export function differences(ours: Picture, theirs: Picture): string[] {
+  const [mine, other] = [softened(ours), softened(theirs)]
+  const found: string[] = []
+  for (const [name, missing] of [
+    ['only ours', missingIn(other, mine)],
+    ['only theirs', missingIn(mine, other)],
+  ] as const)
+    for (const [square, count] of missing)
+      if (count > FEW) {
+        const [column, row] = [square % 1_000, Math.floor(square / 1_000)]
+        const millimetres = (squares: number): number => Math.round((squares * SQUARE * 25.4) / COMPARED_AT)
+        found.push(`${millimetres(column)},${millimetres(row)} mm: ${count} marks ${name}`)
+      }
+  return found
+}
+
+/** Each dot the mean of the nine around it, so that it does not matter where a thin line meets the grid of dots. */
+function softened({ width, height, pixels }: Picture): Picture {
+  const across = new Uint16Array(pixels.length)
+  const row = width * 3
+  const inked: boolean[] = []
+  for (let y = 0; y < height; y += 1) {
+    const line = pixels.subarray(y * row, (y + 1) * row)
+    inked.push(line.some(value => value < 255 - FAINT))
+    if (!inked[y]) across.fill(765, y * row, (y + 1) * row)
+    else
+      for (let x = 0; x < row; x += 1)
+        across[y * row + x] = (line[x - 3] ?? 255) + line[x]! + (line[x + 3] ?? 255)
+  }
+  const soft = new Uint8Array(pixels.length).fill(255)
+  for (let y = 1; y < height - 1; y += 1) {
+    if (!inked[y - 1] && !inked[y] && !inked[y + 1]) continue
+    for (let at = y * row; at < (y + 1) * row; at += 1)
+      soft[at] = (across[at - row]! + across[at]! + across[at + row]!) / 9
+  }
+  return { width, height, pixels: soft }
+}
+
+/** Marks of `one` that are not in `other`, by square. */
+function missingIn(other: Picture, { width, height, pixels }: Picture): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (let y = 0, at = 0; y < height; y += 1)
+    for (let x = 0; x < width; x += 1, at += 3) {
+      const ink = 255 - Math.min(pixels[at]!, pixels[at + 1]!, pixels[at + 2]!)
+      if (ink <= FAINT || isNear(pixels, at, Math.min(MOST, ink * PART), other, x, y)) continue
+      const square = Math.floor(y / SQUARE) * 1_000 + Math.floor(x / SQUARE)
+      counts.set(square, (counts.get(square) ?? 0) + 1)
+    }
+  return counts
+}
+
+/** Whether the other picture has the colour there or around there: ring after ring. */
+function isNear(
+  pixels: Uint8Array,
+  at: number,
+  tolerance: number,
+  other: Picture,
+  x: number,
+  y: number,
+): boolean {
+  const [red, green, blue] = [pixels[at]!, pixels[at + 1]!, pixels[at + 2]!]
+  for (let distance = 0; distance <= REACH; distance += 1)
+    for (let down = -distance; down <= distance; down += 1) {
+      const step = Math.abs(down) === distance ? 1 : 2 * distance
+      for (let across = -distance; across <= distance; across += step) {
+        const [toX, toY] = [x + across, y + down]
+        if (toX < 0 || toY < 0 || toX >= other.width || toY >= other.height) continue
+        const there = (toY * other.width + toX) * 3
+        if (
+          Math.abs(other.pixels[there]! - red) <= tolerance &&
+          Math.abs(other.pixels[there + 1]! - green) <= tolerance &&
+          Math.abs(other.pixels[there + 2]! - blue) <= tolerance
+        )
+          return true
+      }
+    }
+  return false
+}

@@ -1,0 +1,184 @@
+// Random histories of policies whose product splits amounts by a plugin of its own (brief 5.6, getProrationResult).
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isStanding } from '../../src/policies/fold/line.ts'
+import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { comparable } from '../support/comparable.ts'
+import type { Example } from '../support/configurations.ts'
+import { beginStory, type Story } from '../support/policy-story.ts'
+import { type ProraterName, prorations, withProrater } from '../support/prorater.ts'
+import { size } from '../support/sizes.ts'
+import { storedAggregate } from '../support/stored-aggregate.ts'
+import {
+  answerNow,
+  billed,
+  invoiced,
+  knowsWhatItAnswered,
+  modificationsAddUp,
+  priceOf,
+  recordedChangesAddUp,
+  same,
+  tiles,
+  viewOf,
+} from '../support/story-checks.ts'
+import { type NewBusiness, newBusiness, type Step, step, steps } from '../support/story-steps.ts'
+import { inSteps, tell } from '../support/story-telling.ts'
+
+const SEED = 20261121
+
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
+
+const cents = (amount: number): number => Math.round(amount * 100)
+
+const begin = async (example: Example, business: NewBusiness, name: ProraterName): Promise<Story> =>
+  withProrater(await beginStory(example, business), name)
+
+async function told(start: Story, all: readonly Step[]): Promise<Story> {
+  let story = start
+  for (const one of all) ({ story } = await tell(story, one))
+  return story
+}
+
+/** What it costs is what is billed of it, with what is accepted. */
+function billsAddUp(story: Story): void {
+  const { total } = policyPriceResponse(viewOf(story, isStanding))
+  expect(cents(Number(billed(story.loaded.aggregate).toFixed()))).toBe(cents(total))
+}
+
+/** What was said of premiums since then, as the policy has it; how often it has it. */
+function saidSince(story: Story, from: number): number {
+  const { answer } = answerNow(story)
+  const all = answer.exposures.flatMap(exposure => exposure.perils.flatMap(peril => peril.characteristics))
+  const policy = answer.locator
+  let found = 0
+  for (const { input, answer: said } of prorations.slice(from)) {
+    if (input.policy.locator !== policy) continue
+    for (const [at, item] of input.items.entries()) {
+      const { proratedAmount } = said.items[at]!
+      const split = all.find(one => one.locator === item.perilCharacteristicsLocator)
+      if (item.type !== 'premium' || !split) continue
+      const isBack = input.operation === 'reinstatement'
+      const [start, end] = isBack
+        ? [input.segmentSplitTimestamp, item.segmentEndTimestamp]
+        : [item.segmentStartTimestamp, input.segmentSplitTimestamp]
+      const made = all.findLast(
+        one =>
+          one.perilLocator === split.perilLocator &&
+          one.locator !== split.locator &&
+          one.coverageStartTimestamp === start &&
+          one.coverageEndTimestamp === end,
+      )
+      if (!made) continue
+      const asSaid = isBack
+        ? cents(Number(item.amount)) - cents(Number(proratedAmount))
+        : cents(Number(proratedAmount))
+      expect(cents(made.premium!)).toBe(asSaid)
+      found += 1
+    }
+  }
+  return found
+}
+
+describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${SEED})`, example => {
+  it(
+    'is the same to the cent whether amounts are split in proportion by the service or by a plugin',
+    async () => {
+      const before = prorations.length
+      await fc.assert(
+        fc.asyncProperty(newBusiness, steps, async (business, all) => {
+          let plain = await beginStory(example, business)
+          let asked = await begin(example, business, 'proportional')
+          for (const one of all) {
+            const [first, second] = [await tell(plain, one), await tell(asked, one)]
+            plain = first.story
+            asked = second.story
+            expect(second.refused?.code).toBe(first.refused?.code)
+            same(comparable(second.previewed), comparable(first.previewed))
+            same(comparable(second.recorded), comparable(first.recorded))
+            same(comparable(answerNow(asked).answer), comparable(answerNow(plain).answer))
+            same(comparable(priceOf(asked)), comparable(priceOf(plain)))
+            expect([...invoiced(asked).values()]).toEqual([...invoiced(plain).values()])
+          }
+        }),
+        runs(40, 1_500),
+      )
+      expect(prorations.length).toBeGreaterThan(before + 20)
+    },
+    size(150_000, 3_000_000),
+  )
+
+  it(
+    'adds up at every step whatever its plugin says, changes no invoice, comes to what was previewed, and is stored as it is',
+    async () => {
+      let counted = 0
+      await fc.assert(
+        fc.asyncProperty(newBusiness, steps, async (business, all) => {
+          let story = await begin(example, business, 'whimsical')
+          let asked = invoiced(story)
+          const answers = [answerNow(story)]
+          for (const one of all) {
+            const from = prorations.length
+            const { story: after, refused, previewed, recorded } = await tell(story, one)
+            story = after
+            if (!refused && recorded) counted += saidSince(story, from)
+            if (previewed && recorded) same(comparable({ ...previewed, ...recorded }), comparable(previewed))
+            asked = invoiced(story, asked)
+            tiles(story)
+            modificationsAddUp(story)
+            recordedChangesAddUp(story)
+            billsAddUp(story)
+            answers.push(answerNow(story))
+          }
+          expect(invoiced(story)).toEqual(asked)
+          knowsWhatItAnswered(story, answers)
+          const { aggregate, product } = story.loaded
+          const answer = (of: typeof aggregate) => policyResponse(of, product, { summarizeQuotes: false })
+          same(answer(storedAggregate(aggregate)), answer(aggregate))
+        }),
+        runs(30, 1_000),
+      )
+      expect(counted).toBeGreaterThan(50)
+    },
+    size(150_000, 3_000_000),
+  )
+
+  it(
+    'has exactly what was taken back by a cancellation that is reinstated at its own time, whatever its plugin says',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
+          const before = await told(await begin(example, business, 'whimsical'), all)
+          const back = await inSteps(before, last, 'cancelAndReinstate')
+          fc.pre(back !== undefined)
+          same(priceOf(back!), priceOf(before))
+          billsAddUp(back!)
+        }),
+        runs(15, 250),
+      )
+    },
+    size(60_000, 600_000),
+  )
+
+  it(
+    'is nothing once it is withdrawn, whatever its plugin says',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, steps, step, async (business, all, last) => {
+          const before = await told(await begin(example, business, 'whimsical'), all)
+          const withdrawn = await inSteps(before, last, 'withdraw')
+          fc.pre(withdrawn !== undefined)
+          expect(priceOf(withdrawn!)).toMatchObject({
+            grossPremium: 0,
+            grossTaxes: 0,
+            grossFees: 0,
+            total: 0,
+          })
+          billsAddUp(withdrawn!)
+        }),
+        runs(8, 100),
+      )
+    },
+    size(60_000, 600_000),
+  )
+})

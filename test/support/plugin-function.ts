@@ -1,0 +1,28 @@
+// Plugins of domain tests: functions of the test's own in the place of a script, called as the sandbox would be, with
+// values that crossed as JSON.
+import type { Instant } from '../../src/platform/time.ts'
+import type { Sandbox } from '../../src/plugins/open.ts'
+import type { CallOutcome, PluginCall, PluginProgram } from '../../src/plugins/runner.ts'
+import { PluginSession, type SessionContext } from '../../src/plugins/session.ts'
+
+export type PluginFunctions = Readonly<Record<string, (...given: never[]) => unknown>>
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+/** Where an attempt calls the functions, by their names. */
+export function pluginFunctions(functions: PluginFunctions, now: Instant): PluginSession {
+  const sandbox: Sandbox = {
+    programOf: () => ({}) as PluginProgram,
+    runner: {
+      run: async (_program, call: PluginCall): Promise<CallOutcome> => ({
+        value: plain(functions[call.function]!(...(plain(call.arguments) as never[]))),
+        missing: [],
+        logs: [],
+        writes: [],
+        events: [],
+      }),
+    },
+  }
+  const fetching = async () => ({ aux: [], auxLocators: [], entities: [], rows: [] })
+  return new PluginSession(async () => sandbox, { now } as SessionContext, fetching)
+}

@@ -1,0 +1,97 @@
+// Code in the place of a tenant's `getProrationResult`, for stories that are told without a sandbox.
+import Big from 'big.js'
+import type { ProductDefinition } from '../../src/configuration/configuration.ts'
+import { type Instant, months, type TimeZone } from '../../src/platform/time.ts'
+import type { ProrationInput, ProrationItem } from '../../src/plugins/contract.ts'
+import type { PluginSession } from '../../src/plugins/session.ts'
+import type { Story } from './policy-story.ts'
+
+type Answer = { items: { id: string; proratedAmount: string | number; holdbackAmount?: string | number }[] }
+type Prorater = (input: ProrationInput, product: ProductDefinition) => Answer
+
+/** `proportional` says what the service does by itself; `half` one half; `whimsical` anything that it may. */
+export type ProraterName = 'proportional' | 'half' | 'whimsical'
+
+const PRORATERS: Record<ProraterName, Prorater> = {
+  proportional: (input, product) => ({
+    items: input.items.map(item => ({
+      id: item.id,
+      proratedAmount: proportional(item, input, product).toFixed(),
+    })),
+  }),
+  half: input => ({
+    items: input.items.map(({ id, amount }) => ({ id, proratedAmount: new Big(amount).div(2).toFixed() })),
+  }),
+  whimsical: input => ({
+    items: input.items.map((item, at) => {
+      const amount = new Big(item.amount)
+      const isBegun = item.segmentStartTimestamp !== input.segmentSplitTimestamp
+      const share = isBegun ? amount.times(thousandths(item, at)).div(1000).round(2) : new Big(0)
+      const back = amount.minus(share).plus(item.followingAmount)
+      const isHeld = input.cancellationType !== undefined && item.type !== 'technicalPremium'
+      const held =
+        isHeld && back.gt(0)
+          ? back
+              .times(thousandths(item, at + 1))
+              .div(1000)
+              .round(2, 0)
+          : 0
+      return { id: item.id, proratedAmount: share.toFixed(), holdbackAmount: String(held) }
+    }),
+  }),
+}
+
+/** The same for the same item; 0 and 1,000 now and then. */
+const thousandths = ({ amount, type, segmentStartTimestamp }: ProrationItem, at: number): number => {
+  const sum = [...`${amount}${type}${segmentStartTimestamp}${at}`].reduce(
+    (hash, letter) => (hash * 31 + letter.charCodeAt(0)) % 1_101,
+    7,
+  )
+  return Math.min(sum, 1_000)
+}
+
+/** What the service shares out by itself (brief 1.6, 1.7, 3.2), of a reinstatement by the months from its time on. */
+function proportional(item: ProrationItem, input: ProrationInput, product: ProductDefinition): Big {
+  const [start, at, end] = [
+    item.segmentStartTimestamp,
+    input.segmentSplitTimestamp,
+    item.segmentEndTimestamp,
+  ].map(Number) as [Instant, Instant, Instant]
+  const isLegacy = input.operation === 'cancellation' && input.cancellationType === undefined
+  const isLinear = isLegacy && product.legacyCancellationProration === 'linear'
+  const length = (from: Instant, to: Instant): Big =>
+    isLinear ? new Big(to - from) : months(from, to, input.tenantTimeZone as TimeZone)
+  const amount = new Big(item.amount)
+  const part = (from: Instant, to: Instant): Big => {
+    const whole = length(start, end)
+    return whole.eq(0) ? new Big(0) : amount.times(length(from, to)).div(whole).round(2, Big.roundHalfUp)
+  }
+  return input.operation === 'reinstatement' ? amount.minus(part(at, end)) : part(start, at)
+}
+
+/** What it was asked and said, in the order of the calls. */
+export const prorations: { input: ProrationInput; answer: Answer }[] = []
+
+/** Calls what a product says at the path of the function: a name of the above. */
+export const PRORATING = {
+  call: async (
+    { product }: { product: ProductDefinition },
+    name: 'getProrationResult',
+    [input]: [ProrationInput],
+  ) => {
+    const answer = PRORATERS[product.plugins[name]!.path as ProraterName](input, product)
+    prorations.push({ input, answer })
+    return answer
+  },
+} as unknown as PluginSession
+
+/** The plugins of a product that has it. */
+export const prorating = (name: ProraterName): ProductDefinition['plugins'] => ({
+  getProrationResult: { path: name, enabled: true },
+})
+
+/** The story of a product that has it. */
+export const withProrater = ({ loaded, ...story }: Story, name: ProraterName): Story => ({
+  ...story,
+  loaded: { ...loaded, product: { ...loaded.product, plugins: prorating(name) } },
+})
