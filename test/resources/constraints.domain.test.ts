@@ -50,7 +50,7 @@ const table = (
   rows: readonly (readonly string[])[],
   types: Record<string, ColumnType> = {},
 ): AskableTable => ({
-  typeOf: column => (columns.includes(column) ? (types[column] ?? 'string') : undefined),
+  typeOf: column => types[column] ?? 'string',
   ask: async questions => {
     const scan = new TableScan(columns, questions)
     for (const row of rows) scan.take(row)

@@ -60,8 +60,8 @@ export type Assumptions = ReadonlyMap<ConstrainedField, ReadonlyMap<string, stri
 
 /** A constraint table in force. */
 export type AskableTable = {
-  /** Undefined for a column that the table does not have. */
-  typeOf(column: string): ColumnType | undefined
+  typeOf(column: string): ColumnType
+  /** Refuses (409) a column that it does not have. */
   ask(questions: readonly Question[]): Promise<readonly (readonly string[])[]>
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { JsonPath } from '../json/read.ts'
 import { fieldList } from './field.ts'
+import { tableDeclarations } from './resource-tables.ts'
 import { flag, list, name, present, text, textList } from './scalars.ts'
 
 /** config.json */
@@ -9,6 +10,7 @@ export const configFile = z.strictObject({
   currency: name.optional(),
   improvedRating: flag.optional(),
   features: z.record(z.string(), flag).default({}),
+  ...tableDeclarations,
 })
 
 /** payment/payment.json */
