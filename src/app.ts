@@ -27,6 +27,7 @@ import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { constraintTableRoutes } from './resources/constraints/routes.ts'
 import { dataTableRoutes } from './resources/data-tables/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
@@ -68,6 +69,7 @@ export const ROUTES: readonly Route[] = [
   ...resourceRoutes,
   ...integrationRoutes,
   ...dataTableRoutes,
+  ...constraintTableRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

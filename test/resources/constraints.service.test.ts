@@ -1,0 +1,166 @@
+import { exports } from 'cloudflare:workers'
+import { unzipSync } from 'fflate'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { ConstraintRecordResponse } from '../../src/resources/constraints/contract.ts'
+import type { BasicResourceResponse } from '../../src/resources/contract.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+const POLICY = 'products/private_motor/policy/'
+
+/** The motor example, in which a vehicle's model goes by its make, its year by both, and a city by its post code. */
+function constrainedMotor() {
+  const files = motorWithoutPapers()
+  const change = <Content>(path: string, changed: (content: Content) => unknown): void => {
+    const file = files[path]!
+    const text = typeof file === 'string' ? file : new TextDecoder().decode(file)
+    files[path] = JSON.stringify(changed(JSON.parse(text)))
+  }
+  const field = (name: string, more: object = {}) => ({ name, type: 'string', optional: true, ...more })
+  const constraint = (column: string, where: object, table = 'vehicles') => ({
+    constraint: { table, column, where },
+  })
+  change<object>('config.json', config => ({
+    ...config,
+    constraintTables: {
+      vehicles: {
+        columns: {
+          make: { dataType: 'string', makeDistinct: true },
+          model: { dataType: 'string' },
+          year: { dataType: 'int', makeDistinct: true },
+        },
+        selectionTimeBasis: 'policyStartTime',
+      },
+    },
+  }))
+  change<{ fields: object[] }>(`${POLICY}exposures/vehicle/exposure.json`, vehicle => ({
+    ...vehicle,
+    fields: [
+      ...vehicle.fields,
+      field('make'),
+      field('model', constraint('model', { make: { key: 'make' } })),
+      field('year', {
+        type: 'number',
+        ...constraint('year', { make: { key: 'make' }, model: { key: 'exposure.model' } }),
+      }),
+    ],
+  }))
+  change<object[]>('policyholder/policyholder.dictionary.json', fields =>
+    fields.map(one =>
+      (one as { name: string }).name === 'city'
+        ? { ...one, ...constraint('city', { postcode: { key: 'postcode' } }, 'places') }
+        : one,
+    ),
+  )
+  return files
+}
+
+let motor: Motor
+let root = ''
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  motor = await motorTenant('constraints', constrainedMotor())
+  motor = { ...motor, token: await motor.signIn('anna.admin') }
+  root = `/resource/${motor.tenantLocator}`
+})
+
+const call = <Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> =>
+  callApi(method, path, { token: motor.token, body })
+
+const formOf = (content: string): FormData => {
+  const form = new FormData()
+  form.set('file', new Blob([content]), 'table.csv')
+  return form
+}
+
+const upload = <Body = BasicResourceResponse>(
+  name: string,
+  staticName: string,
+  content: string,
+): Promise<Answer<Body>> =>
+  call('POST', `${root}/constraints?name=${name}&staticName=${staticName}`, formOf(content))
+
+const YEAR_2026 = Date.UTC(2026, 0)
+
+const group = (name: string, selectionStartTime: number, ...resourceNames: string[]) =>
+  call('POST', `${root}/groups`, { name, selectionStartTime, resourceNames })
+
+const VEHICLES = `make,model,year
+VW,Golf,2024
+Ford,Fiesta,2022
+VW,Polo,2023
+VW,Golf,2023
+Ford,Focus,2021
+`
+
+describe('constraint tables', () => {
+  it('are uploaded, told apart by their contents, and come back byte for byte', async () => {
+    const { status, body } = await upload('vehicles_2026', 'vehicles', VEHICLES)
+    expect([status, body.resourceType, body.staticName]).toEqual([200, 'constraintTable', 'vehicles'])
+    expect(body.constraintTableLocator).toEqual(expect.any(String))
+    const request = new Request(`http://bindery.test${root}/constraints/vehicles_2026`, {
+      headers: { authorization: `Bearer ${motor.token}` },
+    })
+    const zip = unzipSync(new Uint8Array(await (await exports.default.fetch(request)).arrayBuffer()))
+    expect(Object.keys(zip)).toEqual(['vehicles_2026.csv'])
+    expect(new TextDecoder().decode(zip['vehicles_2026.csv'])).toBe(VEHICLES)
+    const replaced = await call<BasicResourceResponse>(
+      'PATCH',
+      `${root}/constraints/vehicles_2026`,
+      formOf(VEHICLES),
+    )
+    expect(replaced.body.constraintTableLocator).not.toBe(body.constraintTableLocator)
+    expect({ ...replaced.body, constraintTableLocator: '' }).toEqual({ ...body, constraintTableLocator: '' })
+    const again = await upload<{ code: string }>('vehicles_2026', 'vehicles', VEHICLES)
+    expect([again.status, again.body.code]).toEqual([409, 'alreadyExists'])
+  })
+
+  it('tell the values of each column of the rows that fit, typed, and of some without repeats', async () => {
+    await group('from 2026', YEAR_2026, 'vehicles_2026')
+    const record = async (query: string) =>
+      (await call<ConstraintRecordResponse>('GET', `${root}/constraints/vehicles/record${query}`)).body
+    expect(await record('')).toEqual({
+      make: ['VW', 'Ford'],
+      model: ['Golf', 'Fiesta', 'Polo', 'Golf', 'Focus'],
+      year: [2024, 2022, 2023, 2021],
+    })
+    const golfs = { make: ['VW'], model: ['Golf', 'Golf'], year: [2024, 2023] }
+    expect(await record('?key=VW&key=Golf')).toEqual(golfs)
+    expect(await record('?key=model%3DGolf')).toEqual(golfs)
+    expect(await record('?model=Golf')).toEqual(golfs)
+    expect(await record('?year=2023.0')).toEqual({ make: ['VW'], model: ['Polo', 'Golf'], year: [2023] })
+    expect(await record('?key=Lada')).toEqual({ make: [], model: [], year: [] })
+    const before = await call<{ code: string }>(
+      'GET',
+      `${root}/constraints/vehicles/record?date=2025-12-31T23:59:59Z`,
+    )
+    expect([before.status, before.body.code]).toEqual([404, 'resourceNotInForce'])
+    const own = await call(
+      'GET',
+      `${root}/constraints/vehicles_2026/record?byStaticName=false&date=2025-01-01`,
+    )
+    expect(own.status).toBe(200)
+  })
+
+  it('with problems are refused with each of them and its line, and nothing changes', async () => {
+    type Problem = { code: string; tableErrors: { line: number; message: string }[] }
+    const { status, body } = await call<Problem>(
+      'PATCH',
+      `${root}/constraints/vehicles_2026`,
+      formOf('make,model,year\nVW,Golf\nVW,Golf,old\n'),
+    )
+    expect([status, body.code]).toEqual([400, 'invalidTable'])
+    expect(body.tableErrors.map(one => one.line)).toEqual([2, 3])
+    const missing = await upload<Problem>('places_bad', 'places', 'city,country\nBerlin,DE\n')
+    expect(missing.status).toBe(400)
+    expect(missing.body.tableErrors.map(one => one.message)).toEqual([
+      "The column 'postcode' is missing, which the field 'policyholder.city' is held against; add it.",
+    ])
+    const kept = await call<ConstraintRecordResponse>('GET', `${root}/constraints/vehicles/record?key=Ford`)
+    expect(kept.body.model).toEqual(['Fiesta', 'Focus'])
+    expect((await call('GET', `${root}/constraints/places_bad`)).status).toBe(404)
+  })
+})
