@@ -20,6 +20,7 @@ import { openApiDocument } from './platform/http/openapi.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
 import { pluginRoutes } from './plugins/routes.ts'
+import { constraintRoutes } from './policies/constraints/routes.ts'
 import { previewRoutes } from './policies/preview/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { upgradeRoutes } from './policies/upgrade/routes.ts'
@@ -52,6 +53,7 @@ export const ROUTES: readonly Route[] = [
   ...documentRoutes,
   ...mediaRoutes,
   ...previewRoutes,
+  ...constraintRoutes,
   ...upgradeRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,

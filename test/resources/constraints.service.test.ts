@@ -1,12 +1,17 @@
 import { exports } from 'cloudflare:workers'
 import { unzipSync } from 'fflate'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ConstraintRecordResponse } from '../../src/resources/constraints/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type {
+  ConstraintRecordResponse,
+  DependencyResponse,
+  EvaluationResponse,
+} from '../../src/resources/constraints/contract.ts'
 import type { BasicResourceResponse } from '../../src/resources/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 
 const POLICY = 'products/private_motor/policy/'
 
@@ -162,5 +167,156 @@ describe('constraint tables', () => {
     const kept = await call<ConstraintRecordResponse>('GET', `${root}/constraints/vehicles/record?key=Ford`)
     expect(kept.body.model).toEqual(['Fiesta', 'Focus'])
     expect((await call('GET', `${root}/constraints/places_bad`)).status).toBe(404)
+  })
+})
+
+/** A vehicle of the motor example with a make, a model and a year. */
+const vehicle = (values: object) => {
+  const [plain] = plainYear().request.policy.exposures as { fieldValues: object }[]
+  return { ...plain!, fieldValues: { ...plain!.fieldValues, ...values } }
+}
+
+const draft = async (values: object, more: object = {}): Promise<PolicyResponse> => {
+  const answer = await motor.createPolicy({ finalize: false, exposures: [vehicle(values)], ...more })
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+const quoteOf = async ({ locator }: PolicyResponse): Promise<string> =>
+  (await motor.get<{ locator: string }[]>(`/policies/${locator}/quotes`)).body[0]!.locator
+
+const policyRoot = () => `/policy/${motor.tenantLocator}`
+
+const evaluate = (path: string, body?: object) =>
+  call<EvaluationResponse>('POST', `${policyRoot()}/${path}/constraints/evaluate`, body)
+
+const dependency = (path: string) =>
+  call<DependencyResponse>('GET', `${policyRoot()}/${path}/constraints/dependency`)
+
+describe('constraints of a quote', () => {
+  it('give the options of its vehicles by what is stored, and by what is only thought of', async () => {
+    const policy = await draft({ make: 'VW', model: 'Golf' })
+    const quote = await quoteOf(policy)
+    const car = policy.exposures[0]!.locator
+    const all = await evaluate(`quotes/${quote}`)
+    expect([all.status, all.body]).toEqual([
+      200,
+      { [car]: { model: ['Golf', 'Polo'], year: ['2024', '2023'] } },
+    ])
+    expect(roundTrips(all)).toMatchObject({ d1: 2, object: 0, r2: 0 })
+    const asked = { [car]: { model: { make: 'Ford' }, year: {} } }
+    expect((await evaluate(`quotes/${quote}`, asked)).body).toEqual({
+      [car]: { model: ['Fiesta', 'Focus'], year: ['2022', '2021'] },
+    })
+    const one = { [car]: { year: { model: 'Polo' } } }
+    expect((await evaluate(`transactions/${quote}/elements`, one)).body).toEqual({
+      [car]: { year: ['2023'] },
+    })
+    const none = { [car]: { year: { make: 'Lada' } } }
+    expect((await evaluate(`quotes/${quote}`, none)).body).toEqual({ [car]: { year: [] } })
+    expect((await motor.get<PolicyResponse>(`/policy/${policy.locator}`)).body.exposures).toEqual(
+      policy.exposures,
+    )
+  })
+
+  it('tell which field governs which column, with its values', async () => {
+    const policy = await draft({ make: 'VW' })
+    const quote = await quoteOf(policy)
+    const car = policy.exposures[0]!.locator
+    const make = { staticLocator: car, fieldName: 'make', values: ['VW'] }
+    const model = { staticLocator: car, fieldName: 'model', values: [] }
+    const expected = {
+      [car]: {
+        model: { table: 'vehicles', column: 'model', where: { make } },
+        year: { table: 'vehicles', column: 'year', where: { make, model } },
+      },
+    }
+    const answer = await dependency(`quotes/${quote}`)
+    expect([answer.status, answer.body]).toEqual([200, expected])
+    expect(roundTrips(answer)).toMatchObject({ d1: 1, object: 0 })
+    expect((await dependency(`transactions/${quote}/elements`)).body).toEqual(expected)
+  })
+
+  it('are refused for what there is not, and say what that is', async () => {
+    const policy = await draft({ make: 'VW' })
+    const quote = await quoteOf(policy)
+    const car = policy.exposures[0]!.locator
+    const asked: [object, string][] = [
+      [{ nobody: {} }, "There is no element 'nobody' here"],
+      [{ [car]: { wheels: {} } }, "There is no field 'wheels'"],
+      [{ [car]: { make: {} } }, "The field 'make' of"],
+      [{ [car]: { model: { colour: 'red' } } }, "The field 'model' is not held against 'colour'"],
+    ]
+    for (const [body, message] of asked) {
+      const { status, body: problem } = await call<{ message: string }>(
+        'POST',
+        `${policyRoot()}/quotes/${quote}/constraints/evaluate`,
+        body,
+      )
+      expect([status, problem.message]).toEqual([400, expect.stringContaining(message)])
+    }
+    expect((await evaluate('quotes/1')).status).toBe(404)
+    expect((await evaluate('transactions/1/elements')).status).toBe(404)
+    expect((await dependency(`transactions/${crypto.randomUUID()}/elements`)).status).toBe(404)
+  })
+})
+
+describe('constraints of a transaction', () => {
+  it('go by what an endorsement would make of the policy, applied for or issued, and what a renewal would', async () => {
+    const { body } = await motor.createPolicy({
+      exposures: [vehicle({ make: 'VW', model: 'Golf', year: 2024 })],
+    })
+    const policy = (await motor.post(`/policy/${body.locator}/issue`)).body
+    const car = policy.exposures[0]!.locator
+    const asked = {
+      endorsementName: 'change_of_risk',
+      startTimestamp: Number(policy.originalContractStartTimestamp) + 90 * 86_400_000,
+      updateExposures: [{ exposureLocator: car, fieldValues: { make: 'Ford', model: 'Focus', year: 2021 } }],
+    }
+    const applied = await motor.post<{ locator: string }>(`/policies/${body.locator}/endorsements`, asked)
+    const ofFord = { [car]: { model: ['Fiesta', 'Focus'], year: ['2021'] } }
+    const path = `transactions/${applied.body.locator}/elements`
+    expect((await evaluate(path)).body).toEqual(ofFord)
+    const quoted = await motor.post<{ locator: string }>(`/policies/${body.locator}/endorsements`, {
+      ...asked,
+      state: 'quoted',
+    })
+    expect((await evaluate(`transactions/${quoted.body.locator}/elements`)).body).toEqual(ofFord)
+    const renewal = await motor.post<{ locator: string }>(`/policies/${body.locator}/renewals`, {
+      renewalEndTimestamp: Number(policy.originalContractEndTimestamp) + 365 * 86_400_000,
+    })
+    const first = { [car]: { model: ['Golf', 'Polo'], year: ['2024', '2023'] } }
+    expect((await evaluate(`transactions/${renewal.body.locator}/elements`)).body).toEqual(first)
+    expect((await evaluate(`transactions/${policy.modifications[0]!.locator}/elements`)).body).toEqual(first)
+    expect((await dependency(path)).body[car]!.year!.where.make!.values).toEqual(['Ford'])
+  })
+})
+
+describe('constraints of a policyholder', () => {
+  it('go by what is stored of it; the request has no level of locators', async () => {
+    const holder = await motor.newPolicyholder()
+    const missing = await call<{ code: string }>(
+      'POST',
+      `${policyRoot()}/accounts/${holder}/constraints/evaluate`,
+      {},
+    )
+    expect([missing.status, missing.body.code]).toEqual([404, 'resourceNotInForce'])
+    const places = 'postcode,city\n10115,Berlin\n14467,Potsdam\n14467,Babelsberg\n'
+    expect((await upload('places_2026', 'places', places)).status).toBe(200)
+    await group('places', YEAR_2026, 'places_2026')
+    expect((await evaluate(`accounts/${holder}`)).body).toEqual({ [holder]: { city: ['Berlin'] } })
+    expect((await evaluate(`accounts/${holder}`, { city: { postcode: '14467' } })).body).toEqual({
+      [holder]: { city: ['Potsdam', 'Babelsberg'] },
+    })
+    expect((await dependency(`accounts/${holder}`)).body).toEqual({
+      [holder]: {
+        city: {
+          table: 'places',
+          column: 'city',
+          where: { postcode: { staticLocator: holder, fieldName: 'postcode', values: ['10115'] } },
+        },
+      },
+    })
+    expect((await evaluate(`accounts/${crypto.randomUUID()}`)).status).toBe(404)
   })
 })
