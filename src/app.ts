@@ -25,6 +25,7 @@ import { previewRoutes } from './policies/preview/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { upgradeRoutes } from './policies/upgrade/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
+import { quickQuoteRoutes } from './quick-quotes/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
@@ -57,6 +58,7 @@ export const ROUTES: readonly Route[] = [
   ...upgradeRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,
+  ...quickQuoteRoutes,
   ...endorsementRoutes,
   ...renewalRoutes,
   ...cancellationRoutes,

@@ -2,6 +2,7 @@ import { exports } from 'cloudflare:workers'
 import { unzipSync } from 'fflate'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { QuickQuoteResponse } from '../../src/quick-quotes/contract.ts'
 import type {
   ConstraintRecordResponse,
   DependencyResponse,
@@ -289,6 +290,86 @@ describe('constraints of a transaction', () => {
     expect((await evaluate(`transactions/${renewal.body.locator}/elements`)).body).toEqual(first)
     expect((await evaluate(`transactions/${policy.modifications[0]!.locator}/elements`)).body).toEqual(first)
     expect((await dependency(path)).body[car]!.year!.where.make!.values).toEqual(['Ford'])
+  })
+})
+
+describe('quick quotes', () => {
+  const body = async (values: object, more: object = {}) => ({
+    ...plainYear().request.policy,
+    policyholderLocator: await motor.newPolicyholder(),
+    exposures: [vehicle(values)],
+    ...more,
+  })
+  const quick = async (values: object, headers: Record<string, string> = {}) =>
+    callApi<QuickQuoteResponse>('POST', `${policyRoot()}/quickquotes`, {
+      token: motor.token,
+      headers,
+      body: await body(values),
+    })
+
+  it('cost what the policy would, are no policy, and come back as they were', async () => {
+    const { status, body: made, headers } = await quick({ make: 'VW' })
+    expect(status).toBe(200)
+    expect(roundTrips({ headers })).toMatchObject({ d1: 2 })
+    const policy = await motor.createPolicy({ exposures: [vehicle({ make: 'VW' })] })
+    const price = await motor.get<{ totalDue: number }>(`/policy/${policy.body.locator}/price`)
+    expect(made.price!.total).toBe(price.body.totalDue)
+    expect(made.price!.total).toBeGreaterThan(0)
+    expect(made.exposures.map(one => [one.name, one.perils.length])).toEqual([['vehicle', 4]])
+    expect(Number(made.expiresTimestamp) - Number(made.createdTimestamp)).toBe(30 * 86_400_000)
+    const again = await call<QuickQuoteResponse>('GET', `${policyRoot()}/quickquotes/${made.locator}`)
+    expect(again.body).toEqual(made)
+    const policies = await motor.get<unknown[]>(`/policyholder/${made.policyholderLocator}/policies`)
+    expect(policies.body).toEqual([])
+  })
+
+  it('are asked for their options by the locators that they answered with', async () => {
+    const { body: made } = await quick({ make: 'VW' })
+    const car = made.exposures[0]!.locator
+    const path = `quickquotes/${made.locator}`
+    const answer = await evaluate(path, { [car]: { model: { make: 'Ford' } } })
+    expect([answer.status, answer.body]).toEqual([200, { [car]: { model: ['Fiesta', 'Focus'] } }])
+    expect(roundTrips(answer)).toMatchObject({ d1: 3, object: 0 })
+    expect((await evaluate(path)).body).toEqual({
+      [car]: { model: ['Golf', 'Polo'], year: ['2024', '2023'] },
+    })
+    expect((await dependency(path)).body[car]!.model!.where).toEqual({
+      make: { staticLocator: car, fieldName: 'make', values: ['VW'] },
+    })
+  })
+
+  it('take values that no policy could have, and say why there is no price where there is none', async () => {
+    const wrong = await quick({ make: 'VW', model: 'Focus', vehicle_kind: 'tank' })
+    expect([wrong.status, wrong.body.exposures[0]!.fieldValues.vehicle_kind]).toEqual([200, ['tank']])
+    const lost = await callApi<QuickQuoteResponse>('POST', `${policyRoot()}/quickquotes`, {
+      token: motor.token,
+      body: await body({}, { fieldValues: { region_class: 'R9' } }),
+    })
+    expect([lost.status, lost.body.price, lost.body.problem?.code]).toEqual([
+      200,
+      undefined,
+      expect.any(String),
+    ])
+    const stray = await callApi<{ message: string }>('POST', `${policyRoot()}/quickquotes`, {
+      token: motor.token,
+      body: await body({}, { exposures: [{ exposureName: 'boat', perils: [] }] }),
+    })
+    expect([stray.status, stray.body.message]).toEqual([400, expect.stringContaining("no exposure 'boat'")])
+  })
+
+  it('are made once for an Idempotency-Key, and are gone after 30 days', async () => {
+    const sent = await body({ make: 'VW' })
+    const post = () =>
+      callApi<QuickQuoteResponse>('POST', `${policyRoot()}/quickquotes`, {
+        token: motor.token,
+        headers: { 'idempotency-key': 'quick' },
+        body: sent,
+      })
+    const first = await post()
+    expect((await post()).body).toEqual(first.body)
+    await motor.post('/test/clock', { timestamp: Number(first.body.expiresTimestamp) })
+    expect((await call('GET', `${policyRoot()}/quickquotes/${first.body.locator}`)).status).toBe(404)
+    expect((await evaluate(`quickquotes/${first.body.locator}`)).status).toBe(404)
   })
 })
 

@@ -45,12 +45,16 @@ export const policyholderElement = (
   fields: readonly FieldDefinition[],
 ): Element => ({ kind: 'policyholder', locator, fields, values: entity.values })
 
-/** The elements in force at a time by the line: the policy, its exposures, their perils, each followed by its groups. */
+/**
+ * The elements in force at a time by the line: the policy, its exposures, their perils, each followed by its groups.
+ * `name`: the policy's own static locator.
+ */
 export function elementsAt(
   aggregate: PolicyAggregate,
   line: Line,
   at: Instant,
   { product, policyholder, configuration }: Surroundings,
+  name = String(aggregate.policy.locator),
 ): PolicyElement[] {
   const segment = segmentsInForce(line).find(one => one.start <= at && at < one.end)
   if (!segment) return []
@@ -82,8 +86,7 @@ export function elementsAt(
     return element
   }
   const holder = policyholderElement(policyholder, configuration.policyholderFields)
-  const { locator } = aggregate.policy
-  const policy = add('policy', String(locator), product.fields, segment.data, segment.madeBy, holder)
+  const policy = add('policy', name, product.fields, segment.data, segment.madeBy, holder)
   const perilRuns = Map.groupBy(
     [...aggregate.perilRuns.values()].filter(holds),
     run => aggregate.perils.get(run.perilLocator)?.exposureLocator,

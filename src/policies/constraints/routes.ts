@@ -27,7 +27,7 @@ const tags = ['Constraints']
 
 type Subject = {
   readonly path:
-    | '/policy/{tenantLocator}/quotes/{locator}'
+    | `/policy/{tenantLocator}/${'quotes' | 'quickquotes'}/{locator}`
     | '/policy/{tenantLocator}/transactions/{locator}/elements'
   readonly of: string
   readonly permission: Permission
@@ -35,7 +35,7 @@ type Subject = {
 }
 
 /** Evaluation and dependency of one kind of record. */
-const routesOf = ({ path, of, permission, content }: Subject): readonly Route[] => [
+export const constraintRoutesOf = ({ path, of, permission, content }: Subject): readonly Route[] => [
   tenantRoute({
     method: 'post',
     path: `${path}/constraints/evaluate`,
@@ -91,13 +91,13 @@ export const constraintRoutes: readonly Route[] = [
       return dependenciesOf(await accountContent(context, params.locator))
     },
   }),
-  ...routesOf({
+  ...constraintRoutesOf({
     path: '/policy/{tenantLocator}/quotes/{locator}',
     of: 'a quote',
     permission: 'quotes.read',
     content: async (context, locator) => (await service()).quoteContent(context, locator),
   }),
-  ...routesOf({
+  ...constraintRoutesOf({
     path: '/policy/{tenantLocator}/transactions/{locator}/elements',
     of: 'an endorsement, a renewal or a quote',
     permission: 'transactions.read',
