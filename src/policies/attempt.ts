@@ -5,6 +5,7 @@ import type { Instant } from '../platform/time.ts'
 import type { PluginSession } from '../plugins/session.ts'
 import type { ExternalRater, RatingContext } from '../rating/rater.ts'
 import type { PolicyAggregate, Quote } from './aggregate.ts'
+import type { ReadTables } from './constraints/validation.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { summary, validateQuote } from './draft/validation.ts'
 import { policyResponse } from './projection/policy.ts'
@@ -19,6 +20,8 @@ export type Attempt = {
   plugins?: PluginSession
   /** Finds external raters for the policy; absent where none is to be called. */
   externalRater?(name: string, policyLocator: string): Promise<ExternalRater | undefined>
+  /** Reads constraint tables; absent where values are not held against any. */
+  readTables?: ReadTables
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }

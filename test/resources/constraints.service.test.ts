@@ -293,6 +293,96 @@ describe('constraints of a transaction', () => {
   })
 })
 
+type Refused = {
+  code: string
+  message: string
+  policyFieldErrors?: {
+    exposureValidationErrors: {
+      exposureFieldErrors?: { errors: { fieldName: string; code: string; message: string }[] }
+    }[]
+  }
+}
+
+const errorsOf = ({ policyFieldErrors }: Refused) =>
+  policyFieldErrors?.exposureValidationErrors.flatMap(one => one.exposureFieldErrors?.errors ?? []) ?? []
+
+describe('a stored value that the table in force does not allow', () => {
+  it('is a field error with the values that it allows, when a policy is made, updated or quoted', async () => {
+    const made = await callApi<Refused>('POST', '/policy', {
+      token: motor.token,
+      body: {
+        ...plainYear().request.policy,
+        policyholderLocator: await motor.newPolicyholder(),
+        exposures: [vehicle({ make: 'VW', model: 'Focus', year: 2024 })],
+      },
+    })
+    expect(made.status).toBe(400)
+    expect(errorsOf(made.body)).toEqual([
+      {
+        fieldName: 'model',
+        code: 'INVALID_VALUE',
+        message:
+          "Field 'model' must be what the table 'vehicles' allows: 'Golf', 'Polo'; choose one of them.",
+      },
+      {
+        fieldName: 'year',
+        code: 'INVALID_VALUE',
+        message:
+          "Field 'year' has no value that the table 'vehicles' allows with 'make' and 'model' as it is; change that, or remove the value.",
+      },
+    ])
+    const policy = await draft({ make: 'VW', model: 'Golf', year: '2024.0' })
+    const car = policy.exposures[0]!.locator
+    const wrong = await call<Refused>('POST', `/policy/${policy.locator}/update`, {
+      finalize: false,
+      updateExposures: [{ exposureLocator: car, fieldValues: { make: 'Ford' } }],
+    })
+    expect([wrong.status, errorsOf(wrong.body).map(one => one.fieldName)]).toEqual([400, ['model', 'year']])
+    const quote = await quoteOf(policy)
+    const quoted = await call('PATCH', `/quotes/${quote}/quote`)
+    expect(quoted.status).toBe(200)
+  })
+
+  it('is one of an endorsement too, for what it changes and for what that governs', async () => {
+    const { body } = await motor.createPolicy({
+      exposures: [vehicle({ make: 'VW', model: 'Golf', year: 2024 })],
+    })
+    const policy = (await motor.post(`/policy/${body.locator}/issue`)).body
+    const endorse = (fieldValues: object, more: object = {}) =>
+      motor.post<Refused & { state: string }>(`/policies/${body.locator}/endorsements`, {
+        endorsementName: 'change_of_risk',
+        startTimestamp: Number(policy.originalContractStartTimestamp) + 90 * 86_400_000,
+        updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues }],
+        ...more,
+      })
+    const wrong = await endorse({ make: 'Ford' })
+    expect([wrong.status, errorsOf(wrong.body).map(one => one.fieldName)]).toEqual([400, ['model', 'year']])
+    const right = await endorse({ make: 'Ford', model: 'Fiesta', year: 2022 }, { state: 'quoted' })
+    expect([right.status, right.body.state]).toEqual([200, 'quoted'])
+  })
+
+  it('costs one round trip more, and none where no field with a value has a constraint', async () => {
+    const d1Of = async (values: object): Promise<number> => {
+      const answer = await motor.createPolicy({ finalize: false, exposures: [vehicle(values)] })
+      expect(answer.status).toBe(200)
+      return roundTrips(answer).d1!
+    }
+    await d1Of({})
+    const plain = await d1Of({ make: 'VW' })
+    expect(await d1Of({ make: 'VW', model: 'Golf' })).toBe(plain + 1)
+  })
+
+  it('cannot be told before any table is in force: a draft waits, a quote is refused', async () => {
+    const before = { policyStartTimestamp: Date.UTC(2025, 11, 1), policyEndTimestamp: Date.UTC(2026, 11, 1) }
+    const policy = await draft({ make: 'VW', model: 'Golf' }, before)
+    const quoted = await call<Refused>('PATCH', `/quotes/${await quoteOf(policy)}/quote`)
+    expect([quoted.status, errorsOf(quoted.body)[0]?.message]).toEqual([
+      400,
+      expect.stringContaining("no constraint table 'vehicles' is in force"),
+    ])
+  })
+})
+
 describe('quick quotes', () => {
   const body = async (values: object, more: object = {}) => ({
     ...plainYear().request.policy,

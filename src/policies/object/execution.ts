@@ -20,6 +20,7 @@ import { PluginSessions } from '../../plugins/sessions.ts'
 import { decideQuote } from '../../quotes/decision.ts'
 import { getPolicyPriceResponse } from '../../rating/price.ts'
 import { decideReinstatement } from '../../reinstatements/decision.ts'
+import { tableReader } from '../../resources/constraints/force.ts'
 import type { Attempt } from '../attempt.ts'
 import {
   decideCreation,
@@ -165,12 +166,14 @@ async function attemptOn(
   const digits = async (count: number): Promise<LocatorSupply> => locatorSupply(shard, await lease(count))
   const session = plugins.begin()
   const autofill = new Autofill(context, locator, session)
+  const readTables = tableReader(context)
   const attemptWith = (supply: LocatorSupply): Attempt => ({
     now: context.now,
     supply,
     digits,
     plugins: session,
     externalRater: externalRaters(context, shard),
+    readTables,
   })
 
   if (operation.kind === 'create') {

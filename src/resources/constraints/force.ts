@@ -78,6 +78,21 @@ export async function tablesInForce(
   }
 }
 
+/** Reads tables for one attempt at a transaction, which may ask for the same ones at each of its steps. */
+export function tableReader(context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>) {
+  const known = new Map<string, Promise<TablesInForce>>()
+  return (
+    configuration: Pick<Configuration, 'resources'>,
+    staticNames: readonly string[],
+    times: SelectionTimes,
+  ): Promise<TablesInForce> => {
+    const asked = JSON.stringify([staticNames, times])
+    const read = known.get(asked) ?? tablesInForce(context, configuration, staticNames, times)
+    known.set(asked, read)
+    return read
+  }
+}
+
 async function readCandidates(
   context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   staticNames: readonly string[],
