@@ -5,7 +5,7 @@ export default defineConfig({
   casing: 'snake_case',
   schema: [
     './src/platform/tables.ts',
-    './src/{accounts,audit,auxdata,billing,configuration,documents,events,integrations,lapses,media,plugins,policies,policyholders,resources}/tables.ts',
+    './src/{accounts,audit,auxdata,billing,configuration,documents,events,integrations,lapses,media,plugins,policies,policyholders,quick-quotes,resources}/tables.ts',
   ],
   out: './migrations/tenant',
 })

@@ -20,13 +20,16 @@ import { openApiDocument } from './platform/http/openapi.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
 import { pluginRoutes } from './plugins/routes.ts'
+import { constraintRoutes } from './policies/constraints/routes.ts'
 import { previewRoutes } from './policies/preview/routes.ts'
 import { policyRoutes } from './policies/routes.ts'
 import { upgradeRoutes } from './policies/upgrade/routes.ts'
 import { policyholderRoutes } from './policyholders/routes.ts'
+import { quickQuoteRoutes } from './quick-quotes/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { constraintTableRoutes } from './resources/constraints/routes.ts'
 import { dataTableRoutes } from './resources/data-tables/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
@@ -51,9 +54,11 @@ export const ROUTES: readonly Route[] = [
   ...documentRoutes,
   ...mediaRoutes,
   ...previewRoutes,
+  ...constraintRoutes,
   ...upgradeRoutes,
   ...policyholderRoutes,
   ...quoteRoutes,
+  ...quickQuoteRoutes,
   ...endorsementRoutes,
   ...renewalRoutes,
   ...cancellationRoutes,
@@ -65,9 +70,10 @@ export const ROUTES: readonly Route[] = [
   ...auxDataRoutes,
   ...auditRoutes,
   ...pluginRoutes,
-  ...integrationRoutes,
   ...resourceRoutes,
+  ...integrationRoutes,
   ...dataTableRoutes,
+  ...constraintTableRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

@@ -553,6 +553,16 @@ CREATE TABLE `policyholder` (
 );
 --> statement-breakpoint
 CREATE INDEX `policyholder_created` ON `policyholder` (`created_at`,`locator`);--> statement-breakpoint
+CREATE TABLE `quick_quote` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policyholder_locator` text NOT NULL,
+	`config_version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`request` text NOT NULL,
+	`answer` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `resource_group_member` (
 	`group_locator` text NOT NULL,
 	`resource_name` text NOT NULL,

@@ -6,11 +6,13 @@ import { Refusal } from '../platform/errors.ts'
 /** Every permission that a route can ask for, by group; the area decides which account types hold it. */
 export const PERMISSION_GROUPS = {
   policies: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'issue', 'discard'] },
+  accounts: { area: 'policyData', actions: ['read'] },
   policyholders: { area: 'policyData', actions: ['read', 'list', 'write', 'overwrite'] },
   quotes: {
     area: 'policyData',
     actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue', 'discard'],
   },
+  'quick-quotes': { area: 'policyData', actions: ['read', 'write'] },
   endorsements: {
     area: 'policyData',
     actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
@@ -95,6 +97,7 @@ const GRANTS: Record<AccountType, readonly Grant[]> = {
     { group: 'media' },
     // To quote is not to decide in underwriting's place.
     { group: 'quotes', except: ['underwrite'] },
+    { group: 'quick-quotes' },
     { group: 'calculations' },
   ],
 }

@@ -1,4 +1,5 @@
 import type { ArchiveFile } from './archive/read.ts'
+import { checkConstraints } from './check/constraints.ts'
 import { type FileIndex, indexFiles } from './check/file-index.ts'
 import { checkLeftOver } from './check/left-over.ts'
 import { checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
@@ -60,6 +61,7 @@ export function compileConfiguration(
       tenantTables: tables.ofTenant,
     }),
   )
+  checkConstraints(products, policyholderFields, report)
   checkScripts(scripts, products, compileScript, report)
   const configuration: Configuration = {
     ...settings,

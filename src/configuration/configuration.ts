@@ -52,7 +52,23 @@ export type FieldDefinition = {
   table?: string
   /** group: the fields of each group. */
   fields?: FieldDefinition[]
+  /** Values are held against a constraint table. */
+  constraint?: FieldConstraint
 }
+
+/** What a field may be: the values of `column` in the rows of the table that every `where` fits (resources brief 1.1). */
+export type FieldConstraint = {
+  /** Static name of a constraint table. */
+  table: string
+  column: string
+  where: ConstraintCondition[]
+}
+
+/**
+ * `key` names the field whose values the column is held against (resources/constraints/scopes.ts); `values` stand for it
+ * while it has none, and always where there is no key.
+ */
+export type ConstraintCondition = { column: string; key?: string; values: string[] }
 
 /** Amounts as decimal text; indemnities also `unlimited`. Used when the request leaves them out. */
 export type PerilDefaults = {

@@ -15,6 +15,7 @@ import type {
 } from '../policies/aggregate.ts'
 import { type Attempt, ratingContext } from '../policies/attempt.ts'
 import { hasConflicts, withoutConflicts } from '../policies/conflicts.ts'
+import { withConstraints } from '../policies/constraints/validation.ts'
 import { summary, validateContent } from '../policies/draft/validation.ts'
 import { withIssued } from '../policies/fold/line.ts'
 import type { Prorated } from '../policies/fold/prorated.ts'
@@ -291,7 +292,7 @@ async function proratedContent(
   attempt: Attempt,
 ): Promise<Endorsed> {
   const result = await applied(before, endorsement, loaded, attempt)
-  assertContent(result, loaded, attempt, true)
+  await assertContent(result, loaded, attempt, true)
   if (endorsement.kind === 'renewal') return result
   const { product } = loaded
   const supply = transientLocators(shardOfDigits(before.policy.locator))
@@ -328,16 +329,20 @@ async function checked(
   attempt: Attempt,
 ): Promise<Planned> {
   const endorsement = endorsementOf(planned.aggregate, locator)
-  assertContent(await applied(planned.aggregate, endorsement, loaded, attempt), loaded, attempt, false)
+  await assertContent(await applied(planned.aggregate, endorsement, loaded, attempt), loaded, attempt, false)
   return planned
 }
 
-function assertContent(
-  { aggregate, modification, reported }: Endorsed,
-  { product }: Loaded,
-  { now }: Attempt,
+async function assertContent(
+  { aggregate, quote, modification, reported }: Endorsed,
+  loaded: Loaded,
+  attempt: Attempt,
   requireMissing: boolean,
-): void {
+): Promise<void> {
+  const { product } = loaded
+  const { now } = attempt
+  const transaction = { aggregate, quote, modification, owner: modification.locator }
+  const found = await withConstraints(transaction, loaded, attempt, requireMissing, reported)
   const isMade = (one: { madeBy: string }): boolean => one.madeBy === modification.locator
   const errors = validateContent(
     aggregate,
@@ -350,7 +355,7 @@ function assertContent(
       perilRuns: [...aggregate.perilRuns.values()].filter(isMade),
     },
     { product, timeZone: aggregate.policy.timeZone, now, requireMissing },
-    reported,
+    found,
   )
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }

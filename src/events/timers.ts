@@ -18,6 +18,7 @@ import {
   termEndDue,
 } from '../policies/object/policy-timers.ts'
 import { POLICY_END, POLICY_END_REMINDER } from '../policies/term-end.ts'
+import { QUICK_QUOTE_TIMER, removeQuickQuote } from '../quick-quotes/store.ts'
 import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
 import { collectContents, TABLE_CONTENTS_TIMER } from '../resources/data-tables/collection.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
@@ -48,6 +49,7 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [POLICY_END_REMINDER]: termEndDue,
   [GONE_FILE_TIMER]: deleteGoneFile,
   [TABLE_CONTENTS_TIMER]: collectContents,
+  [QUICK_QUOTE_TIMER]: removeQuickQuote,
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 

@@ -6,6 +6,7 @@ import type { PluginSession } from '../plugins/session.ts'
 import type { ExternalRater, RatingContext } from '../rating/rater.ts'
 import type { RatingTables, TableTimes, TransactionTables } from '../resources/data-tables/rating-tables.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
+import type { ReadTables } from './constraints/validation.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { summary, validateQuote } from './draft/validation.ts'
 import { policyResponse } from './projection/policy.ts'
@@ -22,6 +23,8 @@ export type Attempt = {
   externalRater?(name: string, policyLocator: string): Promise<ExternalRater | undefined>
   /** The tenant's tables; absent where nothing is looked up. */
   tables?: RatingTables
+  /** Reads constraint tables; absent where values are not held against any. */
+  readTables?: ReadTables
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }

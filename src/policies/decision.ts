@@ -5,7 +5,8 @@ import type { AutomatedUnderwritingResultResponse, PolicyPriceResponse } from '.
 import { policyPriceResponse } from '../rating/price.ts'
 import { priceQuote, underwriteQuote } from '../rating/rate.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
-import { type Attempt, assertValid, NOTHING_REPORTED, ratingContext } from './attempt.ts'
+import { type Attempt, NOTHING_REPORTED, ratingContext } from './attempt.ts'
+import { assertQuoteValid } from './constraints/validation.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from './contract/requests.ts'
 import { newDraft } from './draft/draft.ts'
 import type { ReportedProblems } from './draft/request.ts'
@@ -72,7 +73,7 @@ async function completed(
   const { aggregate } = draft
   assertWithinLimits(aggregate)
   if (policyState(aggregate) === 'created')
-    assertValid(aggregate, selectedQuote(aggregate), loaded, attempt, finalize, reported)
+    await assertQuoteValid(aggregate, selectedQuote(aggregate), loaded, attempt, finalize, reported)
   if (!finalize) return draft
   const finalized = await planFinalization(aggregate, ratingContext(loaded, attempt))
   const after = finalized.aggregate
@@ -120,6 +121,6 @@ async function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): Promis
       'wrongState',
       `Policy ${aggregate.policy.locator} is ${policyState(aggregate)} and was never priced.`,
     )
-  assertValid(aggregate, quote, loaded, attempt, true)
+  await assertQuoteValid(aggregate, quote, loaded, attempt, true)
   return await priceQuote(aggregate, quote, ratingContext(loaded, attempt))
 }

@@ -2,7 +2,8 @@
 import { Refusal } from '../platform/errors.ts'
 import type { QuoteLocator } from '../platform/locators.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
-import { type Attempt, assertValid, ratingContext, timesOfQuote } from '../policies/attempt.ts'
+import { type Attempt, ratingContext, timesOfQuote } from '../policies/attempt.ts'
+import { assertQuoteValid } from '../policies/constraints/validation.ts'
 import { digitsForChanges } from '../policies/draft/request.ts'
 import { billOnAcceptance, showBills } from '../policies/invoicing.ts'
 import { chain, type Planned } from '../policies/planned.ts'
@@ -59,7 +60,7 @@ export async function decideQuote(
       })
       assertWithinLimits(planned.aggregate)
       const changed = quoteOf(planned.aggregate, locator)
-      assertValid(planned.aggregate, changed, loaded, attempt, false, reported)
+      await assertQuoteValid(planned.aggregate, changed, loaded, attempt, false, reported)
       return answered(planned)
     }
     case 'copy': {
@@ -68,11 +69,11 @@ export async function decideQuote(
       const context = { product, timeZone, now, supply }
       const { reported, quote: copy, ...planned } = planCopy(aggregate, quote, operation.request, context)
       assertWithinLimits(planned.aggregate)
-      assertValid(planned.aggregate, copy, loaded, attempt, false, reported)
+      await assertQuoteValid(planned.aggregate, copy, loaded, attempt, false, reported)
       return { planned, quote: copy.locator }
     }
     case 'quote': {
-      assertValid(aggregate, quote, loaded, attempt, true)
+      await assertQuoteValid(aggregate, quote, loaded, attempt, true)
       return await shown(
         await planQuoting(aggregate, quote, ratingContext(loaded, attempt, timesOfQuote(quote, attempt))),
       )

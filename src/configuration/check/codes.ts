@@ -35,6 +35,8 @@ export const findingCodes = {
   badRegex: 'A pattern does not compile in RE2 syntax.',
   unknownConditionField: 'A condition names a field that does not exist beside it.',
   circularConditions: 'Conditions of fields go round in a circle.',
+  badConstraint: 'A constraint of a field names what there is not, or has no meaning there.',
+  circularConstraints: 'Constraints of fields go round in a circle.',
   conditionNeverHolds: 'A condition asks for a value that the field never has.',
   pluginWithoutGrace: 'A plugin of grace periods is switched on in a product that has none.',
   badScript: 'A script does not parse.',

@@ -20,6 +20,7 @@ import { PluginSessions } from '../../plugins/sessions.ts'
 import { decideQuote } from '../../quotes/decision.ts'
 import { getPolicyPriceResponse } from '../../rating/price.ts'
 import { decideReinstatement } from '../../reinstatements/decision.ts'
+import { tableReader } from '../../resources/constraints/force.ts'
 import { RatingTables } from '../../resources/data-tables/rating-tables.ts'
 import type { Attempt } from '../attempt.ts'
 import {
@@ -187,6 +188,7 @@ async function attemptOn(
   const digits = async (count: number): Promise<LocatorSupply> => locatorSupply(shard, await lease(count))
   const session = plugins.begin()
   const autofill = new Autofill(context, locator, session)
+  const readTables = tableReader(context)
   const attemptWith = (supply: LocatorSupply): Attempt => ({
     now: context.now,
     supply,
@@ -194,6 +196,7 @@ async function attemptOn(
     plugins: session,
     externalRater: externalRaters(context, shard),
     tables,
+    readTables,
   })
 
   if (operation.kind === 'create') {

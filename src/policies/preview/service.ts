@@ -6,6 +6,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { type PolicyLocator, transientLocators } from '../../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { PluginSessions } from '../../plugins/sessions.ts'
+import { tableReader } from '../../resources/constraints/force.ts'
 import { loadPolicy } from '../store/loading.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview } from './decision.ts'
@@ -27,7 +28,14 @@ export async function previewOf(
     const autofill = new Autofill(context, locator, plugins)
     const filled = await autofill.preview(preview, loaded)
     const externalRater = externalRaters(context, shard)
-    const attempt = { now, supply, digits: async () => supply, plugins, externalRater }
+    const attempt = {
+      now,
+      supply,
+      digits: async () => supply,
+      plugins,
+      externalRater,
+      readTables: tableReader(context),
+    }
     return await autofill.explaining(decidePreview(loaded, filled, attempt))
   } finally {
     sessions.keepLogs()

@@ -6,17 +6,18 @@ import type { FieldFile, GroupedFieldFile } from '../schemas/field.ts'
 import { present } from '../schemas/scalars.ts'
 import { boundsOf } from './bounds.ts'
 import { checkConditions } from './conditions.ts'
+import { constraintOf } from './constraint.ts'
 import { checkRegex } from './regex.ts'
 
 /** What a field may have beside the properties common to all (brief 5.2). */
 const propertiesByType: Record<FieldType, readonly (keyof FieldFile)[]> = {
-  string: ['regex', 'maximum'],
-  number: ['decimalPlaces', 'minimum', 'maximum'],
-  date: ['precision', 'minimum', 'maximum', 'minimumOffset', 'maximumOffset'],
-  select: ['values'],
-  lookup: ['table'],
-  email: [],
-  phone: [],
+  string: ['regex', 'maximum', 'constraint'],
+  number: ['decimalPlaces', 'minimum', 'maximum', 'constraint'],
+  date: ['precision', 'minimum', 'maximum', 'minimumOffset', 'maximumOffset', 'constraint'],
+  select: ['values', 'constraint'],
+  lookup: ['table', 'constraint'],
+  email: ['constraint'],
+  phone: ['constraint'],
   group: ['fields', 'maximum'],
   media: [],
 }
@@ -146,6 +147,7 @@ function compileField(
     conditions: Object.entries(file.condition ?? {}).map(([field, values]) => ({ field, values })),
     ...boundsOf(file, type, at, context),
     ...typeDetails(file, type, at, context, surroundings),
+    ...constraintOf(file, type, at, context),
   }
 }
 

@@ -27,6 +27,14 @@ const display = {
   description: z.unknown().optional(),
 }
 
+const constraint = z.strictObject({
+  table: name,
+  column: name,
+  where: z
+    .record(z.string(), z.strictObject({ key: name.optional(), values: textList.optional() }).optional())
+    .default({}),
+})
+
 /** Properties of a field that every type may have, and those of single types (brief 5.2). */
 const properties = {
   name,
@@ -46,6 +54,7 @@ const properties = {
   maximumOffset: offset.optional(),
   values: textList.optional(),
   table: name.optional(),
+  constraint: constraint.optional(),
   ...display,
 }
 

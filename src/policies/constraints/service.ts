@@ -1,0 +1,162 @@
+// What constraints allow in accounts, quotes and transactions, as the Worker serves it.
+import { boundQuote } from '../../cancellations/effect.ts'
+import { loadConfiguration } from '../../configuration/cache.ts'
+import type { Configuration } from '../../configuration/configuration.ts'
+import { versionQuery } from '../../configuration/store.ts'
+import { endorsed } from '../../endorsements/effect.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { notFound, Refusal } from '../../platform/errors.ts'
+import {
+  type EndorsementLocator,
+  type QuoteLocator,
+  readDigits,
+  readUuid,
+  transientLocators,
+} from '../../platform/locators.ts'
+import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { placeOf, theOne } from '../../policyholders/loading.ts'
+import { policyholderQuery } from '../../policyholders/store.ts'
+import { quoteOf } from '../../quotes/quote-of.ts'
+import { quoteLocator } from '../../quotes/service.ts'
+import { renewed } from '../../renewals/effect.ts'
+import { dependencies, evaluation } from '../../resources/constraints/answers.ts'
+import type {
+  AccountEvaluationRequest,
+  DependencyResponse,
+  EvaluationRequest,
+  EvaluationResponse,
+} from '../../resources/constraints/contract.ts'
+import type { Element } from '../../resources/constraints/evaluation.ts'
+import { allAt, type SelectionTimes, tablesInForce } from '../../resources/constraints/force.ts'
+import type { Endorsement, Modification, PolicyAggregate, Quote } from '../aggregate.ts'
+import { quoteParts } from '../quote-parts.ts'
+import { loadPolicy } from '../store/loading.ts'
+import type { Loaded } from '../surroundings.ts'
+import { elementsAt, lineUpTo, policyholderElement, surroundingsOf, timesOf } from './content.ts'
+
+/** What constraints are asked of: elements, and the times and configuration that say which tables hold. */
+export type Constrainable = {
+  readonly elements: readonly Element[]
+  readonly configuration: Configuration
+  readonly times: SelectionTimes
+}
+
+/** The options of each field that the request names, by static locator. */
+export async function evaluated(
+  context: RequestContext,
+  { elements, configuration, times }: Constrainable,
+  request: EvaluationRequest,
+): Promise<EvaluationResponse> {
+  const { tables, answer } = evaluation(elements, request)
+  const { tableOf } = await tablesInForce(context, configuration, tables, times)
+  return await answer(tableOf)
+}
+
+export const dependenciesOf = ({ elements }: Constrainable): DependencyResponse => dependencies(elements)
+
+/** An account's request has no level of locators: the account is the only element. */
+export async function evaluateAccount(
+  context: RequestContext,
+  text: string,
+  request: AccountEvaluationRequest,
+): Promise<EvaluationResponse> {
+  const account = await accountContent(context, text)
+  const [{ locator }] = account.elements as [Element]
+  return await evaluated(context, account, Object.keys(request).length === 0 ? {} : { [locator]: request })
+}
+
+/** A policyholder, by the newest configuration and the present: one round trip. */
+export async function accountContent(context: RequestContext, text: string): Promise<Constrainable> {
+  const { env, tenant, calls, now } = context
+  const { database, locator } = placeOf(context, text)
+  const [rows, versions] = await database.batch([
+    policyholderQuery(database, locator),
+    versionQuery(database, undefined),
+  ])
+  const policyholder = theOne(rows, locator)
+  if (!versions[0]) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  const { configuration } = await loadConfiguration(env, tenant, versions[0].hash, calls)
+  const element = policyholderElement(policyholder, configuration.policyholderFields)
+  return { elements: [element], configuration, times: allAt(now) }
+}
+
+/** A quote of new business: one round trip. */
+export async function quoteContent(context: RequestContext, text: string): Promise<Constrainable> {
+  const locator = quoteLocator(text)
+  const loaded = await loadPolicy(context, databaseOf(context, locator), { quoteLocator: locator })
+  return contentOfQuote(loaded, quoteOf(loaded.aggregate, locator), context)
+}
+
+/**
+ * An endorsement, a renewal or a quote of a policy by its locator, or any transaction by that of its modification: one
+ * round trip. What is applied for is carried out on the policy as it is; locators of what it would add are transient.
+ */
+export async function transactionContent(context: RequestContext, text: string): Promise<Constrainable> {
+  const uuid = readUuid(text)
+  if (uuid) {
+    const shard = shardOfRecord(context.tenant, uuid, 'transaction')
+    const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+    const loaded = await loadPolicy(context, database, { modificationLocator: uuid })
+    const { aggregate } = loaded
+    const modification = aggregate.modifications.get(uuid)!
+    const { quoteLocator: ofQuote } = modification
+    const quote = ofQuote === undefined ? boundQuote(aggregate) : quoteOf(aggregate, ofQuote)
+    return contentOf(loaded, aggregate, quote, modification, context)
+  }
+  const digits = readDigits(text)
+  if (digits === undefined) throw notFound('transaction', text)
+  const transactionLocator = digits as QuoteLocator | EndorsementLocator
+  const loaded = await loadPolicy(context, databaseOf(context, digits as QuoteLocator), {
+    transactionLocator,
+  })
+  const endorsement = loaded.aggregate.endorsements.get(digits as EndorsementLocator)
+  return endorsement
+    ? contentOfEndorsement(loaded, endorsement, context)
+    : contentOfQuote(loaded, quoteOf(loaded.aggregate, digits as QuoteLocator), context)
+}
+
+const databaseOf = ({ env, tenant, calls }: RequestContext, locator: QuoteLocator): Database =>
+  shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
+
+const contentOfQuote = (loaded: Loaded, quote: Quote, context: RequestContext): Constrainable =>
+  contentOf(loaded, loaded.aggregate, quote, quoteParts(loaded.aggregate, quote).modification, context)
+
+function contentOfEndorsement(
+  loaded: Loaded,
+  endorsement: Endorsement,
+  context: RequestContext,
+): Constrainable {
+  const { aggregate, product } = loaded
+  const { modificationLocator, kind, state, locator } = endorsement
+  const modification = modificationLocator && aggregate.modifications.get(modificationLocator)
+  if (modification) return contentOf(loaded, aggregate, boundQuote(aggregate), modification, context)
+  if (state !== 'application')
+    throw new Refusal('wrongState', `The ${kind} ${locator} is ${state}; it has no content any more.`)
+  const supply = transientLocators(shardOfPolicy(context.tenant, aggregate.policy.locator))
+  const carryOut = kind === 'renewal' ? renewed : endorsed
+  const carried = carryOut(aggregate, endorsement, { product, now: context.now, supply })
+  return contentOf(loaded, carried.aggregate, carried.quote, carried.modification, context)
+}
+
+/** What the policy has at the modification's time, once it is carried out. Refuses (409) where it covers nothing then. */
+export function contentOf(
+  loaded: Loaded,
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  modification: Modification,
+  { now }: Pick<RequestContext, 'now'>,
+): Constrainable {
+  const line = lineUpTo(aggregate, quote, modification)
+  const elements = elementsAt(aggregate, line, modification.effectiveAt, surroundingsOf(loaded))
+  if (elements.length === 0)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${aggregate.policy.locator} covers nothing at the time of this transaction, so that it has no values to choose.`,
+    )
+  return {
+    elements,
+    configuration: loaded.configuration.configuration,
+    times: timesOf(quote, line, modification, now),
+  }
+}

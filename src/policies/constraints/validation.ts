@@ -1,0 +1,206 @@
+// Constraints as a check of policies (resources brief 3): a value that its table does not allow is a problem of its field,
+// found where all others are. Products without constraints pay nothing for it.
+import type { Configuration, FieldDefinition } from '../../configuration/configuration.ts'
+import { applicability } from '../../platform/fields/conditions.ts'
+import {
+  type FieldError,
+  type FieldErrors,
+  fieldError,
+  fieldErrors,
+  joinFieldErrors,
+  shown,
+} from '../../platform/fields/errors.ts'
+import { valuesOf } from '../../platform/fields/values.ts'
+import type { Instant, TimeZone } from '../../platform/time.ts'
+import {
+  allowedValues,
+  type ConstrainedField,
+  comparisonOf,
+  constrainedFields,
+  type Element,
+} from '../../resources/constraints/evaluation.ts'
+import type { SelectionTimes, TablesInForce } from '../../resources/constraints/force.ts'
+import { graphOfProduct } from '../../resources/constraints/graph.ts'
+import { comparable } from '../../resources/constraints/scan.ts'
+import type { Modification, PolicyAggregate, Quote } from '../aggregate.ts'
+import { type Attempt, assertValid, NOTHING_REPORTED } from '../attempt.ts'
+import type { ReportedProblems } from '../draft/request.ts'
+import { quoteParts } from '../quote-parts.ts'
+import type { Loaded } from '../surroundings.ts'
+import { elementsAt, lineBefore, lineUpTo, type PolicyElement, surroundingsOf, timesOf } from './content.ts'
+
+/** Reads the tables of these static names that are in force. */
+export type ReadTables = (
+  configuration: Configuration,
+  staticNames: readonly string[],
+  times: SelectionTimes,
+) => Promise<TablesInForce>
+
+/** What was carried out, and under which locator problems of the policy's own data are reported. */
+type Transaction = {
+  readonly aggregate: PolicyAggregate
+  readonly quote: Quote
+  readonly modification: Modification
+  readonly owner: string
+}
+
+/** As `assertValid`, with what constraint tables say. */
+export async function assertQuoteValid(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  loaded: Loaded,
+  attempt: Attempt,
+  requireMissing: boolean,
+  reported: ReportedProblems = NOTHING_REPORTED,
+): Promise<void> {
+  const { modification, segment } = quoteParts(aggregate, quote)
+  const transaction = { aggregate, quote, modification, owner: segment.locator }
+  const found = await withConstraints(transaction, loaded, attempt, requireMissing, reported)
+  assertValid(aggregate, quote, loaded, attempt, requireMissing, found)
+}
+
+/**
+ * The problems with those of constraints: of what the transaction made, and of what it left alone but governs. One round
+ * trip and the files of the tables, where a field to be checked has a constraint at all. `requireMissing`: a table of
+ * which none is in force is a problem too, since nothing says what is allowed.
+ */
+export async function withConstraints(
+  { aggregate, quote, modification, owner }: Transaction,
+  loaded: Loaded,
+  { now, readTables }: Attempt,
+  requireMissing: boolean,
+  reported: ReportedProblems,
+): Promise<ReportedProblems> {
+  const surroundings = surroundingsOf(loaded)
+  const { product, configuration } = surroundings
+  if (!readTables || graphOfProduct(configuration, product).tables.length === 0) return reported
+  const line = lineUpTo(aggregate, quote, modification)
+  const earlier = lineBefore(line, modification)
+  const { timeZone } = aggregate.policy
+  const checked = startsOf(aggregate, modification).flatMap(at => {
+    const before = elementsAt(aggregate, earlier, at, surroundings)
+    return checkedAt(elementsAt(aggregate, line, at, surroundings), before, modification, timeZone)
+  })
+  if (checked.length === 0) return reported
+  const names = [...new Set(checked.map(({ table }) => table))]
+  const tables = await readTables(configuration, names, timesOf(quote, line, modification, now))
+  const problems = new Map<ConstrainedField, FieldError[]>()
+  const lacking = checked.filter(({ table }) => !tables.has(table))
+  if (requireMissing) for (const one of lacking) problems.set(one, [notThere(one)])
+  const allowed = await allowedValues(
+    checked.filter(({ table }) => tables.has(table)),
+    new Map(),
+    tables.tableOf,
+  )
+  for (const [one, values] of allowed) {
+    const errors = breaches(one, values, tables)
+    if (errors.length > 0) problems.set(one, errors)
+  }
+  return problems.size === 0 ? reported : withProblems(reported, problems, owner)
+}
+
+/** The times from which on the transaction made other content. */
+function startsOf(
+  { segments, exposureRuns, perilRuns }: PolicyAggregate,
+  { locator, effectiveAt }: Modification,
+): Instant[] {
+  const starts = [...segments.values(), ...exposureRuns.values(), ...perilRuns.values()]
+    .filter(({ madeBy, start }) => madeBy === locator && start >= effectiveAt)
+    .map(({ start }) => start)
+  return [...new Set(starts)].sort((a, b) => a - b)
+}
+
+/** Fields that have a value, apply, and may not be what they were: they, or what governs them, are of the transaction. */
+function checkedAt(
+  elements: readonly PolicyElement[],
+  before: readonly PolicyElement[],
+  { locator }: Modification,
+  timeZone: TimeZone,
+): ConstrainedField[] {
+  const earlier = new Map(before.map(one => [one.locator, one]))
+  const isMade = (element: Element): boolean => (element as PolicyElement).madeBy === locator
+  const isOther = ({ element, field }: { element: Element; field: FieldDefinition }): boolean => {
+    const was = earlier.get(element.locator)
+    const [now, then] = [valuesOf(element.values, field.name), valuesOf(was?.values ?? {}, field.name)]
+    return now.length !== then.length || now.some((value, at) => value !== then[at])
+  }
+  const applying = new Map<Element, ReturnType<typeof applicability>>()
+  const appliesIn = (element: Element): ReturnType<typeof applicability> => {
+    const known = applying.get(element)
+    if (known) return known
+    const definitions = new Map(element.fields.map(one => [one.name, one]))
+    const around = element.kind === 'group' && element.outer ? appliesIn(element.outer) : undefined
+    const made = applicability(definitions, element.values, timeZone, around)
+    applying.set(element, made)
+    return made
+  }
+  return constrainedFields(elements).filter(
+    one =>
+      valuesOf(one.element.values, one.field.name).length > 0 &&
+      appliesIn(one.element).applies(one.field) &&
+      (isMade(one.element) ||
+        one.where.some(({ governor }) => governor && isMade(governor.element) && isOther(governor))),
+  )
+}
+
+const SHOWN_VALUES = 20
+
+function breaches(
+  one: ConstrainedField,
+  allowed: readonly string[],
+  { tableOf }: TablesInForce,
+): FieldError[] {
+  const { field, element, table, column } = one
+  const by = comparisonOf(tableOf, one, column, field)
+  const known = new Set(allowed.map(value => comparable(value, by)))
+  const values = valuesOf(element.values, field.name)
+  return values.flatMap((value, at) => {
+    if (known.has(comparable(value, by))) return []
+    const which = values.length > 1 ? `(value ${at + 1}) ` : ''
+    return [fieldError(field.name, 'INVALID_VALUE', `${which}${ruleOf(one, allowed, table)}`)]
+  })
+}
+
+function ruleOf({ where }: ConstrainedField, allowed: readonly string[], table: string): string {
+  if (allowed.length === 0) {
+    const governors = where.flatMap(({ governor }) => (governor ? [`'${governor.field.name}'`] : []))
+    return `has no value that the table '${table}' allows with ${governors.join(' and ') || 'what else is set'} as it is; change that, or remove the value`
+  }
+  const listed = allowed.slice(0, SHOWN_VALUES).map(value => `'${shown(value)}'`)
+  const more = allowed.length > SHOWN_VALUES ? ` or one of ${allowed.length - SHOWN_VALUES} more` : ''
+  return `must be what the table '${table}' allows: ${listed.join(', ')}${more}; choose one of them`
+}
+
+const notThere = ({ field, table }: ConstrainedField): FieldError =>
+  fieldError(
+    field.name,
+    'INVALID_VALUE',
+    `cannot be checked, since no constraint table '${table}' is in force; upload one, and put it into a resource group that has begun`,
+  )
+
+/** The errors where those of the same owner and group stand, each once. */
+function withProblems(
+  reported: ReportedProblems,
+  problems: ReadonlyMap<ConstrainedField, readonly FieldError[]>,
+  policyOwner: string,
+): ReportedProblems {
+  const byOwner = new Map(reported.byOwner)
+  const told = new Set<string>()
+  for (const [{ element, field }, errors] of problems) {
+    const same = `${element.locator}\u0000${field.name}`
+    if (told.has(same)) continue
+    told.add(same)
+    const of = element.kind === 'group' ? element.outer! : element
+    const owner = of.kind === 'policy' ? policyOwner : of.locator
+    const found = element.kind === 'group' ? inGroup(element, errors) : fieldErrors([...errors])
+    byOwner.set(owner, joinFieldErrors(byOwner.get(owner) ?? fieldErrors([]), found))
+  }
+  return { ...reported, byOwner }
+}
+
+function inGroup({ locator, outer }: Element, errors: readonly FieldError[]): FieldErrors {
+  const field = outer!.fields.find(one => valuesOf(outer!.values, one.name).includes(locator))
+  const fieldName = field?.name ?? ''
+  const index = valuesOf(outer!.values, fieldName).indexOf(locator)
+  return fieldErrors([], [{ fieldName, errors: [...errors], locator, index }])
+}

@@ -1,0 +1,70 @@
+// The content of a quick quote: a policy's draft, that is never recorded. Made anew of the same request it has the same
+// locators, so that constraints can be asked of its elements.
+import { Refusal } from '../platform/errors.ts'
+import {
+  derivedUuid,
+  type LocatorSupply,
+  shardOfUuid,
+  transientLocators,
+  type Uuid,
+} from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
+import type { PolicyAggregate } from '../policies/aggregate.ts'
+import type { PolicyCreateRequest } from '../policies/contract/requests.ts'
+import { newDraft } from '../policies/draft/draft.ts'
+import type { Ground } from '../policies/surroundings.ts'
+import { assertWithinLimits, contractSpan, paymentSchedule } from '../policies/terms.ts'
+
+/** UUIDs that follow from the quick quote's own; what is numbered is only shown, and is numbered by none. */
+export function locatorsOf(quickQuote: Uuid): LocatorSupply {
+  const shard = shardOfUuid(quickQuote)
+  let count = 0
+  return {
+    ...transientLocators(shard),
+    uuid: () => {
+      count += 1
+      return derivedUuid(shard, 'quickQuote', quickQuote, String(count))
+    },
+  }
+}
+
+/**
+ * The draft as it is made at that time. Its values are not checked, but what cannot be read at all, or belongs to no part
+ * of the product, would be priced as if it were not there: it is refused (400).
+ */
+export function quickDraft(
+  request: PolicyCreateRequest,
+  { product, timeZone, currency, policyholder, configVersion }: Ground,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
+): PolicyAggregate {
+  const { aggregate, reported } = newDraft(
+    {
+      policyholderLocator: policyholder.locator,
+      configVersion,
+      currency,
+      contract: contractSpan(request.policyStartTimestamp, request.policyEndTimestamp, timeZone, now),
+      paymentScheduleName: paymentSchedule(product, request.paymentScheduleName),
+      premiumReportName: request.premiumReportName,
+      fieldValues: request.fieldValues,
+      fieldGroups: request.fieldGroups,
+      exposures: request.exposures,
+    },
+    { product, timeZone, now, supply },
+  )
+  const problems = [
+    ...reported.strays.map(({ message }) => message),
+    ...[...reported.byOwner.values()].flatMap(({ errors, fieldGroupErrors }) =>
+      [...errors, ...fieldGroupErrors.flatMap(group => group.errors)].map(({ message }) => message),
+    ),
+  ]
+  if (problems.length > 0)
+    throw new Refusal(
+      'invalidRequest',
+      problems.slice(0, MOST_SHOWN).join(' ') +
+        (problems.length > MOST_SHOWN ? ` And ${problems.length - MOST_SHOWN} more.` : ''),
+    )
+  assertWithinLimits(aggregate)
+  return aggregate
+}
+
+const MOST_SHOWN = 5

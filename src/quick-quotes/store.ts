@@ -1,0 +1,47 @@
+import { and, eq, gt, lte } from 'drizzle-orm'
+import type { TimerOwner } from '../events/timers.ts'
+import type { NewTimer } from '../platform/commit.ts'
+import { type Database, putRows, type Query } from '../platform/database.ts'
+import type { Uuid } from '../platform/locators.ts'
+import { shardDatabase, tenantNow } from '../platform/tenancy.ts'
+import type { Instant } from '../platform/time.ts'
+import { quickQuotes } from './tables.ts'
+
+export type QuickQuote = typeof quickQuotes.$inferSelect
+
+export const quickQuoteRows = (database: Database, quickQuote: QuickQuote): Query[] =>
+  putRows(database, quickQuotes, [quickQuote])
+
+/** The quick quote, unless there is none, or its time is over. */
+export async function findQuickQuote(
+  database: Database,
+  locator: Uuid,
+  now: Instant,
+): Promise<QuickQuote | undefined> {
+  const [rows] = await database.batch([
+    database.build
+      .select()
+      .from(quickQuotes)
+      .where(and(eq(quickQuotes.locator, locator), gt(quickQuotes.expiresAt, now))),
+  ])
+  return rows[0]
+}
+
+export const QUICK_QUOTE_TIMER = 'quickQuote.expiry'
+
+export const expiryTimer = ({ locator, expiresAt }: QuickQuote): NewTimer => ({
+  dueAt: expiresAt as Instant,
+  kind: QUICK_QUOTE_TIMER,
+  subject: locator,
+  payload: {},
+})
+
+/** Removes a quick quote whose time is over. Once more does nothing. */
+export const removeQuickQuote: TimerOwner = async ({ subject }, { env, tenant, shard, calls }) => {
+  const database = shardDatabase(env, tenant, shard, calls)
+  await database.batch([
+    database.build
+      .delete(quickQuotes)
+      .where(and(eq(quickQuotes.locator, subject), lte(quickQuotes.expiresAt, tenantNow(tenant)))),
+  ])
+}

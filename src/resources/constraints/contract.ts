@@ -1,0 +1,70 @@
+// Constraint tables and what they allow, on the wire (contract 2, Tables; resources brief 1.4 and 3).
+import { z } from '@hono/zod-openapi'
+import { booleanOr, Text, Texts } from '../../platform/wire.ts'
+import { SelectionQuery } from '../contract.ts'
+import { MOST_COLUMNS } from '../data-tables/csv/reader.ts'
+
+/** Any other parameter that is the name of a column filters it: `make=VW`. */
+export const ConstraintRecordQuery = SelectionQuery.extend({
+  byStaticName: booleanOr(true),
+  key: z
+    .preprocess(
+      wire => (wire === undefined || wire === null ? [] : Array.isArray(wire) ? wire : [wire]),
+      z.array(z.string().max(8_192)).max(MOST_COLUMNS),
+    )
+    .optional()
+    .transform(keys => keys ?? [])
+    .openapi({
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Values of the leading columns, in the order of the header, or `column=value` for any.',
+    }),
+}).catchall(z.unknown())
+export type ConstraintRecordQuery = z.output<typeof ConstraintRecordQuery>
+
+const Cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
+
+export const ConstraintRecordResponse = z
+  .record(Text, z.array(Cell))
+  .openapi('ConstraintRecordResponse', { description: 'The values of each column, typed.' })
+export type ConstraintRecordResponse = z.output<typeof ConstraintRecordResponse>
+
+const MOST_ENTRIES = 10_000
+
+/** A value to assume: text, or a number or boolean that is taken as its text; null for none. */
+const Prospective = z
+  .union([z.string().max(20_000), z.number(), z.boolean(), z.null()])
+  .transform(value => (value === null ? '' : String(value)))
+  .openapi({ type: 'string' })
+
+const mapOf = <Value extends z.ZodType>(value: Value) =>
+  z.record(z.string(), value).refine(entries => Object.keys(entries).length <= MOST_ENTRIES, {
+    message: `must have at most ${MOST_ENTRIES} entries`,
+  })
+
+/** By table column, or by the name of the field that governs it. */
+const ProspectiveValues = mapOf(Prospective)
+
+export const AccountEvaluationRequest = mapOf(ProspectiveValues).openapi('AccountConstraintEvaluationRequest')
+export type AccountEvaluationRequest = z.output<typeof AccountEvaluationRequest>
+
+export const EvaluationRequest = mapOf(mapOf(ProspectiveValues)).openapi('ConstraintEvaluationRequest')
+export type EvaluationRequest = z.output<typeof EvaluationRequest>
+
+export const EvaluationResponse = z
+  .record(Text, z.record(Text, Texts))
+  .openapi('ConstraintEvaluationResponse')
+export type EvaluationResponse = z.output<typeof EvaluationResponse>
+
+const ConditionValue = z
+  .object({ staticLocator: Text, fieldName: Text, values: Texts })
+  .openapi('ConditionValue')
+
+const ConstraintDependency = z
+  .object({ column: Text, table: Text, where: z.record(Text, ConditionValue) })
+  .openapi('ConstraintDependency')
+
+export const DependencyResponse = z
+  .record(Text, z.record(Text, ConstraintDependency))
+  .openapi('ConstraintDependencyResponse')
+export type DependencyResponse = z.output<typeof DependencyResponse>

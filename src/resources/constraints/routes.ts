@@ -1,0 +1,66 @@
+import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
+import { BasicResourceResponse, ResourceCreateQuery } from '../contract.ts'
+import { LARGEST_TABLE_BYTES } from '../data-tables/reading.ts'
+import { ConstraintRecordQuery, ConstraintRecordResponse } from './contract.ts'
+import { showConstraintRecord } from './record.ts'
+import { createConstraintTable, downloadConstraintTable, replaceConstraintTable } from './service.ts'
+
+const FILE =
+  'A CSV, or a zip with exactly one: the file part of a form, or the body itself. UTF-8, a header with the names of the columns, one row for each combination that is allowed, at most 1,000,000 rows, 200 columns and 100 MiB unpacked. Every problem is listed with its line, the first 50.'
+
+const tags = ['Constraints']
+const upload = { largestBytes: LARGEST_TABLE_BYTES }
+const resource = {
+  schema: BasicResourceResponse,
+  description: 'The constraint table, with the locator of its contents.',
+}
+
+export const constraintTableRoutes: readonly Route[] = [
+  tenantUploadRoute({
+    method: 'post',
+    path: '/resource/{tenantLocator}/constraints',
+    summary: 'Upload a constraint table',
+    description: `${FILE} Columns that the newest configuration declares, or holds fields against, must be there.`,
+    tags,
+    permission: 'constraints.upload',
+    query: ResourceCreateQuery,
+    upload,
+    answer: resource,
+    handle: ({ query, file }, context) => createConstraintTable(query, file, context),
+  }),
+  tenantUploadRoute({
+    method: 'patch',
+    path: '/resource/{tenantLocator}/constraints/{name}',
+    summary: 'Replace the contents of a constraint table',
+    description: `Names and jurisdictions stay. ${FILE}`,
+    tags,
+    permission: 'constraints.upload',
+    upload,
+    answer: resource,
+    handle: ({ params, file }, context) => replaceConstraintTable(params.name, file, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/resource/{tenantLocator}/constraints/{name}',
+    summary: 'Download a constraint table',
+    tags,
+    permission: 'constraints.read',
+    answer: {
+      media: 'application/zip',
+      description: 'A zip with the CSV, byte for byte as it was uploaded.',
+    },
+    handle: ({ params }, context) => downloadConstraintTable(params.name, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/resource/{tenantLocator}/constraints/{name}/record',
+    summary: 'What a constraint table allows, column by column',
+    description:
+      "`name` is the static name, and the table the one in force at `date`; with `byStaticName=false` it is the table's own. `key` names values of the leading columns, in the order of the header, or `column=value`. Columns that config.json declares `makeDistinct` are without repeats.",
+    tags,
+    permission: 'constraints.read',
+    query: ConstraintRecordQuery,
+    answer: { schema: ConstraintRecordResponse, description: 'The values of each column.' },
+    handle: ({ params, query }, context) => showConstraintRecord(params.name, query, context),
+  }),
+]

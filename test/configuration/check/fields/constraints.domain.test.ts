@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { compileWith, foundIn, withFields } from '../../minimal-archive.ts'
+
+const constrained = (name: string, keys: Record<string, object>, more: object = {}) => ({
+  name,
+  type: 'string',
+  optional: true,
+  constraint: { table: 'vehicles', column: name, where: keys },
+  ...more,
+})
+
+describe('a constraint of a field', () => {
+  it('is compiled with its table, its column and the fields that govern it', () => {
+    const { configuration, findings } = withFields([
+      { name: 'make', type: 'string' },
+      constrained('model', { make: { key: 'make' }, kind: { values: ['car', 'van'] } }),
+    ])
+    expect(findings).toEqual([])
+    expect(configuration!.products.boat!.fields[1]!.constraint).toEqual({
+      table: 'vehicles',
+      column: 'model',
+      where: [
+        { column: 'make', key: 'make', values: [] },
+        { column: 'kind', values: ['car', 'van'] },
+      ],
+    })
+  })
+
+  it('may be governed by fields of the elements around it, and by those of the policyholder', () => {
+    const compiled = compileWith({
+      'policy/policy.json': { fields: [{ name: 'harbour', type: 'string' }] },
+      'policy/exposures/hull/exposure.json': {
+        name: 'hull',
+        displayName: 'Hull',
+        fields: [
+          constrained('berth', { harbour: { key: 'policy.harbour' }, owner: { key: 'account.last_name' } }),
+        ],
+      },
+    })
+    expect(foundIn(compiled)).toEqual([])
+  })
+
+  it.each([
+    ['a key that names no field', { make: { key: 'brand' } }, 'badConstraint'],
+    ['a column held against nothing', { make: {} }, 'badConstraint'],
+    ['its own column among the others', { model: { key: 'make' } }, 'badConstraint'],
+    ['itself as what governs it', { make: { key: 'model' } }, 'circularConstraints'],
+  ])('is not deployed with %s', (_, keys, code) => {
+    const { configuration, findings } = withFields([
+      { name: 'make', type: 'string' },
+      constrained('model', keys),
+    ])
+    expect(configuration).toBeUndefined()
+    expect(findings.map(one => [one.severity, one.code])).toEqual([['ERROR', code]])
+  })
+
+  it('is not deployed in a circle, which the message names', () => {
+    const { findings } = withFields([
+      constrained('a', { x: { key: 'b' } }),
+      constrained('b', { x: { key: 'c' } }),
+      constrained('c', { x: { key: 'policy.a' } }),
+    ])
+    expect(findings.map(({ code, message }) => [code, message])).toEqual([
+      [
+        'circularConstraints',
+        "The constraint of 'policy.a' depends on itself: policy.a → policy.b → policy.c → policy.a. Take one of these keys out.",
+      ],
+    ])
+  })
+
+  it('has no meaning for groups and payments', () => {
+    const group = { name: 'g', type: 'group', fields: [{ name: 'a', type: 'string' }] }
+    expect(foundIn(withFields([{ ...group, constraint: { table: 't', column: 'g' } }]))).toEqual([
+      expect.stringContaining('WARNING propertyOfOtherType'),
+    ])
+    const payment = compileWith({ 'payment/payment.json': { fields: [constrained('bank', {})] } })
+    expect(foundIn(payment)).toEqual([expect.stringContaining('ERROR badConstraint payment/payment.json')])
+  })
+})

@@ -1,0 +1,493 @@
+import { exports } from 'cloudflare:workers'
+import { unzipSync } from 'fflate'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { QuickQuoteResponse } from '../../src/quick-quotes/contract.ts'
+import type {
+  ConstraintRecordResponse,
+  DependencyResponse,
+  EvaluationResponse,
+} from '../../src/resources/constraints/contract.ts'
+import type { BasicResourceResponse } from '../../src/resources/contract.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+
+const POLICY = 'products/private_motor/policy/'
+
+/** The motor example, in which a vehicle's model goes by its make, its year by both, and a city by its post code. */
+function constrainedMotor() {
+  const files = motorWithoutPapers()
+  const change = <Content>(path: string, changed: (content: Content) => unknown): void => {
+    const file = files[path]!
+    const text = typeof file === 'string' ? file : new TextDecoder().decode(file)
+    files[path] = JSON.stringify(changed(JSON.parse(text)))
+  }
+  const field = (name: string, more: object = {}) => ({ name, type: 'string', optional: true, ...more })
+  const constraint = (column: string, where: object, table = 'vehicles') => ({
+    constraint: { table, column, where },
+  })
+  change<object>('config.json', config => ({
+    ...config,
+    constraintTables: {
+      vehicles: {
+        columns: {
+          make: { dataType: 'string', makeDistinct: true },
+          model: { dataType: 'string' },
+          year: { dataType: 'int', makeDistinct: true },
+        },
+        selectionTimeBasis: 'policyStartTime',
+      },
+    },
+  }))
+  change<{ fields: object[] }>(`${POLICY}exposures/vehicle/exposure.json`, vehicle => ({
+    ...vehicle,
+    fields: [
+      ...vehicle.fields,
+      field('make'),
+      field('model', constraint('model', { make: { key: 'make' } })),
+      field('year', {
+        type: 'number',
+        ...constraint('year', { make: { key: 'make' }, model: { key: 'exposure.model' } }),
+      }),
+    ],
+  }))
+  change<object[]>('policyholder/policyholder.dictionary.json', fields =>
+    fields.map(one =>
+      (one as { name: string }).name === 'city'
+        ? { ...one, ...constraint('city', { postcode: { key: 'postcode' } }, 'places') }
+        : one,
+    ),
+  )
+  return files
+}
+
+let motor: Motor
+let root = ''
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  motor = await motorTenant('constraints', constrainedMotor())
+  motor = { ...motor, token: await motor.signIn('anna.admin') }
+  root = `/resource/${motor.tenantLocator}`
+})
+
+const call = <Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> =>
+  callApi(method, path, { token: motor.token, body })
+
+const formOf = (content: string): FormData => {
+  const form = new FormData()
+  form.set('file', new Blob([content]), 'table.csv')
+  return form
+}
+
+const upload = <Body = BasicResourceResponse>(
+  name: string,
+  staticName: string,
+  content: string,
+): Promise<Answer<Body>> =>
+  call('POST', `${root}/constraints?name=${name}&staticName=${staticName}`, formOf(content))
+
+const YEAR_2026 = Date.UTC(2026, 0)
+
+const group = (name: string, selectionStartTime: number, ...resourceNames: string[]) =>
+  call('POST', `${root}/groups`, { name, selectionStartTime, resourceNames })
+
+const VEHICLES = `make,model,year
+VW,Golf,2024
+Ford,Fiesta,2022
+VW,Polo,2023
+VW,Golf,2023
+Ford,Focus,2021
+`
+
+describe('constraint tables', () => {
+  it('are uploaded, told apart by their contents, and come back byte for byte', async () => {
+    const { status, body } = await upload('vehicles_2026', 'vehicles', VEHICLES)
+    expect([status, body.resourceType, body.staticName]).toEqual([200, 'constraintTable', 'vehicles'])
+    expect(body.constraintTableLocator).toEqual(expect.any(String))
+    const request = new Request(`http://bindery.test${root}/constraints/vehicles_2026`, {
+      headers: { authorization: `Bearer ${motor.token}` },
+    })
+    const zip = unzipSync(new Uint8Array(await (await exports.default.fetch(request)).arrayBuffer()))
+    expect(Object.keys(zip)).toEqual(['vehicles_2026.csv'])
+    expect(new TextDecoder().decode(zip['vehicles_2026.csv'])).toBe(VEHICLES)
+    const replaced = await call<BasicResourceResponse>(
+      'PATCH',
+      `${root}/constraints/vehicles_2026`,
+      formOf(VEHICLES),
+    )
+    expect(replaced.body.constraintTableLocator).not.toBe(body.constraintTableLocator)
+    expect({ ...replaced.body, constraintTableLocator: '' }).toEqual({ ...body, constraintTableLocator: '' })
+    const again = await upload<{ code: string }>('vehicles_2026', 'vehicles', VEHICLES)
+    expect([again.status, again.body.code]).toEqual([409, 'alreadyExists'])
+  })
+
+  it('tell the values of each column of the rows that fit, typed, and of some without repeats', async () => {
+    await group('from 2026', YEAR_2026, 'vehicles_2026')
+    const record = async (query: string) =>
+      (await call<ConstraintRecordResponse>('GET', `${root}/constraints/vehicles/record${query}`)).body
+    expect(await record('')).toEqual({
+      make: ['VW', 'Ford'],
+      model: ['Golf', 'Fiesta', 'Polo', 'Golf', 'Focus'],
+      year: [2024, 2022, 2023, 2021],
+    })
+    const golfs = { make: ['VW'], model: ['Golf', 'Golf'], year: [2024, 2023] }
+    expect(await record('?key=VW&key=Golf')).toEqual(golfs)
+    expect(await record('?key=model%3DGolf')).toEqual(golfs)
+    expect(await record('?model=Golf')).toEqual(golfs)
+    expect(await record('?year=2023.0')).toEqual({ make: ['VW'], model: ['Polo', 'Golf'], year: [2023] })
+    expect(await record('?key=Lada')).toEqual({ make: [], model: [], year: [] })
+    const before = await call<{ code: string }>(
+      'GET',
+      `${root}/constraints/vehicles/record?date=2025-12-31T23:59:59Z`,
+    )
+    expect([before.status, before.body.code]).toEqual([404, 'resourceNotInForce'])
+    const own = await call(
+      'GET',
+      `${root}/constraints/vehicles_2026/record?byStaticName=false&date=2025-01-01`,
+    )
+    expect(own.status).toBe(200)
+  })
+
+  it('with problems are refused with each of them and its line, and nothing changes', async () => {
+    type Problem = { code: string; tableErrors: { line: number; message: string }[] }
+    const { status, body } = await call<Problem>(
+      'PATCH',
+      `${root}/constraints/vehicles_2026`,
+      formOf('make,model,year\nVW,Golf\nVW,Golf,old\n'),
+    )
+    expect([status, body.code]).toEqual([400, 'invalidTable'])
+    expect(body.tableErrors.map(one => one.line)).toEqual([2, 3])
+    const missing = await upload<Problem>('places_bad', 'places', 'city,country\nBerlin,DE\n')
+    expect(missing.status).toBe(400)
+    expect(missing.body.tableErrors.map(one => one.message)).toEqual([
+      "The column 'postcode' is missing, which the field 'policyholder.city' is held against; add it.",
+    ])
+    const kept = await call<ConstraintRecordResponse>('GET', `${root}/constraints/vehicles/record?key=Ford`)
+    expect(kept.body.model).toEqual(['Fiesta', 'Focus'])
+    expect((await call('GET', `${root}/constraints/places_bad`)).status).toBe(404)
+  })
+})
+
+/** A vehicle of the motor example with a make, a model and a year. */
+const vehicle = (values: object) => {
+  const [plain] = plainYear().request.policy.exposures as { fieldValues: object }[]
+  return { ...plain!, fieldValues: { ...plain!.fieldValues, ...values } }
+}
+
+const draft = async (values: object, more: object = {}): Promise<PolicyResponse> => {
+  const answer = await motor.createPolicy({ finalize: false, exposures: [vehicle(values)], ...more })
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+const quoteOf = async ({ locator }: PolicyResponse): Promise<string> =>
+  (await motor.get<{ locator: string }[]>(`/policies/${locator}/quotes`)).body[0]!.locator
+
+const policyRoot = () => `/policy/${motor.tenantLocator}`
+
+const evaluate = (path: string, body?: object) =>
+  call<EvaluationResponse>('POST', `${policyRoot()}/${path}/constraints/evaluate`, body)
+
+const dependency = (path: string) =>
+  call<DependencyResponse>('GET', `${policyRoot()}/${path}/constraints/dependency`)
+
+describe('constraints of a quote', () => {
+  it('give the options of its vehicles by what is stored, and by what is only thought of', async () => {
+    const policy = await draft({ make: 'VW', model: 'Golf' })
+    const quote = await quoteOf(policy)
+    const car = policy.exposures[0]!.locator
+    const all = await evaluate(`quotes/${quote}`)
+    expect([all.status, all.body]).toEqual([
+      200,
+      { [car]: { model: ['Golf', 'Polo'], year: ['2024', '2023'] } },
+    ])
+    expect(roundTrips(all)).toMatchObject({ d1: 2, object: 0, r2: 0 })
+    const asked = { [car]: { model: { make: 'Ford' }, year: {} } }
+    expect((await evaluate(`quotes/${quote}`, asked)).body).toEqual({
+      [car]: { model: ['Fiesta', 'Focus'], year: ['2022', '2021'] },
+    })
+    const one = { [car]: { year: { model: 'Polo' } } }
+    expect((await evaluate(`transactions/${quote}/elements`, one)).body).toEqual({
+      [car]: { year: ['2023'] },
+    })
+    const none = { [car]: { year: { make: 'Lada' } } }
+    expect((await evaluate(`quotes/${quote}`, none)).body).toEqual({ [car]: { year: [] } })
+    expect((await motor.get<PolicyResponse>(`/policy/${policy.locator}`)).body.exposures).toEqual(
+      policy.exposures,
+    )
+  })
+
+  it('tell which field governs which column, with its values', async () => {
+    const policy = await draft({ make: 'VW' })
+    const quote = await quoteOf(policy)
+    const car = policy.exposures[0]!.locator
+    const make = { staticLocator: car, fieldName: 'make', values: ['VW'] }
+    const model = { staticLocator: car, fieldName: 'model', values: [] }
+    const expected = {
+      [car]: {
+        model: { table: 'vehicles', column: 'model', where: { make } },
+        year: { table: 'vehicles', column: 'year', where: { make, model } },
+      },
+    }
+    const answer = await dependency(`quotes/${quote}`)
+    expect([answer.status, answer.body]).toEqual([200, expected])
+    expect(roundTrips(answer)).toMatchObject({ d1: 1, object: 0 })
+    expect((await dependency(`transactions/${quote}/elements`)).body).toEqual(expected)
+  })
+
+  it('are refused for what there is not, and say what that is', async () => {
+    const policy = await draft({ make: 'VW' })
+    const quote = await quoteOf(policy)
+    const car = policy.exposures[0]!.locator
+    const asked: [object, string][] = [
+      [{ nobody: {} }, "There is no element 'nobody' here"],
+      [{ [car]: { wheels: {} } }, "There is no field 'wheels'"],
+      [{ [car]: { make: {} } }, "The field 'make' of"],
+      [{ [car]: { model: { colour: 'red' } } }, "The field 'model' is not held against 'colour'"],
+    ]
+    for (const [body, message] of asked) {
+      const { status, body: problem } = await call<{ message: string }>(
+        'POST',
+        `${policyRoot()}/quotes/${quote}/constraints/evaluate`,
+        body,
+      )
+      expect([status, problem.message]).toEqual([400, expect.stringContaining(message)])
+    }
+    expect((await evaluate('quotes/1')).status).toBe(404)
+    expect((await evaluate('transactions/1/elements')).status).toBe(404)
+    expect((await dependency(`transactions/${crypto.randomUUID()}/elements`)).status).toBe(404)
+  })
+})
+
+describe('constraints of a transaction', () => {
+  it('go by what an endorsement would make of the policy, applied for or issued, and what a renewal would', async () => {
+    const { body } = await motor.createPolicy({
+      exposures: [vehicle({ make: 'VW', model: 'Golf', year: 2024 })],
+    })
+    const policy = (await motor.post(`/policy/${body.locator}/issue`)).body
+    const car = policy.exposures[0]!.locator
+    const asked = {
+      endorsementName: 'change_of_risk',
+      startTimestamp: Number(policy.originalContractStartTimestamp) + 90 * 86_400_000,
+      updateExposures: [{ exposureLocator: car, fieldValues: { make: 'Ford', model: 'Focus', year: 2021 } }],
+    }
+    const applied = await motor.post<{ locator: string }>(`/policies/${body.locator}/endorsements`, asked)
+    const ofFord = { [car]: { model: ['Fiesta', 'Focus'], year: ['2021'] } }
+    const path = `transactions/${applied.body.locator}/elements`
+    expect((await evaluate(path)).body).toEqual(ofFord)
+    const quoted = await motor.post<{ locator: string }>(`/policies/${body.locator}/endorsements`, {
+      ...asked,
+      state: 'quoted',
+    })
+    expect((await evaluate(`transactions/${quoted.body.locator}/elements`)).body).toEqual(ofFord)
+    const renewal = await motor.post<{ locator: string }>(`/policies/${body.locator}/renewals`, {
+      renewalEndTimestamp: Number(policy.originalContractEndTimestamp) + 365 * 86_400_000,
+    })
+    const first = { [car]: { model: ['Golf', 'Polo'], year: ['2024', '2023'] } }
+    expect((await evaluate(`transactions/${renewal.body.locator}/elements`)).body).toEqual(first)
+    expect((await evaluate(`transactions/${policy.modifications[0]!.locator}/elements`)).body).toEqual(first)
+    expect((await dependency(path)).body[car]!.year!.where.make!.values).toEqual(['Ford'])
+  })
+})
+
+type Refused = {
+  code: string
+  message: string
+  policyFieldErrors?: {
+    exposureValidationErrors: {
+      exposureFieldErrors?: { errors: { fieldName: string; code: string; message: string }[] }
+    }[]
+  }
+}
+
+const errorsOf = ({ policyFieldErrors }: Refused) =>
+  policyFieldErrors?.exposureValidationErrors.flatMap(one => one.exposureFieldErrors?.errors ?? []) ?? []
+
+describe('a stored value that the table in force does not allow', () => {
+  it('is a field error with the values that it allows, when a policy is made, updated or quoted', async () => {
+    const made = await callApi<Refused>('POST', '/policy', {
+      token: motor.token,
+      body: {
+        ...plainYear().request.policy,
+        policyholderLocator: await motor.newPolicyholder(),
+        exposures: [vehicle({ make: 'VW', model: 'Focus', year: 2024 })],
+      },
+    })
+    expect(made.status).toBe(400)
+    expect(errorsOf(made.body)).toEqual([
+      {
+        fieldName: 'model',
+        code: 'INVALID_VALUE',
+        message:
+          "Field 'model' must be what the table 'vehicles' allows: 'Golf', 'Polo'; choose one of them.",
+      },
+      {
+        fieldName: 'year',
+        code: 'INVALID_VALUE',
+        message:
+          "Field 'year' has no value that the table 'vehicles' allows with 'make' and 'model' as it is; change that, or remove the value.",
+      },
+    ])
+    const policy = await draft({ make: 'VW', model: 'Golf', year: '2024.0' })
+    const car = policy.exposures[0]!.locator
+    const wrong = await call<Refused>('POST', `/policy/${policy.locator}/update`, {
+      finalize: false,
+      updateExposures: [{ exposureLocator: car, fieldValues: { make: 'Ford' } }],
+    })
+    expect([wrong.status, errorsOf(wrong.body).map(one => one.fieldName)]).toEqual([400, ['model', 'year']])
+    const quote = await quoteOf(policy)
+    const quoted = await call('PATCH', `/quotes/${quote}/quote`)
+    expect(quoted.status).toBe(200)
+  })
+
+  it('is one of an endorsement too, for what it changes and for what that governs', async () => {
+    const { body } = await motor.createPolicy({
+      exposures: [vehicle({ make: 'VW', model: 'Golf', year: 2024 })],
+    })
+    const policy = (await motor.post(`/policy/${body.locator}/issue`)).body
+    const endorse = (fieldValues: object, more: object = {}) =>
+      motor.post<Refused & { state: string }>(`/policies/${body.locator}/endorsements`, {
+        endorsementName: 'change_of_risk',
+        startTimestamp: Number(policy.originalContractStartTimestamp) + 90 * 86_400_000,
+        updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues }],
+        ...more,
+      })
+    const wrong = await endorse({ make: 'Ford' })
+    expect([wrong.status, errorsOf(wrong.body).map(one => one.fieldName)]).toEqual([400, ['model', 'year']])
+    const right = await endorse({ make: 'Ford', model: 'Fiesta', year: 2022 }, { state: 'quoted' })
+    expect([right.status, right.body.state]).toEqual([200, 'quoted'])
+  })
+
+  it('costs one round trip more, and none where no field with a value has a constraint', async () => {
+    const d1Of = async (values: object): Promise<number> => {
+      const answer = await motor.createPolicy({ finalize: false, exposures: [vehicle(values)] })
+      expect(answer.status).toBe(200)
+      return roundTrips(answer).d1!
+    }
+    await d1Of({})
+    const plain = await d1Of({ make: 'VW' })
+    expect(await d1Of({ make: 'VW', model: 'Golf' })).toBe(plain + 1)
+  })
+
+  it('cannot be told before any table is in force: a draft waits, a quote is refused', async () => {
+    const before = { policyStartTimestamp: Date.UTC(2025, 11, 1), policyEndTimestamp: Date.UTC(2026, 11, 1) }
+    const policy = await draft({ make: 'VW', model: 'Golf' }, before)
+    const quoted = await call<Refused>('PATCH', `/quotes/${await quoteOf(policy)}/quote`)
+    expect([quoted.status, errorsOf(quoted.body)[0]?.message]).toEqual([
+      400,
+      expect.stringContaining("no constraint table 'vehicles' is in force"),
+    ])
+  })
+})
+
+describe('quick quotes', () => {
+  const body = async (values: object, more: object = {}) => ({
+    ...plainYear().request.policy,
+    policyholderLocator: await motor.newPolicyholder(),
+    exposures: [vehicle(values)],
+    ...more,
+  })
+  const quick = async (values: object, headers: Record<string, string> = {}) =>
+    callApi<QuickQuoteResponse>('POST', `${policyRoot()}/quickquotes`, {
+      token: motor.token,
+      headers,
+      body: await body(values),
+    })
+
+  it('cost what the policy would, are no policy, and come back as they were', async () => {
+    const { status, body: made, headers } = await quick({ make: 'VW' })
+    expect(status).toBe(200)
+    expect(roundTrips({ headers })).toMatchObject({ d1: 2 })
+    const policy = await motor.createPolicy({ exposures: [vehicle({ make: 'VW' })] })
+    const price = await motor.get<{ totalDue: number }>(`/policy/${policy.body.locator}/price`)
+    expect(made.price!.total).toBe(price.body.totalDue)
+    expect(made.price!.total).toBeGreaterThan(0)
+    expect(made.exposures.map(one => [one.name, one.perils.length])).toEqual([['vehicle', 4]])
+    expect(Number(made.expiresTimestamp) - Number(made.createdTimestamp)).toBe(30 * 86_400_000)
+    const again = await call<QuickQuoteResponse>('GET', `${policyRoot()}/quickquotes/${made.locator}`)
+    expect(again.body).toEqual(made)
+    const policies = await motor.get<unknown[]>(`/policyholder/${made.policyholderLocator}/policies`)
+    expect(policies.body).toEqual([])
+  })
+
+  it('are asked for their options by the locators that they answered with', async () => {
+    const { body: made } = await quick({ make: 'VW' })
+    const car = made.exposures[0]!.locator
+    const path = `quickquotes/${made.locator}`
+    const answer = await evaluate(path, { [car]: { model: { make: 'Ford' } } })
+    expect([answer.status, answer.body]).toEqual([200, { [car]: { model: ['Fiesta', 'Focus'] } }])
+    expect(roundTrips(answer)).toMatchObject({ d1: 3, object: 0 })
+    expect((await evaluate(path)).body).toEqual({
+      [car]: { model: ['Golf', 'Polo'], year: ['2024', '2023'] },
+    })
+    expect((await dependency(path)).body[car]!.model!.where).toEqual({
+      make: { staticLocator: car, fieldName: 'make', values: ['VW'] },
+    })
+  })
+
+  it('take values that no policy could have, and say why there is no price where there is none', async () => {
+    const wrong = await quick({ make: 'VW', model: 'Focus', vehicle_kind: 'tank' })
+    expect([wrong.status, wrong.body.exposures[0]!.fieldValues.vehicle_kind]).toEqual([200, ['tank']])
+    const lost = await callApi<QuickQuoteResponse>('POST', `${policyRoot()}/quickquotes`, {
+      token: motor.token,
+      body: await body({}, { fieldValues: { region_class: 'R9' } }),
+    })
+    expect([lost.status, lost.body.price, lost.body.problem?.code]).toEqual([
+      200,
+      undefined,
+      expect.any(String),
+    ])
+    const stray = await callApi<{ message: string }>('POST', `${policyRoot()}/quickquotes`, {
+      token: motor.token,
+      body: await body({}, { exposures: [{ exposureName: 'boat', perils: [] }] }),
+    })
+    expect([stray.status, stray.body.message]).toEqual([400, expect.stringContaining("no exposure 'boat'")])
+  })
+
+  it('are made once for an Idempotency-Key, and are gone after 30 days', async () => {
+    const sent = await body({ make: 'VW' })
+    const post = () =>
+      callApi<QuickQuoteResponse>('POST', `${policyRoot()}/quickquotes`, {
+        token: motor.token,
+        headers: { 'idempotency-key': 'quick' },
+        body: sent,
+      })
+    const first = await post()
+    expect((await post()).body).toEqual(first.body)
+    await motor.post('/test/clock', { timestamp: Number(first.body.expiresTimestamp) })
+    expect((await call('GET', `${policyRoot()}/quickquotes/${first.body.locator}`)).status).toBe(404)
+    expect((await evaluate(`quickquotes/${first.body.locator}`)).status).toBe(404)
+  })
+})
+
+describe('constraints of a policyholder', () => {
+  it('go by what is stored of it; the request has no level of locators', async () => {
+    const holder = await motor.newPolicyholder()
+    const missing = await call<{ code: string }>(
+      'POST',
+      `${policyRoot()}/accounts/${holder}/constraints/evaluate`,
+      {},
+    )
+    expect([missing.status, missing.body.code]).toEqual([404, 'resourceNotInForce'])
+    const places = 'postcode,city\n10115,Berlin\n14467,Potsdam\n14467,Babelsberg\n'
+    expect((await upload('places_2026', 'places', places)).status).toBe(200)
+    await group('places', YEAR_2026, 'places_2026')
+    expect((await evaluate(`accounts/${holder}`)).body).toEqual({ [holder]: { city: ['Berlin'] } })
+    expect((await evaluate(`accounts/${holder}`, { city: { postcode: '14467' } })).body).toEqual({
+      [holder]: { city: ['Potsdam', 'Babelsberg'] },
+    })
+    expect((await dependency(`accounts/${holder}`)).body).toEqual({
+      [holder]: {
+        city: {
+          table: 'places',
+          column: 'city',
+          where: { postcode: { staticLocator: holder, fieldName: 'postcode', values: ['10115'] } },
+        },
+      },
+    })
+    expect((await evaluate(`accounts/${crypto.randomUUID()}`)).status).toBe(404)
+  })
+})
