@@ -6,6 +6,7 @@ export default defineConfig({
   schema: [
     './src/platform/tables.ts',
     './src/{accounts,audit,auxdata,billing,configuration,documents,events,integrations,lapses,media,plugins,policies,policyholders,resources}/tables.ts',
+    './src/resources/secrets/tables.ts',
   ],
   out: './migrations/tenant',
 })

@@ -28,6 +28,7 @@ import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
+import { secretRoutes } from './resources/secrets/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 
 const documentRoute = publicRoute({
@@ -65,6 +66,7 @@ export const ROUTES: readonly Route[] = [
   ...auditRoutes,
   ...pluginRoutes,
   ...resourceRoutes,
+  ...secretRoutes,
   ...integrationRoutes,
   ...tenantRoutes,
   ...fileRoutes,

@@ -596,4 +596,8 @@ CREATE TABLE `resource` (
 );
 --> statement-breakpoint
 CREATE INDEX `resource_static_name` ON `resource` (`static_name`);--> statement-breakpoint
-CREATE INDEX `resource_created` ON `resource` (`created_at`,`name`);
+CREATE INDEX `resource_created` ON `resource` (`created_at`,`name`);--> statement-breakpoint
+CREATE TABLE `secret` (
+	`resource_name` text PRIMARY KEY NOT NULL,
+	`items` text NOT NULL
+);

@@ -176,6 +176,13 @@ export type ProductDefinition = {
 
 export type TestUser = { username: string; name: string; password: string; roles: string[] }
 
+/** Types of the items of secrets. */
+export const SECRET_DATA_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
+export type SecretDataType = (typeof SECRET_DATA_TYPES)[number]
+
+/** What a secret of the static name must have (resources brief 5). */
+export type SecretDeclaration = { items: Record<string, { dataType: SecretDataType }> }
+
 export type Configuration = {
   timeZone: TimeZone
   currency: CurrencyCode
@@ -188,6 +195,8 @@ export type Configuration = {
   products: Record<string, ProductDefinition>
   /** Tables of all products together, for products that lack one of their own. */
   tables: Record<string, LookupTable>
+  /** By static name. */
+  secrets: Record<string, SecretDeclaration>
   /** Plugin sources by path below `scripts/`. */
   scripts: Record<string, string>
 }

@@ -5,7 +5,7 @@ import type { Configuration, LookupTable } from '../configuration.ts'
  * Part of the name that a compiled configuration is kept under. Raised whenever `compileConfiguration` makes
  * something else of the same archive: a newer Worker then compiles again instead of reading what an older one kept.
  */
-export const COMPILER_FORMAT = 2
+export const COMPILER_FORMAT = 3
 
 /** `tables` of the tenant are tables of its products: each only names the product that has it. */
 type Kept = Omit<Configuration, 'tables'> & { tables: Record<string, string> }
