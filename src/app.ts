@@ -7,6 +7,7 @@ import { billingRoutes } from './billing/routes.ts'
 import { calculationRoutes } from './calculations/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
+import { deprecatedRoutes } from './deprecated/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -68,6 +69,7 @@ export const ROUTES: readonly Route[] = [
   ...resourceRoutes,
   ...secretRoutes,
   ...integrationRoutes,
+  ...deprecatedRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

@@ -21,7 +21,15 @@ import type {
 import type { CurrencyCode } from '../../platform/money.ts'
 import type { Policy, PolicyAggregate } from '../aggregate.ts'
 import { NOTHING_UNREAD, type Unread } from '../part.ts'
-import { cancellations, endorsements, perils, policies, quotes, reinstatements } from '../tables.ts'
+import {
+  cancellations,
+  endorsements,
+  modifications,
+  perils,
+  policies,
+  quotes,
+  reinstatements,
+} from '../tables.ts'
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, policyRow, readPolicy } from './rows.ts'
 
 /** Which policies to read. */
@@ -40,6 +48,10 @@ export type PolicySelection =
   | { perilLocator: Uuid }
   | { perilDisplayId: DisplayId }
   | { policyholderLocator: Uuid }
+  /** Of a modification, or of what made one: an endorsement, a renewal, a quote, a cancellation, a reinstatement. */
+  | { transactionLocator: number | Uuid }
+  /** Locators as a JSON list. */
+  | { locators: string }
 
 /**
  * Queries that read the policies with everything in them; `readAggregates` takes their results. They are part
@@ -66,6 +78,8 @@ type Choice =
   | 'perilLocator'
   | 'perilDisplayId'
   | 'policyholderLocator'
+  | 'transactionLocator'
+  | 'locators'
 
 const chosen = sql.placeholder('chosen')
 
@@ -85,6 +99,13 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   perilLocator: sql`= (select policy_locator from ${perils} where locator = ${chosen})`,
   perilDisplayId: sql`= (select policy_locator from ${perils} where display_id = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
+  transactionLocator: sql`= coalesce(
+    (select policy_locator from ${modifications} where locator = ${chosen}),
+    (select policy_locator from ${endorsements} where locator = ${chosen}),
+    (select policy_locator from ${quotes} where locator = ${chosen}),
+    (select policy_locator from ${cancellations} where locator = ${chosen}),
+    (select policy_locator from ${reinstatements} where locator = ${chosen}))`,
+  locators: sql`in (select value from json_each(${chosen}))`,
 }
 
 /** `make` gets the condition on a policy's locator, to stand after the column. */
