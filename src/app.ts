@@ -28,6 +28,7 @@ import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { dataTableRoutes } from './resources/data-tables/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
@@ -70,6 +71,7 @@ export const ROUTES: readonly Route[] = [
   ...secretRoutes,
   ...integrationRoutes,
   ...deprecatedRoutes,
+  ...dataTableRoutes,
   ...tenantRoutes,
   ...fileRoutes,
 ]

@@ -597,6 +597,27 @@ CREATE TABLE `resource` (
 --> statement-breakpoint
 CREATE INDEX `resource_static_name` ON `resource` (`static_name`);--> statement-breakpoint
 CREATE INDEX `resource_created` ON `resource` (`created_at`,`name`);--> statement-breakpoint
+CREATE TABLE `table_contents` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`revision` text NOT NULL,
+	`layout` text NOT NULL,
+	`key_types` text NOT NULL,
+	`row_count` integer NOT NULL,
+	`state` text NOT NULL,
+	`started_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `table_contents_revision` ON `table_contents` (`revision`,`state`);--> statement-breakpoint
+CREATE TABLE `table_row` (
+	`contents` integer NOT NULL,
+	`key` text NOT NULL,
+	`start` text NOT NULL,
+	`end` text,
+	`line` integer NOT NULL,
+	`cells` text NOT NULL,
+	PRIMARY KEY(`contents`, `key`, `start`)
+);
+--> statement-breakpoint
 CREATE TABLE `secret` (
 	`resource_name` text PRIMARY KEY NOT NULL,
 	`items` text NOT NULL

@@ -2,6 +2,7 @@
 // data: kept in R2 as JSON under the archive's hash, cached in the isolate, handed to domain functions.
 import type { CurrencyCode } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
+import type { ResourceDeclarations } from '../resources/data-tables/declaration.ts'
 
 export type FieldType =
   | 'string'
@@ -187,6 +188,8 @@ export type Configuration = {
   timeZone: TimeZone
   currency: CurrencyCode
   features: Record<string, boolean>
+  /** Tables that are resources, by static name; absent when config.json declares none. */
+  resources?: ResourceDeclarations
   policyholderFields: FieldDefinition[]
   paymentFields: FieldDefinition[]
   testUsers: TestUser[]

@@ -19,6 +19,7 @@ import {
 } from '../policies/object/policy-timers.ts'
 import { POLICY_END, POLICY_END_REMINDER } from '../policies/term-end.ts'
 import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
+import { collectContents, TABLE_CONTENTS_TIMER } from '../resources/data-tables/collection.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
 
 export type Timer = typeof timers.$inferSelect
@@ -46,6 +47,7 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [POLICY_END]: termEndDue,
   [POLICY_END_REMINDER]: termEndDue,
   [GONE_FILE_TIMER]: deleteGoneFile,
+  [TABLE_CONTENTS_TIMER]: collectContents,
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 

@@ -83,6 +83,16 @@ export const ValidationFieldError = z
   .openapi('ValidationFieldError')
 export type ValidationFieldError = z.infer<typeof ValidationFieldError>
 
+/** A problem of an uploaded table (resources brief 1.2). */
+export const TableError = z
+  .object({
+    line: Integer.openapi({ description: 'Counted from 1.' }),
+    message: Text,
+    column: OptionalText,
+    text: OptionalText.openapi({ description: 'Of the cell.' }),
+  })
+  .openapi('TableError')
+
 const codes = Object.keys(ERROR_KINDS) as [ErrorCode, ...ErrorCode[]]
 
 export const ExceptionResponse = z
@@ -104,6 +114,7 @@ export const ExceptionResponse = z
     fieldErrors: z.array(ValidationFieldError).optional(),
     policyFieldErrors: PolicyValidationErrors.optional(),
     paymentFieldErrors: FieldErrors.optional(),
+    tableErrors: z.array(TableError).optional(),
   })
   .openapi('ExceptionResponse', { description: 'A request that was not carried out, and why.' })
 export type ExceptionResponse = z.infer<typeof ExceptionResponse>

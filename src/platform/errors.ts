@@ -108,6 +108,12 @@ export const ERROR_KINDS = {
     api: 5006,
     about: 'No resource of the static name is in force at that time and place.',
   },
+  invalidTable: {
+    status: 400,
+    api: 5010,
+    about: 'An uploaded table has problems; the first 50 are listed with their lines.',
+  },
+  tableRecordNotFound: { status: 404, api: 5011, about: 'The table has no record of these keys.' },
   poolEmpty: {
     status: 503,
     api: 5004,
@@ -123,6 +129,7 @@ export type RefusalDetails = {
   fieldErrors?: unknown
   policyFieldErrors?: unknown
   paymentFieldErrors?: unknown
+  tableErrors?: unknown
 }
 
 /**

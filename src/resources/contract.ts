@@ -88,6 +88,7 @@ const basicFields = {
   fontLocator: Text.optional(),
   templateFormat: z.enum(TEMPLATE_FORMATS).optional(),
   template: Text.optional().openapi({ description: 'Locator of the contents of a template or snippet.' }),
+  warnings: Texts.optional().openapi({ description: 'What was found in an upload and passed over.' }),
 }
 
 export const BasicResourceResponse = z.object(basicFields).openapi('BasicResourceResponse')

@@ -10,6 +10,7 @@ import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type JsonText, jsonText } from '../platform/http/route.ts'
+import { forgetTables } from './data-tables/cache.ts'
 
 /** Others may write in between each time; so many in a row have no luck. */
 const MOST_ATTEMPTS = 5
@@ -22,6 +23,7 @@ export async function recordedOnce(
   show: (subject: string) => Promise<object>,
 ): Promise<JsonText> {
   const answer = (await storedAnswer(context, database)) ?? (await decided(attempt))
+  forgetTables(context.tenant)
   if (!isBySubject(answer)) return jsonText(answer)
   return jsonText({ status: answer.status, text: JSON.stringify(await show(answer.subject)) })
 }

@@ -57,8 +57,13 @@ export async function findCandidates(
   database: Database,
   staticNames: readonly string[],
 ): Promise<{ resources: Resource[]; groups: ResourceGroup[] }> {
+  return candidatesOf(await database.batch(candidateQueries(database, staticNames)))
+}
+
+/** The queries of `findCandidates`, for who reads more in the same round trip. */
+export function candidateQueries(database: Database, staticNames: readonly string[]) {
   const ofNames = sql`${resources.staticName} in ${names(staticNames)}`
-  const [found, groups, members] = await database.batch([
+  return [
     database.build.select().from(resources).where(ofNames),
     database.build
       .select()
@@ -81,8 +86,48 @@ export async function findCandidates(
       .from(resourceGroupMembers)
       .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
       .where(ofNames),
+  ] as const
+}
+
+/** What the queries found. */
+export const candidatesOf = ([found, groups, members]: readonly [
+  readonly (typeof resources.$inferSelect)[],
+  readonly GroupRow[],
+  readonly MemberRow[],
+]): { resources: Resource[]; groups: ResourceGroup[] } => ({
+  resources: found as Resource[],
+  groups: withMembers(groups, members),
+})
+
+/** The resource with the contents that it has; one round trip. */
+export async function findWithContents(
+  database: Database,
+  name: string,
+): Promise<{ resource: Resource; revision: ResourceRevision } | undefined> {
+  const named = eq(resources.name, name)
+  const [[resource], [revision]] = await database.batch([
+    database.build.select().from(resources).where(named),
+    database.build
+      .select()
+      .from(resourceRevisions)
+      .where(
+        inArray(
+          resourceRevisions.locator,
+          database.build.select({ revision: resources.revision }).from(resources).where(named),
+        ),
+      ),
   ])
-  return { resources: found as Resource[], groups: withMembers(groups, members) }
+  return resource && revision
+    ? { resource: resource as Resource, revision: revision as ResourceRevision }
+    : undefined
+}
+
+/** A revision by its locator. */
+export async function findRevision(database: Database, locator: Uuid): Promise<ResourceRevision | undefined> {
+  const [rows] = await database.batch([
+    database.build.select().from(resourceRevisions).where(eq(resourceRevisions.locator, locator)),
+  ])
+  return rows[0] as ResourceRevision | undefined
 }
 
 type GroupRow = typeof resourceGroups.$inferSelect

@@ -1,4 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { TableLayout } from './data-tables/layout.ts'
+import type { ColumnType } from './data-tables/values.ts'
 import type { ResourceType, TemplateFormat } from './resource.ts'
 
 /** Resources by their own names; in the home shard, like all that belongs to no policy. */
@@ -59,4 +61,45 @@ export const resourceGroupMembers = sqliteTable(
     primaryKey({ columns: [table.groupLocator, table.resourceName] }),
     index('resource_group_member_resource').on(table.resourceName),
   ],
+)
+
+/** Contents of data and range tables whose rows can be looked up (data-tables/), by the revision of the file. */
+export const tableContents = sqliteTable(
+  'table_contents',
+  {
+    /** What rows carry in place of the revision. Rows of this table are never removed, so no number comes again. */
+    number: integer().primaryKey(),
+    revision: text().notNull(),
+    layout: text({ mode: 'json' }).$type<TableLayout>().notNull(),
+    /** Types of the keys, in the order of look-ups: which form of a wanted value is compared. */
+    keyTypes: text({ mode: 'json' }).$type<readonly ColumnType[]>().notNull(),
+    rowCount: integer().notNull(),
+    /**
+     * `loading`: rows come in, nobody reads them; `loaded`; `dropped`: its rows are being removed, or are gone. A
+     * revision becomes current in the batch that makes its contents `loaded`.
+     */
+    state: text().$type<'loading' | 'loaded' | 'dropped'>().notNull(),
+    /** In real time, whatever the tenant's clock says. */
+    startedAt: integer().notNull(),
+  },
+  table => [index('table_contents_revision').on(table.revision, table.state)],
+)
+
+/** In the order of key and start: a record, its neighbours and the differences of two tables are found by one index. */
+export const tableRows = sqliteTable(
+  'table_row',
+  {
+    contents: integer().notNull(),
+    /** Canonical texts of the keys, joined by U+001F. */
+    key: text().notNull(),
+    /** Of range tables: a sortable decimal (data-tables/decimals.ts); else empty. */
+    start: text().notNull(),
+    /** Null: without bound. */
+    end: text(),
+    /** In the file. */
+    line: integer().notNull(),
+    /** The cells' texts, a JSON list in the order of the file. */
+    cells: text().notNull(),
+  },
+  table => [primaryKey({ columns: [table.contents, table.key, table.start] })],
 )

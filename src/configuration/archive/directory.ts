@@ -32,17 +32,21 @@ const ZIP64_FIELD = 0x0001
 const damaged = (what: string): ArchiveRefused =>
   new ArchiveRefused('damagedArchive', `The zip is damaged: ${what}. Make the archive again and upload that.`)
 
-/** The entries that the central directory lists, in its order. Throws `ArchiveRefused`. */
-export function readDirectory(zip: Uint8Array): DirectoryEntry[] {
+/**
+ * The entries that the central directory lists, in its order. `before` bytes of the file are not among those given,
+ * which must hold the directory whole. Throws `ArchiveRefused`.
+ */
+export function readDirectory(zip: Uint8Array, before = 0): DirectoryEntry[] {
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
-  const end = findEnd(view)
+  const end = findEnd(view, before)
   if (end.entries > LARGEST_ENTRY_COUNT)
     throw new ArchiveRefused(
       'tooManyEntries',
       `The zip has ${end.entries} entries; at most ${LARGEST_ENTRY_COUNT} are read. Leave out what the configuration does not use.`,
     )
   const entries: DirectoryEntry[] = []
-  let at = end.offset
+  let at = end.offset - before
+  if (at < 0) throw damaged('its table of contents is not where its end says')
   for (let index = 0; index < end.entries; index += 1) {
     if (at + ENTRY_BYTES > end.limit || view.getUint32(at, true) !== ENTRY_SIGNATURE)
       throw damaged(`entry ${index + 1} of its table of contents is missing`)
@@ -91,14 +95,14 @@ function readZip64Field(view: DataView, start: number, length: number, entry: Di
 
 type DirectoryEnd = { entries: number; offset: number; limit: number }
 
-function findEnd(view: DataView): DirectoryEnd {
+function findEnd(view: DataView, before: number): DirectoryEnd {
   const last = view.byteLength - END_BYTES
   for (let at = last; at >= Math.max(0, last - LONGEST_COMMENT); at -= 1)
     if (
       view.getUint32(at, true) === END_SIGNATURE &&
       at + END_BYTES + view.getUint16(at + 20, true) <= view.byteLength
     )
-      return readEnd(view, at)
+      return readEnd(view, at, before)
   if (view.byteLength >= 4 && view.getUint32(0, true) === 0x04034b50)
     throw damaged('its end, with the table of contents, is missing')
   throw new ArchiveRefused(
@@ -107,7 +111,7 @@ function findEnd(view: DataView): DirectoryEnd {
   )
 }
 
-function readEnd(view: DataView, at: number): DirectoryEnd {
+function readEnd(view: DataView, at: number, before: number): DirectoryEnd {
   const end = {
     entries: view.getUint16(at + 10, true),
     offset: view.getUint32(at + 16, true),
@@ -116,8 +120,8 @@ function readEnd(view: DataView, at: number): DirectoryEnd {
   if (end.entries === IN_ZIP64_FIELD_16 || end.offset === IN_ZIP64_FIELD_32) {
     const locator = at - 20
     if (locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR_SIGNATURE) return end
-    const end64 = Number(view.getBigUint64(locator + 8, true))
-    if (end64 + 56 > locator || view.getUint32(end64, true) !== END_64_SIGNATURE)
+    const end64 = Number(view.getBigUint64(locator + 8, true)) - before
+    if (end64 < 0 || end64 + 56 > locator || view.getUint32(end64, true) !== END_64_SIGNATURE)
       throw damaged('its 64-bit table of contents is missing')
     end.entries = Number(view.getBigUint64(end64 + 32, true))
     end.offset = Number(view.getBigUint64(end64 + 48, true))

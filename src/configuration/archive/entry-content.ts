@@ -1,4 +1,5 @@
 import { Inflate, inflateSync } from 'fflate'
+import { crc32 } from '../../platform/crc32.ts'
 import type { DirectoryEntry } from './directory.ts'
 import { ArchiveRefused } from './refusal.ts'
 
@@ -122,16 +123,3 @@ const isZipMagic = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 &&
   bytes[1] === 0x4b &&
   ((bytes[2] === 3 && bytes[3] === 4) || (bytes[2] === 5 && bytes[3] === 6))
-
-const crcTable = Uint32Array.from({ length: 256 }, (_, index) => {
-  let value = index
-  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
-  return value
-})
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff
-  for (let index = 0; index < bytes.byteLength; index += 1)
-    crc = (crc >>> 8) ^ crcTable[(crc ^ bytes[index]!) & 0xff]!
-  return ~crc >>> 0
-}

@@ -67,6 +67,7 @@ export const findingCodes = {
   badReminder: 'A reminder is not counted in days before the end of the policy.',
   unknownRole: 'A user has a role that roles.json does not name.',
   unknownFormField: 'A screen shows a field that the dictionary does not have.',
+  badTableDeclaration: 'config.json declares a table of resources that contradicts itself.',
   tooManyFindings: 'More was found than a log can hold.',
 } as const
 

@@ -7,10 +7,11 @@ import { compileFields, type FieldContext } from './fields/fields.ts'
 import type { FileIndex } from './file-index.ts'
 import { decodeFile, readText } from './json/decode.ts'
 import type { Report } from './report.ts'
+import { compileResourceTables } from './resource-tables.ts'
 import { configFile, dictionaryFile, paymentFile, rolesFile, testUsersFile } from './schemas/tenant.ts'
 import { checkSecrets } from './secrets.ts'
 
-type Settings = Pick<Configuration, 'timeZone' | 'currency' | 'features' | 'secrets'>
+type Settings = Pick<Configuration, 'timeZone' | 'currency' | 'features' | 'resources' | 'secrets'>
 
 /** In place of what is missing or wrong, until all problems are reported: with an error nothing is deployed. */
 const UNREAD = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
@@ -59,6 +60,7 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
       'unknownCurrency',
       `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.`,
     )
+  const resources = compileResourceTables(value, place, report)
   return {
     timeZone: zone ?? UNREAD.timeZone,
     currency: currency ?? UNREAD.currency,
@@ -67,6 +69,7 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
       ...value.features,
       ...(value.improvedRating !== undefined && { improvedRating: value.improvedRating }),
     },
+    ...(resources && { resources }),
   }
 }
 

@@ -68,7 +68,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
     version,
     ...(refusal.details as Pick<
       ExceptionResponse,
-      'fieldErrors' | 'policyFieldErrors' | 'paymentFieldErrors'
+      'fieldErrors' | 'policyFieldErrors' | 'paymentFieldErrors' | 'tableErrors'
     >),
   }
   const response = jsonResponse(exchange, status, JSON.stringify(body))

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { SECRET_DATA_TYPES } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
 import { fieldList } from './field.ts'
+import { tableDeclarations } from './resource-tables.ts'
 import { choice, flag, list, name, present, text, textList } from './scalars.ts'
 
 /** `{"items": {"apiKey": {"dataType": "string"}}}`; an item without a type is a string. */
@@ -16,6 +17,7 @@ export const configFile = z.strictObject({
   improvedRating: flag.optional(),
   features: z.record(z.string(), flag).default({}),
   secrets: z.record(z.string(), secretDeclaration).default({}),
+  ...tableDeclarations,
 })
 
 /** payment/payment.json */

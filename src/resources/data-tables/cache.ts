@@ -1,0 +1,91 @@
+// What an isolate knows of tables: which contents are in force, trusted as long as a tenant is; and records, which never
+// change, since new contents have a new number.
+import { TENANT_TRUST_MS, type Tenant } from '../../platform/tenancy.ts'
+import { now } from '../../platform/time.ts'
+import type { Resource, ResourceGroup } from '../resource.ts'
+import type { TableContents } from './store.ts'
+
+/** A row of a table. */
+export type FoundRow = {
+  readonly start: string
+  readonly end: string | null
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+/** A table that a look-up may mean. */
+export type Candidate = Resource & { readonly contents: TableContents }
+
+export type Candidates = {
+  readonly tables: readonly Candidate[]
+  readonly groups: readonly ResourceGroup[]
+}
+
+const scopeOf = ({ locator, generation }: Pick<Tenant, 'locator' | 'generation'>): string =>
+  `${locator}/${generation}`
+
+const MOST_NAMES = 1_000
+const candidatesByName = new Map<string, { candidates: Candidates; readAt: number }>()
+
+export function knownCandidates(tenant: Tenant, name: string): Candidates | undefined {
+  const known = candidatesByName.get(`${scopeOf(tenant)}/${name}`)
+  return known && now() - known.readAt < TENANT_TRUST_MS ? known.candidates : undefined
+}
+
+/** `readAt`: before they were asked for, so that nothing is trusted for longer. */
+export function keepCandidates(tenant: Tenant, name: string, candidates: Candidates, readAt: number): void {
+  if (candidatesByName.size >= MOST_NAMES) candidatesByName.clear()
+  candidatesByName.set(`${scopeOf(tenant)}/${name}`, { candidates, readAt })
+}
+
+/** After a change of the tenant's resources or groups; other isolates find out within seconds. */
+export function forgetTables(tenant: Tenant): void {
+  const prefix = `${scopeOf(tenant)}/`
+  for (const key of candidatesByName.keys()) if (key.startsWith(prefix)) candidatesByName.delete(key)
+}
+
+/** Characters of records that an isolate keeps. */
+const MOST_CHARACTERS = 4 * 1_048_576
+const ENTRY_CHARACTERS = 100
+
+type Entry = { readonly row: FoundRow | null; readonly characters: number }
+/** In the order of use: the first was used the longest ago. */
+const rows = new Map<string, Entry>()
+let characters = 0
+
+const rowKey = (tenant: Tenant, contents: number, key: string, bound: string): string =>
+  `${scopeOf(tenant)}/${contents}/${bound}/${key}`
+
+/** Null: it is known that there is none. */
+export function knownRow(
+  tenant: Tenant,
+  contents: number,
+  key: string,
+  bound: string,
+): FoundRow | null | undefined {
+  const name = rowKey(tenant, contents, key, bound)
+  const entry = rows.get(name)
+  if (!entry) return undefined
+  rows.delete(name)
+  rows.set(name, entry)
+  return entry.row
+}
+
+export function keepRow(
+  tenant: Tenant,
+  contents: number,
+  key: string,
+  bound: string,
+  row: FoundRow | null,
+): void {
+  const name = rowKey(tenant, contents, key, bound)
+  const size = ENTRY_CHARACTERS + name.length + (row?.cells.reduce((sum, cell) => sum + cell.length, 0) ?? 0)
+  characters += size - (rows.get(name)?.characters ?? 0)
+  rows.delete(name)
+  rows.set(name, { row, characters: size })
+  for (const [oldest, entry] of rows) {
+    if (characters <= MOST_CHARACTERS) break
+    rows.delete(oldest)
+    characters -= entry.characters
+  }
+}

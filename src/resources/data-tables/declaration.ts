@@ -1,0 +1,31 @@
+// Tables as config.json declares them by their static names (resources brief 1.1).
+import type { ColumnType } from './values.ts'
+
+/** Which of a policy's times decides the contents in force. */
+export const SELECTION_TIME_BASES = [
+  'policyStartTime',
+  'termStartTime',
+  'transactionEffectiveTime',
+  'currentTime',
+] as const
+export type SelectionTimeBasis = (typeof SELECTION_TIME_BASES)[number]
+
+export type DeclaredColumn = { name: string; dataType: ColumnType; isKey: boolean }
+
+/** A data table. Columns in the order in which they are declared, which is that of its keys. */
+export type TableDeclaration = { columns: DeclaredColumn[]; selectionTimeBasis: SelectionTimeBasis }
+
+/** A range table: `rangeStart` and `rangeEnd` name columns of its own. */
+export type RangeTableDeclaration = TableDeclaration & { rangeStart: string; rangeEnd?: string }
+
+export type ConstraintTableDeclaration = {
+  columns: { name: string; dataType: ColumnType; makeDistinct: boolean }[]
+  selectionTimeBasis: SelectionTimeBasis
+}
+
+/** What config.json says of resources, by static name. */
+export type ResourceDeclarations = {
+  tables: Record<string, TableDeclaration>
+  rangeTables: Record<string, RangeTableDeclaration>
+  constraintTables: Record<string, ConstraintTableDeclaration>
+}

@@ -1,0 +1,130 @@
+// Which column of a file is what: by the declaration of its static name, else by the names of the header (resources
+// brief 1.2).
+import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
+import type { Notes } from './notes.ts'
+import type { ColumnType } from './values.ts'
+
+export type TableKind = 'table' | 'rangeTable'
+
+export type Column = { readonly name: string; readonly type: ColumnType }
+
+/** How the rows of one file are read, and kept with it: a later declaration changes nothing of it. */
+export type TableLayout = {
+  /** In the order of the file; a row's cells stand in the same. */
+  readonly columns: readonly Column[]
+  /** Places of the key columns, in the order in which look-ups name their values. */
+  readonly keys: readonly number[]
+  /** Places of the bounds. Without an end a row holds until the next start. */
+  readonly range?: { readonly start: number; readonly end?: number }
+}
+
+export type ReadLayout = {
+  readonly layout: TableLayout
+  /** Whether a repeated key is a problem; else the first row counts. */
+  readonly isKeyUnique: boolean
+}
+
+/** Names of the bounds where nothing is declared. */
+const UNDECLARED_BOUNDS = { rangeStart: 'rangeStart', rangeEnd: 'rangeEnd' } as const
+
+/** The layout of a header at `line`; undefined when it has problems, which are noted. */
+export function layoutOf(
+  header: readonly string[],
+  line: number,
+  kind: TableKind,
+  declared: TableDeclaration | RangeTableDeclaration | undefined,
+  notes: Notes,
+): ReadLayout | undefined {
+  const before = notes.problems.length
+  const known = declared?.columns.map(({ name }) => name) ?? undeclaredNames(header, kind)
+  const names = spelled(header, known, line, notes)
+  const unnamed = names.indexOf('')
+  if (unnamed >= 0) notes.problem(line, `Column ${unnamed + 1} of the header has no name; name it.`)
+  const repeated = names.find((name, at) => name !== '' && names.indexOf(name) !== at)
+  if (repeated !== undefined)
+    notes.problem(line, `The header names the column '${repeated}' twice; rename one of them.`)
+  for (const name of declared ? known : [])
+    if (!names.includes(name)) notes.problem(line, `The declared column '${name}' is missing; add it.`)
+  const { rangeStart, rangeEnd } = (declared as RangeTableDeclaration | undefined) ?? UNDECLARED_BOUNDS
+  const range = kind === 'rangeTable' ? boundsOf(names, rangeStart, rangeEnd) : undefined
+  if (kind === 'rangeTable' && !declared && !range)
+    notes.problem(
+      line,
+      `A range table has a column '${rangeStart}'; add it, or declare the table in config.json.`,
+    )
+  if (notes.problems.length > before) return undefined
+  const typeOf = (name: string): ColumnType =>
+    declared?.columns.find(one => one.name === name)?.dataType ?? 'string'
+  const bounds = [range?.start, range?.end]
+  const columns = names.map((name, at) => ({
+    name,
+    type: bounds.includes(at) && typeOf(name) === 'string' ? ('decimal' as const) : typeOf(name),
+  }))
+  const declaredKeys = declared?.columns.filter(({ isKey }) => isKey).map(({ name }) => names.indexOf(name))
+  const isDeclared = declaredKeys !== undefined && (declaredKeys.length > 0 || kind === 'rangeTable')
+  return {
+    layout: {
+      columns,
+      keys: isDeclared ? declaredKeys.filter(at => !bounds.includes(at)) : guessedKeys(names, bounds),
+      ...(range && { range }),
+    },
+    isKeyUnique: isDeclared,
+  }
+}
+
+/** Names whose letters may be written in any case although nothing is declared: `Key,Value`. */
+function undeclaredNames(header: readonly string[], kind: TableKind): string[] {
+  if (kind === 'rangeTable') return Object.values(UNDECLARED_BOUNDS)
+  const lower = header.map(name => name.toLowerCase())
+  return lower.length === 2 && lower.includes('key') && lower.includes('value') ? ['key', 'value'] : []
+}
+
+/** The names as they are declared, where the header has them in other letters only. */
+function spelled(header: readonly string[], known: readonly string[], line: number, notes: Notes): string[] {
+  return header.map(name => {
+    if (known.includes(name)) return name
+    const meant = known.find(one => one.toLowerCase() === name.toLowerCase() && !header.includes(one))
+    if (meant === undefined) return name
+    notes.warn(line, `The column '${name}' is read as '${meant}'; write it so.`)
+    return meant
+  })
+}
+
+function boundsOf(
+  names: readonly string[],
+  rangeStart: string,
+  rangeEnd: string | undefined,
+): TableLayout['range'] | undefined {
+  const start = names.indexOf(rangeStart)
+  if (start < 0) return undefined
+  const end = rangeEnd === undefined ? -1 : names.indexOf(rangeEnd)
+  return end < 0 ? { start } : { start, end }
+}
+
+/**
+ * With a column `value` every other one is a key; else the first alone. Bounds are none, so that a range table may have
+ * no key at all.
+ */
+function guessedKeys(names: readonly string[], bounds: readonly (number | undefined)[]): number[] {
+  const places = [...names.keys()]
+  if (names.includes('value')) return places.filter(at => names[at] !== 'value' && !bounds.includes(at))
+  return bounds.includes(0) ? [] : [0]
+}
+
+/** A declaration by which a file that was read so is read again in the same way. */
+export function asDeclared({ columns, keys, range }: TableLayout): TableDeclaration | RangeTableDeclaration {
+  const rest = [...columns.keys()].filter(at => !keys.includes(at))
+  const nameOf = (at: number): string => columns[at]!.name
+  return {
+    columns: [...keys, ...rest].map(at => ({
+      name: nameOf(at),
+      dataType: columns[at]!.type,
+      isKey: keys.includes(at),
+    })),
+    selectionTimeBasis: 'currentTime',
+    ...(range && {
+      rangeStart: nameOf(range.start),
+      ...(range.end !== undefined && { rangeEnd: nameOf(range.end) }),
+    }),
+  }
+}

@@ -1,0 +1,86 @@
+// Cells of tables: what each type of column takes, when two are the same, and what answers show (resources brief 1.2
+// and 1.4).
+import { canonicalDecimal } from './decimals.ts'
+
+/** Types of columns as configurations name them. */
+export const COLUMN_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
+export type ColumnType = (typeof COLUMN_TYPES)[number]
+
+/** A typed cell of an answer. Empty cells of columns that are no text are null. */
+export type CellValue = string | number | boolean | null
+
+/** Between the keys of a row in the database; no key has it. */
+export const KEY_SEPARATOR = '\u001f'
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?$/i
+
+const isDay = (text: string): boolean =>
+  DAY.test(text) &&
+  Number.isFinite(Date.parse(text)) &&
+  new Date(Date.parse(text)).toISOString().startsWith(text)
+
+/** A time without an offset is UTC. */
+function instantText(text: string): string | undefined {
+  const [, day, time, offset = 'Z'] = TIME.exec(text) ?? []
+  if (day === undefined || !isDay(day)) return undefined
+  const at = Date.parse(`${day}T${time}${offset.toUpperCase()}`)
+  return Number.isFinite(at) ? new Date(at).toISOString() : undefined
+}
+
+/** Whole numbers between the two; `1.0` is one too, and the same as `1`. */
+const within = (least: bigint, most: bigint) => (text: string) => {
+  const whole = canonicalDecimal(text)
+  if (whole === undefined || whole.includes('.')) return undefined
+  const value = BigInt(whole)
+  return value >= least && value <= most ? whole : undefined
+}
+
+const truth = (text: string): string | undefined => {
+  const word = text.toLowerCase()
+  return word === 'true' || word === 'false' ? word : undefined
+}
+
+type TypeRule = {
+  /** The text that all cells of the same value share; undefined for a text that is none of the type. */
+  readonly canonical: (text: string) => string | undefined
+  /** As it reads in a message. */
+  readonly named: string
+}
+
+export const TYPE_RULES: Readonly<Record<ColumnType, TypeRule>> = {
+  string: { canonical: text => text, named: 'text' },
+  int: { canonical: within(-(2n ** 31n), 2n ** 31n - 1n), named: 'a whole number of 32 bits' },
+  long: { canonical: within(-(2n ** 63n), 2n ** 63n - 1n), named: 'a whole number of 64 bits' },
+  decimal: { canonical: canonicalDecimal, named: 'a plain decimal number' },
+  boolean: { canonical: truth, named: 'true or false' },
+  date: { canonical: text => (isDay(text) ? text : undefined), named: 'a date as 2026-11-21' },
+  datetime: { canonical: instantText, named: 'a time as 2026-11-21T12:00:00Z' },
+}
+
+/**
+ * The cell as an answer shows it. A number is a JSON number where that is exactly the same number (`1.50` is 1.5), and
+ * text where it would lose digits; so a column's values are numbers unless one is too long to be one.
+ */
+export function typedValue(type: ColumnType, text: string): CellValue {
+  if (type === 'string') return text
+  if (text === '') return null
+  if (type === 'boolean') return text.toLowerCase() === 'true'
+  if (type === 'date' || type === 'datetime') return text
+  // Of -0 the sum is 0.
+  const number = Number(text) + 0
+  return canonicalDecimal(plainText(number)) === canonicalDecimal(text) ? number : text
+}
+
+/** Without an exponent where there would be one: 1e21 and 1e-7. */
+function plainText(number: number): string {
+  const text = String(number)
+  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
+  if (!match) return text
+  const [, sign, first = '', rest = '', exponent] = match
+  const power = Number(exponent)
+  if (Math.abs(power) > 60) return text
+  return power < 0
+    ? `${sign}0.${'0'.repeat(-power - 1)}${first}${rest}`
+    : `${sign}${first}${rest.padEnd(power, '0')}`
+}

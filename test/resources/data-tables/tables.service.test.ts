@@ -1,0 +1,479 @@
+import { exports } from 'cloudflare:workers'
+import { unzipSync, zipSync } from 'fflate'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { BasicResourceResponse } from '../../../src/resources/contract.ts'
+import { type Answer, callApi } from '../../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
+import { motorWithoutPapers } from '../../support/examples.ts'
+import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
+import { size } from '../../support/sizes.ts'
+
+const DECLARED = {
+  tables: {
+    motor_base: {
+      columns: {
+        state: { dataType: 'string', isKey: true },
+        class: { dataType: 'int', isKey: true },
+        rate: { dataType: 'decimal' },
+        since: { dataType: 'date' },
+        fleet: { dataType: 'boolean' },
+      },
+      selectionTimeBasis: 'policyStartTime',
+    },
+  },
+  rangeTables: {
+    age_factor: {
+      columns: {
+        state: { dataType: 'string', isKey: true },
+        from: { dataType: 'decimal' },
+        to: { dataType: 'decimal' },
+        factor: { dataType: 'decimal' },
+      },
+      rangeStart: 'from',
+      rangeEnd: 'to',
+      selectionTimeBasis: 'policyStartTime',
+    },
+  },
+}
+
+let motor: Motor
+let root = ''
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  const files = motorWithoutPapers()
+  const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array))
+  files['config.json'] = JSON.stringify({ ...config, ...DECLARED })
+  motor = await motorTenant('restables', files)
+  motor = { ...motor, token: await motor.signIn('anna.admin') }
+  const { token } = motor
+  motor.get = path => callApi('GET', path, { token })
+  motor.post = (path, body, headers = {}) => callApi('POST', path, { token, body, headers })
+  root = `/resource/${motor.tenantLocator}`
+})
+
+type Problem = { code: string; message: string; tableErrors?: { line: number; message: string }[] }
+
+const formOf = (content: string | Uint8Array<ArrayBuffer>, fileName = 'table.csv'): FormData => {
+  const form = new FormData()
+  form.set('file', new Blob([content]), fileName)
+  return form
+}
+
+const put = <Body = BasicResourceResponse>(
+  kind: 'tables' | 'rangeTables',
+  name: string,
+  staticName: string,
+  content: string | Uint8Array<ArrayBuffer>,
+  { query = '', headers = {} }: { query?: string; headers?: Record<string, string> } = {},
+): Promise<Answer<Body>> =>
+  callApi('POST', `${root}/${kind}?name=${name}&staticName=${staticName}${query}`, {
+    token: motor.token,
+    body: formOf(content),
+    headers,
+  })
+
+const patch = <Body = BasicResourceResponse>(
+  path: string,
+  content: string | Uint8Array<ArrayBuffer>,
+): Promise<Answer<Body>> => callApi('PATCH', `${root}/${path}`, { token: motor.token, body: formOf(content) })
+
+const record = (path: string) => motor.get<{ value: object } & Problem>(`${root}/${path}`)
+
+const group = (name: string, start: string, resourceNames: string[]) =>
+  motor.post(`${root}/groups`, { name, selectionStartTime: start, resourceNames })
+
+describe('a data table', () => {
+  it('is uploaded, looked up by its declared keys, and downloaded as it was', async () => {
+    const csv =
+      '\ufeffstate,class,Rate,since,fleet,note\r\n"CA, US",1,1.73 ,2026-01-01,TRUE,"a ""b""\r\nc"\r\nNY,02,0.12345678901234567890,,,\r\n'
+    const made = await put('tables', 'base_1', 'motor_base', csv)
+    expect(made.body).toMatchObject({
+      name: 'base_1',
+      resourceType: 'table',
+      staticName: 'motor_base',
+      jurisdictions: [],
+      lookupTableLocator: expect.any(String),
+      warnings: ["Line 1: The column 'Rate' is read as 'rate'; write it so."],
+    })
+    expect(made.status).toBe(200)
+    const own = 'tables/base_1/record?byStaticName=false'
+    const found = await record(`${own}&key=${encodeURIComponent(' CA, US ')}&key=1.0`)
+    expect(found.body).toEqual({
+      value: { state: 'CA, US', class: 1, rate: 1.73, since: '2026-01-01', fleet: true, note: 'a "b"\r\nc' },
+    })
+    expect((await record(`${own}&key=NY&key=2`)).body).toEqual({
+      value: { state: 'NY', class: 2, rate: '0.12345678901234567890', since: null, fleet: null, note: '' },
+    })
+    expect(await downloaded('tables/base_1')).toEqual({ 'base_1.csv': csv })
+    expect(await codeOf(record(`${own}&key=NY&key=3`))).toEqual([
+      404,
+      'tableRecordNotFound',
+      "The table 'base_1' has no record of state 'NY', class '3'.",
+    ])
+    expect(await codeOf(record(`${own}&key=NY`))).toEqual([
+      400,
+      'invalidParameter',
+      "The table 'base_1' has 2 keys (state, class), and 1 came; repeat 'key' once for each, in this order.",
+    ])
+    expect((await codeOf(record(`${own}&key=NY&key=x`))).slice(0, 2)).toEqual([400, 'invalidParameter'])
+    expect((await codeOf(record('tables/no_such/record?byStaticName=false&key=1'))).slice(0, 2)).toEqual([
+      404,
+      'notFound',
+    ])
+    expect(
+      (await codeOf(record('rangeTables/base_1/record?byStaticName=false&key=1&boundValue=1'))).slice(0, 2),
+    ).toEqual([404, 'notFound'])
+  })
+
+  it('may be a zip of one CSV, or the body itself, and its answer names what the header says', async () => {
+    const csv = 'Key,Value\nred,1.50\nblue,2\nred,3\n'
+    const packed = zipSync({
+      'prices.csv': [Buffer.from(csv), { level: 9 }],
+      '__MACOSX/._prices.csv': Buffer.from('x'),
+    })
+    const made = await put('tables', 'colours', 'colours', new Uint8Array(packed))
+    expect(made.body.warnings).toEqual([
+      "Line 1: The column 'Key' is read as 'key'; write it so.",
+      "Line 1: The column 'Value' is read as 'value'; write it so.",
+      'Line 4: The row has the same key as line 2, which counts.',
+    ])
+    expect((await record('tables/colours/record?byStaticName=false&key=red')).body).toEqual({
+      value: { key: 'red', value: '1.50' },
+    })
+    expect(await downloaded('tables/colours')).toEqual({ 'colours.csv': csv })
+    const raw = await callApi<BasicResourceResponse>('PATCH', `${root}/tables/colours`, {
+      token: motor.token,
+      body: 'key,value\nred,7',
+      headers: { 'content-type': 'text/csv' },
+    })
+    expect(raw.body.createdAt).toBe(made.body.createdAt)
+    expect(raw.body.lookupTableLocator).not.toBe(made.body.lookupTableLocator)
+    expect((await record('tables/colours/record?byStaticName=false&key=red')).body).toEqual({
+      value: { key: 'red', value: '7' },
+    })
+    expect(await downloaded('tables/colours')).toEqual({ 'colours.csv': 'key,value\nred,7' })
+  })
+
+  it('by static name is the one in force at the date and place, by default now', async () => {
+    for (const [name, place] of [
+      ['rate_old', ''],
+      ['rate_new', ''],
+      ['rate_ca', '&jurisdiction=CA&jurisdiction=NV'],
+    ] as const)
+      expect((await put('tables', name, 'rate', `key,value\na,${name}\n`, { query: place })).status).toBe(200)
+    const at = async (query: string) => {
+      const { body } = await record(`tables/rate/record?key=a${query}`)
+      return body.code ?? (body.value as { value: string }).value
+    }
+    expect(await at('')).toBe('resourceNotInForce')
+    expect((await group('rates 2026', '2026-01-01T00:00:00Z', ['rate_old', 'rate_ca'])).status).toBe(200)
+    expect((await group('rates 2030', '2030-01-01T00:00:00Z', ['rate_new'])).status).toBe(200)
+    expect(await at('')).toBe('rate_old')
+    expect(await at('&jurisdiction=NV')).toBe('rate_ca')
+    expect(await at('&jurisdiction=TX')).toBe('rate_old')
+    expect(await at('&date=2030-01-01T00:00:00Z')).toBe('rate_new')
+    expect(await at('&date=2029-12-31T23:59:59Z')).toBe('rate_old')
+    expect(await at('&date=2025-12-31T23:59:59Z')).toBe('resourceNotInForce')
+    expect(await at('&byStaticName=false')).toBe('notFound')
+  })
+
+  it('is read in one round trip, and in none once it is known', async () => {
+    await put('tables', 'trips', 'trips', 'key,value\na,1\nb,2\n')
+    await group('trips', '2026-01-01T00:00:00Z', ['trips'])
+    const trips = async (key: string) => roundTrips(await record(`tables/trips/record?key=${key}`)).d1
+    expect([await trips('a'), await trips('a'), await trips('b'), await trips('b')]).toEqual([1, 0, 1, 0])
+  })
+
+  it('is refused with every problem and its line, and then nothing changes', async () => {
+    await put('tables', 'kept', 'motor_base', 'state,class,rate,since,fleet\nCA,1,1,,\n')
+    const bad = await patch<Problem>(
+      'tables/kept',
+      'state,class,rate,since,fleet\nCA,x,1,,\nCA,2\nCA,3,1,2026-02-30,maybe\nNY,1,1,,\nNY,1.0,2,,\n',
+    )
+    expect([bad.status, bad.body.code]).toEqual([400, 'invalidTable'])
+    expect(bad.body.tableErrors).toEqual([
+      { line: 2, column: 'class', text: 'x', message: "The cell 'class' is not a whole number of 32 bits." },
+      {
+        line: 3,
+        message: 'The row has 2 cells, the header 5; add or remove commas, or quote cells that contain one.',
+      },
+      {
+        line: 4,
+        column: 'since',
+        text: '2026-02-30',
+        message: "The cell 'since' is not a date as 2026-11-21.",
+      },
+      { line: 4, column: 'fleet', text: 'maybe', message: "The cell 'fleet' is not true or false." },
+      { line: 6, message: 'The row has the same key as line 5; remove one of them.' },
+    ])
+    const missing = await patch<Problem>('tables/kept', 'state,class,rate,since\nCA,1,1,\n')
+    expect(missing.body.tableErrors).toEqual([
+      { line: 1, message: "The declared column 'fleet' is missing; add it." },
+    ])
+    const many = await patch<Problem>(
+      'tables/kept',
+      `state,class,rate,since,fleet\n${'CA,x,1,,\n'.repeat(99)}`,
+    )
+    expect(many.body.tableErrors).toHaveLength(50)
+    expect(many.body.message).toMatch(/Only the first problems are listed\.$/)
+    for (const [zip, told] of [
+      [{}, /is empty/],
+      [{ 'a.csv': 'a', 'b.csv': 'b' }, /holds 'a\.csv', 'b\.csv'/],
+      [{ 'a.zip': 'PK' }, /holds 'a\.zip'/],
+      [{ 'a.csv': 'PK\x03\x04' }, /holds a zip/],
+    ] as const) {
+      const packed = zipSync(
+        Object.fromEntries(Object.entries(zip).map(([name, text]) => [name, Buffer.from(text)])),
+      )
+      const refused = await patch<Problem>('tables/kept', new Uint8Array(packed))
+      expect([refused.status, refused.body.code]).toEqual([400, 'invalidTable'])
+      expect(refused.body.message).toMatch(told)
+    }
+    expect((await record('tables/kept/record?byStaticName=false&key=CA&key=1')).body).toMatchObject({
+      value: { rate: 1 },
+    })
+    expect(await downloaded('tables/kept')).toEqual({
+      'kept.csv': 'state,class,rate,since,fleet\nCA,1,1,,\n',
+    })
+    expect((await put<Problem>('tables', 'never', 'never', '')).body.tableErrors).toEqual([
+      { line: 1, message: 'The file is empty; its first line names the columns.' },
+    ])
+    expect((await motor.get<Problem>(`${root}/resources/never`)).body.code).toBe('notFound')
+  })
+
+  it('of more than 5 MiB goes away in parts, and comes back the same', async () => {
+    const cells = Array.from({ length: 199 }, (_, at) => `${at}`.padEnd(8_000, 'x')).join()
+    const header = Array.from({ length: 199 }, (_, at) => `c${at}`).join()
+    const long = `key,${header}\n${['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(key => `${key},${cells}\n`).join('')}`
+    expect(long.length).toBeGreaterThan(2 * 5 * 1_048_576)
+    expect((await put('tables', 'long', 'long', long)).status).toBe(200)
+    const found = await record('tables/long/record?byStaticName=false&key=g')
+    expect((found.body.value as Record<string, string>).c198).toBe('198'.padEnd(8_000, 'x'))
+    expect(await downloaded('tables/long')).toEqual({ 'long.csv': long })
+  })
+
+  it('is made once for an Idempotency-Key, and once for a name; a static name has one type', async () => {
+    const headers = { 'idempotency-key': 'table-once' }
+    const first = await put('tables', 'once', 'once', 'key,value\na,1\n', { headers })
+    const again = await put('tables', 'once', 'once', 'key,value\na,1\n', { headers })
+    expect(again.body).toEqual(first.body)
+    const other = await put<Problem>('tables', 'once', 'once', 'key,value\na,2\n', { headers })
+    expect([other.status, other.body.code]).toEqual([409, 'idempotencyConflict'])
+    const taken = await put<Problem>('tables', 'once', 'once', 'key,value\na,1\n')
+    expect([taken.status, taken.body.code]).toEqual([409, 'alreadyExists'])
+    const type = await put<Problem>('rangeTables', 'once_range', 'once', 'rangeStart,value\n1,1\n')
+    expect([type.status, type.body.code]).toEqual([409, 'alreadyExists'])
+  })
+
+  it('is replaced at once: readers see the old contents or the new', async () => {
+    const rows = size(3_000, 1_000_000)
+    const contents = (version: number) =>
+      `key,version,check\n${Array.from({ length: rows }, (_, at) => `k${at},${version},${version}-${at}`).join('\n')}\n`
+    expect((await put('tables', 'swap', 'swap', contents(0))).status).toBe(200)
+    await group('swap', '2026-01-01T00:00:00Z', ['swap'])
+    let isDone = false
+    const seen = new Set<string>()
+    const reader = async (number: number) => {
+      for (let turn = 0; !isDone || turn < 3; turn += 1) {
+        const at = (number * 7_919 + turn * 104_729) % rows
+        const read = await record(`tables/swap/record?key=k${at}`)
+        const { version, check } = (read.body as { value: Record<string, string> }).value
+        expect([read.status, check]).toEqual([200, `${version}-${at}`])
+        seen.add(version!)
+      }
+    }
+    const readers = Array.from({ length: size(5, 50) }, (_, number) => reader(number))
+    expect((await patch('tables/swap', contents(1))).status).toBe(200)
+    isDone = true
+    await Promise.all(readers)
+    expect(seen).toEqual(new Set(['0', '1']))
+    expect((await record('tables/swap/record?key=k7')).body).toEqual({
+      value: { key: 'k7', version: '1', check: '1-7' },
+    })
+  }, 900_000)
+})
+
+describe('what changes between two contents', () => {
+  type Diff = Problem & {
+    items: { change: string; key: string[]; from?: object; to?: object }[]
+    listCompleted: boolean
+    pagingToken?: string
+    from: { name: string; revision: string }
+  }
+  const diff = async (query: string) => (await motor.get<Diff>(`${root}/tables/${query}`)).body
+  const told = ({ items }: Diff) => items.map(({ change, key }) => `${change} ${key.join('/')}`)
+
+  it('is told by the dates at which they are in force, a page at a time', async () => {
+    await put('tables', 'plan_1', 'plan', 'state,class,value\nCA,1,10\nCA,2,20\nNY,1,30\nTX,1,40\n')
+    await put('tables', 'plan_2', 'plan', 'class,state,value\n1,CA,10\n2,CA,21\n3,CA,25\n1,TX,40\n')
+    await put('tables', 'plan_3', 'plan', 'state,class,value\nCA,1,10.0\n')
+    for (const [at, name] of ['2026', '2031', '2032'].entries())
+      await group(`plan ${name}`, `${name}-01-01T00:00:00Z`, [`plan_${at + 1}`])
+    const keys = await diff('plan/diff?from=2026-06-01T00:00:00Z&to=2031-06-01T00:00:00Z')
+    expect([keys.code, keys.message]).toEqual([
+      'invalidParameter',
+      "'plan_1' has the keys state (string), class (string), 'plan_2' class (string), state (string); only tables with the same keys are compared.",
+    ])
+    await patch('tables/plan_2', 'state,class,value\nCA,1,10\nCA,2,21\nCA,3,25\nTX,1,40\n')
+    const years = 'plan/diff?from=2026-06-01T00:00:00Z&to=2031-06-01T00:00:00Z'
+    const all = await diff(years)
+    expect(all.items).toEqual([
+      {
+        change: 'changed',
+        key: ['CA', '2'],
+        from: { state: 'CA', class: '2', value: '20' },
+        to: { state: 'CA', class: '2', value: '21' },
+      },
+      { change: 'added', key: ['CA', '3'], to: { state: 'CA', class: '3', value: '25' } },
+      { change: 'removed', key: ['NY', '1'], from: { state: 'NY', class: '1', value: '30' } },
+    ])
+    expect([all.from.name, all.listCompleted]).toEqual(['plan_1', true])
+    const pages: string[] = []
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const page: Diff = await diff(`${years}&count=1${token && `&pagingToken=${token}`}`)
+      pages.push(...told(page))
+      token = page.pagingToken
+    }
+    expect(pages).toEqual(told(all))
+    expect((await diff(`${years}&pagingToken=nonsense`)).code).toBe('invalidParameter')
+    expect(told(await diff('plan/diff?from=2031-06-01T00:00:00Z&to=2032-06-01T00:00:00Z'))).toEqual([
+      'changed CA/1',
+      'removed CA/2',
+      'removed CA/3',
+      'removed TX/1',
+    ])
+    expect((await diff('plan/diff?from=2025-06-01T00:00:00Z&to=2032-06-01T00:00:00Z')).code).toBe(
+      'resourceNotInForce',
+    )
+  })
+
+  it('is told of contents that were replaced too, once their rows are gone: the file is read again', async () => {
+    const header = 'state,class,rate,since,fleet\n'
+    const first = await put('tables', 'base_9', 'motor_base', `${header}CA,1,1.50,,\nCA,2,2,,\n`)
+    const second = await patch('tables/base_9', `${header}CA,1,1.5,,\nCA,2,3,,\n`)
+    const [from, to] = [first, second].map(({ body }) => body.lookupTableLocator)
+    const both = `base_9/diff?byStaticName=false&from=${from}&to=${to}`
+    expect(told(await diff(both))).toEqual(['changed CA/2'])
+    const third = await patch('tables/base_9', 'note,state,class,rate,since,fleet\n,CA,1,1.5,,\n,CA,2,3,,\n')
+    // Another column: every record is another.
+    const latest = `base_9/diff?byStaticName=false&from=${to}&to=${third.body.lookupTableLocator}`
+    expect(told(await diff(latest))).toEqual(['changed CA/1', 'changed CA/2'])
+    const rowsOf = async (locator = '') => {
+      const { results } = await boundDatabase(poolBinding(1))
+        .prepare(
+          'select c.state, count(r.line) as rows from table_contents c left join table_row r on r.contents = c.number where c.revision = ? group by c.number',
+        )
+        .bind(locator)
+        .all()
+      return results
+    }
+    expect(await rowsOf(from)).toEqual([{ state: 'loaded', rows: 2 }])
+    await motor.post('/test/clock', { advance: { amount: 1, unit: 'hour' } })
+    expect(await rowsOf(from)).toEqual([{ state: 'dropped', rows: 0 }])
+    expect(await rowsOf(third.body.lookupTableLocator)).toEqual([{ state: 'loaded', rows: 2 }])
+    expect(told(await diff(both))).toEqual(['changed CA/2'])
+    expect(await rowsOf(from)).toEqual([
+      { state: 'dropped', rows: 0 },
+      { state: 'loaded', rows: 2 },
+    ])
+    expect((await diff(`base_9/diff?byStaticName=false&from=${from}&to=no`)).code).toBe('notFound')
+  })
+})
+
+describe('a range table', () => {
+  const at = async (path: string) => {
+    const { body } = await record(path)
+    return body.code ?? (body.value as { factor: unknown }).factor
+  }
+
+  it('gives the record whose range holds the bound, to the last digit', async () => {
+    const csv =
+      'state,from,to,factor\nCA,-10.5,0,0.9\nCA,0,10,1.1\nCA,10,20.25,1.2\nCA,30,,1.5\nNY,-0.1,0.1,2\nCA,0.30000000000000001,0.30000000000000001,9\n'
+    const overlapping = await put<Problem>('rangeTables', 'age_0', 'age_factor', csv)
+    expect(overlapping.body.tableErrors?.map(({ line, message }) => [line, message])).toEqual([
+      [
+        7,
+        'The range begins before the one of line 3 has ended; of one key, ranges share no more than an edge.',
+      ],
+    ])
+    const sound = csv.split('\n').slice(0, 6).join('\n')
+    const made = await put('rangeTables', 'age_1', 'age_factor', sound)
+    expect([made.status, made.body.rangeTableLocator]).toEqual([200, expect.any(String)])
+    await group('ages', '2026-01-01T00:00:00Z', ['age_1'])
+    const bound = (value: string, key = 'CA') =>
+      at(`rangeTables/age_factor/record?key=${key}&boundValue=${value}`)
+    for (const [value, factor] of [
+      ['-10.5', 0.9],
+      ['-10.50000000000000000000000000000000001', 'tableRecordNotFound'],
+      ['-0.00000000000000000000000000000000001', 0.9],
+      ['0', 1.1],
+      ['-0', 1.1],
+      ['9.99999999999999999999', 1.1],
+      ['10', 1.2],
+      ['10.0', 1.2],
+      ['20.25', 1.2],
+      ['20.2500000000000000001', 'tableRecordNotFound'],
+      ['29.99', 'tableRecordNotFound'],
+      ['30', 1.5],
+      ['99999999999999999999999999999999999999', 1.5],
+      ['1e3', 'invalidParameter'],
+      ['', 'invalidParameter'],
+    ] as const)
+      expect([value, await bound(value)]).toEqual([value, factor])
+    expect([await bound('-0.1', 'NY'), await bound('0.1', 'NY'), await bound('0', 'TX')]).toEqual([
+      2,
+      2,
+      'tableRecordNotFound',
+    ])
+    expect(await at('rangeTables/age_factor/record?key=CA')).toBe('invalidParameter')
+    expect(await downloaded('rangeTables/age_1')).toEqual({ 'age_1.csv': sound })
+    const trips = async (value: string) =>
+      roundTrips(await record(`rangeTables/age_factor/record?key=CA&boundValue=${value}`)).d1
+    expect([await trips('5'), await trips('5'), await trips('6')]).toEqual([1, 0, 1])
+  })
+
+  it('that declares nothing has rangeStart and rangeEnd, and may have no key', async () => {
+    expect(
+      (await put('rangeTables', 'tiers', 'tiers', 'rangeStart,factor\n10,b\n0,a\n20.5,c\n')).status,
+    ).toBe(200)
+    const tier = (value: string) => at(`rangeTables/tiers/record?byStaticName=false&boundValue=${value}`)
+    expect([
+      await tier('0'),
+      await tier('9.9'),
+      await tier('10'),
+      await tier('20.5'),
+      await tier('1000'),
+      await tier('-1'),
+    ]).toEqual(['a', 'a', 'b', 'c', 'c', 'tableRecordNotFound'])
+    const bad = await patch<Problem>(
+      'rangeTables/tiers',
+      'rangeStart,rangeEnd,factor\n5,1,a\n,1,b\nx,2,c\n7,9,d\n7.0,8,e\n',
+    )
+    expect(bad.body.tableErrors?.map(({ line, message }) => [line, message])).toEqual([
+      [2, 'The range ends before it begins; exchange its bounds.'],
+      [3, "The bound 'rangeStart' is empty; every row has one."],
+      [4, "The cell 'rangeStart' is not a plain decimal number."],
+      [6, 'The row has the same key and start as line 5; remove one of them.'],
+    ])
+  })
+})
+
+const codeOf = async (answer: Promise<Answer<Problem>>) => {
+  const { status, body } = await answer
+  return [status, body.code, body.message]
+}
+
+/** The files of the zip that a download gives. */
+async function downloaded(path: string): Promise<Record<string, string>> {
+  const response = await exports.default.fetch(
+    new Request(`http://bindery.test${root}/${path}`, {
+      headers: { authorization: `Bearer ${motor.token}` },
+    }),
+  )
+  expect(response.headers.get('content-type')).toBe('application/zip')
+  const files = unzipSync(new Uint8Array(await response.arrayBuffer()))
+  return Object.fromEntries(
+    Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('utf8')]),
+  )
+}
