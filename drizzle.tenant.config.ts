@@ -6,7 +6,7 @@ export default defineConfig({
   schema: [
     './src/platform/tables.ts',
     './src/{accounts,audit,auxdata,billing,configuration,documents,events,integrations,lapses,media,plugins,policies,policyholders,resources}/tables.ts',
-    './src/resources/secrets/tables.ts',
+    './src/resources/{secrets,bootstrap}/tables.ts',
   ],
   out: './migrations/tenant',
 })

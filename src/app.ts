@@ -28,6 +28,7 @@ import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { bootstrapRoutes } from './resources/bootstrap/routes.ts'
 import { dataTableRoutes } from './resources/data-tables/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
@@ -69,6 +70,7 @@ export const ROUTES: readonly Route[] = [
   ...pluginRoutes,
   ...resourceRoutes,
   ...secretRoutes,
+  ...bootstrapRoutes,
   ...integrationRoutes,
   ...deprecatedRoutes,
   ...dataTableRoutes,

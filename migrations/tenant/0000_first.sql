@@ -618,6 +618,16 @@ CREATE TABLE `table_row` (
 	PRIMARY KEY(`contents`, `key`, `start`)
 );
 --> statement-breakpoint
+CREATE TABLE `resource_bootstrap` (
+	`ordinal` integer PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text,
+	`status` text NOT NULL,
+	`message` text,
+	`attempts` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `secret` (
 	`resource_name` text PRIMARY KEY NOT NULL,
 	`items` text NOT NULL

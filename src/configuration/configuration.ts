@@ -2,6 +2,7 @@
 // data: kept in R2 as JSON under the archive's hash, cached in the isolate, handed to domain functions.
 import type { CurrencyCode } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
+import type { Bootstrap } from '../resources/bootstrap/bootstrap.ts'
 import type { ResourceDeclarations } from '../resources/data-tables/declaration.ts'
 
 export type FieldType =
@@ -200,6 +201,8 @@ export type Configuration = {
   tables: Record<string, LookupTable>
   /** By static name. */
   secrets: Record<string, SecretDeclaration>
+  /** What the tenant starts with; absent where the archive has nothing of the kind. */
+  bootstrap?: Bootstrap
   /** Plugin sources by path below `scripts/`. */
   scripts: Record<string, string>
 }

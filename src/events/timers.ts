@@ -19,6 +19,7 @@ import {
 } from '../policies/object/policy-timers.ts'
 import { POLICY_END, POLICY_END_REMINDER } from '../policies/term-end.ts'
 import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
+import { BOOTSTRAP_TIMER } from '../resources/bootstrap/bootstrap.ts'
 import { collectContents, TABLE_CONTENTS_TIMER } from '../resources/data-tables/collection.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
 
@@ -48,6 +49,9 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [POLICY_END_REMINDER]: termEndDue,
   [GONE_FILE_TIMER]: deleteGoneFile,
   [TABLE_CONTENTS_TIMER]: collectContents,
+  // Seldom needed, and much code: loaded when it is.
+  [BOOTSTRAP_TIMER]: async (timer, place) =>
+    (await import('../resources/bootstrap/run.ts')).bootstrapDue(timer, place),
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 
