@@ -29,7 +29,8 @@ export function staticFirst(routes: readonly Route[]): Route[] {
       const difference = Number(isParameter(a[at]!)) - Number(isParameter(b[at]!))
       if (difference !== 0) return difference
     }
-    return 0
+    // Without it paths of other lengths were equal to paths that are not equal to one another, and the sort went wrong.
+    return a.length - b.length
   })
 }
 

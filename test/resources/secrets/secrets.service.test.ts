@@ -21,8 +21,16 @@ const declared = {
   raterAccess: { items: { apiKey: { dataType: 'string' }, attempts: { dataType: 'int' } } },
 }
 
+const LAMBDA = `
+exports.executeLambda = (operation, payload) => {
+  const pin = socotraApi.getSecret('vault', 'pin')
+  console.log('the pin is ' + pin)
+  if (operation === 'fail') throw new Error('no ' + pin)
+  return [pin === payload.pin, socotraApi.getSecret('vault', 'none'), socotraApi.getSecret('vault', 'list')]
+}`
+
 const withSecrets = (secrets: object) => {
-  const files = externallyRated('acme')
+  const files = { ...externallyRated('acme'), 'scripts/lambda/lambda.js': LAMBDA }
   const settings = JSON.parse(new TextDecoder().decode(motorWithoutPapers()['config.json'] as Uint8Array))
   return { ...files, 'config.json': JSON.stringify({ ...settings, secrets }) }
 }
@@ -259,6 +267,23 @@ describe('a deletion', () => {
     const { items } = (await call('GET', `/resource/${motor.tenantLocator}/groups/list`)).body
     expect(items.flatMap((one: Any) => one.resourceNames)).not.toContain('loose')
   })
+})
+
+it('a plugin reads the secret in force; the audit trail tells of it, and no log has it', async () => {
+  await create({ name: 'vault1', staticName: 'vault', secret: { pin: 'geheim-0815', list: [1, { a: 'b' }] } })
+  await group('vault1')
+  const called = await call('POST', '/lambda/read', { pin: 'geheim-0815' })
+  expect([called.status, called.body]).toEqual([200, [true, null, [1, { a: 'b' }]]])
+  const failed = await call('POST', '/lambda/fail', {})
+  expect([failed.status, failed.body.message]).toEqual([422, expect.stringContaining(`no ${MASK}`)])
+  const logs = JSON.stringify((await call('GET', '/plugin/logs')).body)
+  expect(logs).toContain(`the pin is ${MASK}`)
+  expect(logs + JSON.stringify(failed.body)).not.toContain('geheim')
+  const read = (items: string[]) => ['secrets.read', { staticName: 'vault', items, plugin: 'executeLambda' }]
+  // Of one request in no order: they are of the same time.
+  const told = await trail('vault')
+  expect(told.slice(0, 2)).toEqual(expect.arrayContaining([read(['pin']), read(['list'])]))
+  expect(told.slice(2)).toEqual([read(['pin'])])
 })
 
 it('declarations of secrets are checked when the configuration is deployed', async () => {
