@@ -7,6 +7,7 @@ import { billingRoutes } from './billing/routes.ts'
 import { calculationRoutes } from './calculations/routes.ts'
 import { cancellationRoutes } from './cancellations/routes.ts'
 import { configurationRoutes } from './configuration/routes.ts'
+import { deprecatedRoutes } from './deprecated/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -29,9 +30,11 @@ import { quickQuoteRoutes } from './quick-quotes/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { bootstrapRoutes } from './resources/bootstrap/routes.ts'
 import { constraintTableRoutes } from './resources/constraints/routes.ts'
 import { dataTableRoutes } from './resources/data-tables/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
+import { secretRoutes } from './resources/secrets/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 
 const documentRoute = publicRoute({
@@ -71,7 +74,10 @@ export const ROUTES: readonly Route[] = [
   ...auditRoutes,
   ...pluginRoutes,
   ...resourceRoutes,
+  ...secretRoutes,
+  ...bootstrapRoutes,
   ...integrationRoutes,
+  ...deprecatedRoutes,
   ...dataTableRoutes,
   ...constraintTableRoutes,
   ...tenantRoutes,

@@ -627,3 +627,18 @@ CREATE TABLE `table_row` (
 	`cells` text NOT NULL,
 	PRIMARY KEY(`contents`, `key`, `start`)
 );
+--> statement-breakpoint
+CREATE TABLE `resource_bootstrap` (
+	`ordinal` integer PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text,
+	`status` text NOT NULL,
+	`message` text,
+	`attempts` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `secret` (
+	`resource_name` text PRIMARY KEY NOT NULL,
+	`items` text NOT NULL
+);

@@ -1,3 +1,9 @@
 /** What is audited. */
-export const AUDIT_ACTIONS = ['auxdata.write', 'auxdata.delete'] as const
+export const AUDIT_ACTIONS = [
+  'auxdata.write',
+  'auxdata.delete',
+  'secrets.write',
+  'secrets.delete',
+  'secrets.read',
+] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

@@ -1,4 +1,5 @@
 import type { ArchiveFile } from './archive/read.ts'
+import { compileBootstrap } from './check/bootstrap.ts'
 import { checkConstraints } from './check/constraints.ts'
 import { type FileIndex, indexFiles } from './check/file-index.ts'
 import { checkLeftOver } from './check/left-over.ts'
@@ -24,7 +25,7 @@ export type Compilation = {
   findings: Finding[]
 }
 
-const KNOWN_FOLDERS = new Set(['products', 'payment', 'policyholder', 'security', 'scripts'])
+const KNOWN_FOLDERS = new Set(['products', 'payment', 'policyholder', 'security', 'scripts', 'bootstrap'])
 
 /**
  * Checks the files of an archive wholly and compiles them (brief 5, resources brief 10.4). Never throws for what
@@ -63,8 +64,10 @@ export function compileConfiguration(
   )
   checkConstraints(products, policyholderFields, report)
   checkScripts(scripts, products, compileScript, report)
+  const bootstrap = compileBootstrap(files, settings.resources, report)
   const configuration: Configuration = {
     ...settings,
+    ...(bootstrap && { bootstrap }),
     paymentFields,
     policyholderFields,
     ...compileTestUsers(files, report),

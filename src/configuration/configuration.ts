@@ -2,6 +2,7 @@
 // data: kept in R2 as JSON under the archive's hash, cached in the isolate, handed to domain functions.
 import type { CurrencyCode } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
+import type { Bootstrap } from '../resources/bootstrap/bootstrap.ts'
 import type { ResourceDeclarations } from '../resources/data-tables/declaration.ts'
 
 export type FieldType =
@@ -193,6 +194,13 @@ export type ProductDefinition = {
 
 export type TestUser = { username: string; name: string; password: string; roles: string[] }
 
+/** Types of the items of secrets. */
+export const SECRET_DATA_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
+export type SecretDataType = (typeof SECRET_DATA_TYPES)[number]
+
+/** What a secret of the static name must have (resources brief 5). */
+export type SecretDeclaration = { items: Record<string, { dataType: SecretDataType }> }
+
 export type Configuration = {
   timeZone: TimeZone
   currency: CurrencyCode
@@ -207,6 +215,10 @@ export type Configuration = {
   products: Record<string, ProductDefinition>
   /** Tables of all products together, for products that lack one of their own. */
   tables: Record<string, LookupTable>
+  /** By static name. */
+  secrets: Record<string, SecretDeclaration>
+  /** What the tenant starts with; absent where the archive has nothing of the kind. */
+  bootstrap?: Bootstrap
   /** Plugin sources by path below `scripts/`. */
   scripts: Record<string, string>
 }

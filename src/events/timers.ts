@@ -20,6 +20,7 @@ import {
 import { POLICY_END, POLICY_END_REMINDER } from '../policies/term-end.ts'
 import { QUICK_QUOTE_TIMER, removeQuickQuote } from '../quick-quotes/store.ts'
 import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
+import { BOOTSTRAP_TIMER } from '../resources/bootstrap/bootstrap.ts'
 import { collectContents, TABLE_CONTENTS_TIMER } from '../resources/data-tables/collection.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
 
@@ -50,6 +51,9 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [GONE_FILE_TIMER]: deleteGoneFile,
   [TABLE_CONTENTS_TIMER]: collectContents,
   [QUICK_QUOTE_TIMER]: removeQuickQuote,
+  // Seldom needed, and much code: loaded when it is.
+  [BOOTSTRAP_TIMER]: async (timer, place) =>
+    (await import('../resources/bootstrap/run.ts')).bootstrapDue(timer, place),
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 

@@ -1,4 +1,5 @@
 // What of a connection is secret, and how answers and logs show it.
+import { besideReferences } from '../platform/outbound/secret-references.ts'
 import type { Connection } from './integration.ts'
 
 /** What stands in the place of a secret; sent back, it means the one that is kept. */
@@ -18,9 +19,19 @@ const SECRET_VALUES = [
 export const looksSecret = (name: string, value: string): boolean =>
   SECRET_NAME.test(name) || SECRET_VALUES.some(pattern => pattern.test(value.trim()))
 
+/** A reference to a secret, with a scheme before it at most: it may be read by everyone. */
+const isReferenceAlone = (value: string): boolean => {
+  const beside = besideReferences(value)
+  return beside !== value && /^[\w-]*\s*$/.test(beside) && beside.length <= LONGEST_SCHEME
+}
+const LONGEST_SCHEME = 20
+
 export const maskedHeaders = (headers: Connection['headers']): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, looksSecret(name, value) ? MASK : value]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      looksSecret(name, value) && !isReferenceAlone(value) ? MASK : value,
+    ]),
   )
 
 /** The address with `********` for what looks secret in its query. */
@@ -35,12 +46,15 @@ export function maskedUrl(address: string): string {
 /** Shorter texts are no secrets, and stand in bodies by chance. */
 const SHORTEST_SECRET = 6
 
-/** Texts that are in no log: the signing secret, and what headers and address have that looks secret. */
-export function secretsOf({ headers, url, security }: Connection): string[] {
+/**
+ * Texts that are in no log: the signing secret, what headers and address have that looks secret, and what was put into the
+ * headers of secrets. Of the connection as it was sent.
+ */
+export function secretsOf({ headers, url, security }: Connection, put: readonly string[] = []): string[] {
   const carried = [...Object.entries(headers), ...new URL(url).searchParams]
     .filter(([name, value]) => looksSecret(name, value))
     .flatMap(([, value]) => [value, value.trim().replace(/^[\w-]+\s+/, '')])
-  return [...new Set([security?.secret ?? '', ...carried])]
+  return [...new Set([security?.secret ?? '', ...put, ...carried])]
     .filter(text => text.length >= SHORTEST_SECRET)
     .sort((a, b) => b.length - a.length)
 }

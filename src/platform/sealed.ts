@@ -1,59 +1,84 @@
-// Values that must not lie in a database as they are: secrets of connections. AES-256-GCM under a key that only the
-// service's environment has; bound to the place where the value is kept, so that one that is moved to another record
-// or tenant does not open there.
+// Values that must not lie in a database as they are: secrets of tenants and of connections. AES-256-GCM under keys that
+// only the service's environment has. Each is bound to the place where it is kept, by its key and as associated data, so
+// that one that is moved to another record or tenant does not open there.
 
 /** Shortest key that is taken: 32 random bytes in base64 have 43 characters. */
 const SHORTEST_KEY = 32
 
 /** Which way of sealing it is, so that another can come beside it. */
-const FORM = 'v1.'
+const FORM = 'v1'
 
 const IV_BYTES = 12
+const KEY_ID_CHARACTERS = 8
 
 const encoder = new TextEncoder()
 
-let derived: { secret: string; key: Promise<CryptoKey> } | undefined
+/** A key of the environment, and what sealed values call it. */
+type MasterKey = { readonly id: string; readonly key: CryptoKey }
 
-/** The key of the secret, made once for an isolate. */
-function keyOf(secret: string | undefined): Promise<CryptoKey> {
-  if (secret === undefined || secret.length < SHORTEST_KEY)
+let derived: { readonly secrets: string; readonly keys: Promise<MasterKey[]> } | undefined
+
+/** The keys of the environment, made once for an isolate. */
+function keysOf(secrets: string | undefined): Promise<MasterKey[]> {
+  const each = (secrets ?? '').split(',').map(secret => secret.trim())
+  if (each.some(secret => secret.length < SHORTEST_KEY))
     throw new Error(`SEALING_KEY must be set, with at least ${SHORTEST_KEY} characters.`)
-  if (derived?.secret !== secret)
-    derived = {
-      secret,
-      key: crypto.subtle
-        .digest('SHA-256', encoder.encode(secret))
-        .then(bytes => crypto.subtle.importKey('raw', bytes, 'AES-GCM', false, ['encrypt', 'decrypt'])),
-    }
-  return derived.key
+  if (derived && derived.secrets === secrets) return derived.keys
+  const keys = Promise.all(each.map(masterKey))
+  derived = { secrets: secrets!, keys }
+  return keys
 }
 
+async function masterKey(secret: string): Promise<MasterKey> {
+  const [named, key] = await Promise.all([
+    crypto.subtle.digest('SHA-256', encoder.encode(`id of the sealing key ${secret}`)),
+    crypto.subtle.importKey('raw', encoder.encode(secret), 'HKDF', false, ['deriveKey']),
+  ])
+  return { id: Buffer.from(named).toString('hex').slice(0, KEY_ID_CHARACTERS), key }
+}
+
+/** The key of the place alone: what one tenant's values are sealed with opens no other's. */
+const keyOfPlace = ({ key }: MasterKey, place: string, use: 'encrypt' | 'decrypt'): Promise<CryptoKey> =>
+  crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(place) },
+    key,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    [use],
+  )
+
+/** SEALING_KEY: the key, or several with commas in between. The first seals; the others open what they sealed once. */
 type Sealing = Pick<Env, 'SEALING_KEY'>
 
-/** The text, sealed for the place (platform/tenancy, `sealedPlace`). */
+/** The text, sealed for the place (platform/tenancy, `sealedPlace`): form, key and value, with dots in between. */
 export async function seal({ SEALING_KEY }: Sealing, place: string, text: string): Promise<string> {
+  const [master] = await keysOf(SEALING_KEY)
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
   const sealed = await crypto.subtle.encrypt(
     { name: 'AES-GCM', iv, additionalData: encoder.encode(place) },
-    await keyOf(SEALING_KEY),
+    await keyOfPlace(master!, place, 'encrypt'),
     encoder.encode(text),
   )
-  return FORM + Buffer.concat([iv, new Uint8Array(sealed)]).toString('base64url')
+  return `${FORM}.${master!.id}.${Buffer.concat([iv, new Uint8Array(sealed)]).toString('base64url')}`
 }
 
-/** The text that was sealed for the place. Throws when it was for another, was changed, or the key is another. */
+/** The text that was sealed for the place. Throws when it was for another, was changed, or its key is gone. */
 export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: string): Promise<string> {
-  const bytes = Buffer.from(sealed.slice(FORM.length), 'base64url')
-  if (!sealed.startsWith(FORM)) throw new Error('What is kept is not sealed.')
+  const [form, keyId, value] = sealed.split('.')
+  if (form !== FORM || value === undefined) throw new Error('What is kept is not sealed.')
+  const master = (await keysOf(SEALING_KEY)).find(({ id }) => id === keyId)
+  if (!master)
+    throw new Error('A sealed value does not open: SEALING_KEY lacks the key that it was kept with.')
+  const bytes = Buffer.from(value, 'base64url')
   try {
     const text = await crypto.subtle.decrypt(
       { name: 'AES-GCM', iv: bytes.subarray(0, IV_BYTES), additionalData: encoder.encode(place) },
-      await keyOf(SEALING_KEY),
+      await keyOfPlace(master, place, 'decrypt'),
       bytes.subarray(IV_BYTES),
     )
     return new TextDecoder().decode(text)
   } catch (problem) {
     if (!(problem instanceof DOMException)) throw problem
-    throw new Error('A sealed value does not open: SEALING_KEY is another than when it was kept.')
+    throw new Error('A sealed value does not open: it was changed, or kept for another place.')
   }
 }

@@ -28,6 +28,7 @@ import { policyholderResponse } from '../policyholders/projection.ts'
 import { policyholderQuery, readPolicyholder } from '../policyholders/store.ts'
 import { reinstatementResponse } from '../reinstatements/projection.ts'
 import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
+import { secretsForPlugin } from '../resources/secrets/plugin-reads.ts'
 import { asPluginInput } from './input.ts'
 import type { Entity } from './program.ts'
 import type { Known } from './runner.ts'
@@ -102,18 +103,20 @@ const READERS: Record<Entity, Reader> = {
  */
 export const fetchingFor =
   (context: RequestContext): Fetching =>
-  async (missing, locators) => {
+  async (missing, locators, plugin) => {
     const aux = missing.filter(one => one.kind === 'aux')
     const entities = missing.filter(one => one.kind === 'entity')
-    const [found, records] = await Promise.all([
+    const secrets = missing.filter(one => one.kind === 'secret')
+    const [found, records, items] = await Promise.all([
       aux.length === 0 ? { aux: [], auxLocators: [] } : auxDataOf(context, aux, locators),
       Promise.all(
         entities.map(
           async ({ entity, locator }) => [entity, locator, await recordOf(context, entity, locator)] as const,
         ),
       ),
+      secrets.length === 0 ? [] : secretsForPlugin(context, secrets, plugin),
     ])
-    return { ...found, entities: records, rows: [] }
+    return { ...found, entities: records, rows: [], secrets: items }
   }
 
 /** The record as plugins see records; null where there is none. */

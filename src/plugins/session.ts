@@ -2,6 +2,7 @@
 // the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
 import type { LoadedConfiguration } from '../configuration/cache.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
+import { withoutSecrets } from '../integrations/secrecy.ts'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -13,7 +14,11 @@ import type { Sandbox } from './open.ts'
 import type { AuxWrite, CallOutcome, CustomEvent, Known, LogLine, Missing } from './runner.ts'
 
 /** What fetches what calls ask for: everything that is missing at once. */
-export type Fetching = (missing: readonly Missing[], locators: readonly string[]) => Promise<Known>
+export type Fetching = (
+  missing: readonly Missing[],
+  locators: readonly string[],
+  plugin: PluginFunction,
+) => Promise<Known>
 
 /** On whose behalf a plugin is called. */
 export type PluginSubject = {
@@ -84,7 +89,9 @@ export class PluginSession {
   async call(subject: PluginSubject, name: PluginFunction, given: readonly unknown[]): Promise<unknown> {
     const { path } = subject.product.plugins[name]!
     this.#before = { writes: this.#writes.length, events: this.#events.length, logs: this.#logs.length }
-    const outcome = keepable(await this.#settled(subject, name, path, given))
+    // Each call asks for itself, so that each read is told of.
+    this.#known = { ...this.#known, secrets: [] }
+    const outcome = keepable(withoutValues(await this.#settled(subject, name, path, given), this.#known))
     const { logs, failure, writes, events, value } = outcome
     this.#events.push(...events)
     const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
@@ -137,7 +144,7 @@ export class PluginSession {
         resourceTables: tables?.names ?? [],
       })
       if (outcome.missing.length === 0) return outcome
-      await this.#fetch(outcome.missing, given, tables?.lookup ?? configuration.lookup(product.name))
+      await this.#fetch(outcome.missing, given, tables?.lookup ?? configuration.lookup(product.name), name)
     }
     const reason = `asks for more in over ${MOST_ROUNDS} rounds; fetch what belongs together at once`
     return { failure: { reason, limit: true }, missing: [], logs: [], writes: [], events: [] }
@@ -147,6 +154,7 @@ export class PluginSession {
     missing: readonly Missing[],
     given: readonly unknown[],
     lookup: TransactionTables['lookup'],
+    plugin: PluginFunction,
   ): Promise<void> {
     const rows = missing
       .filter(one => one.kind === 'row')
@@ -156,13 +164,15 @@ export class PluginSession {
       this.#known.rows.push([table, key, typeof found === 'object' ? found.value : null])
     const elsewhere = missing.filter(one => one.kind !== 'row')
     if (elsewhere.length === 0) return
-    const { aux, auxLocators, entities } = await this.#fetching(elsewhere, locatorsIn(given))
+    const fetched = await this.#fetching(elsewhere, locatorsIn(given), plugin)
+    const { aux, auxLocators, entities, secrets = [] } = fetched
     // What this transaction wrote itself comes after what is stored, and so counts.
     this.#known = {
       aux: [...aux, ...this.#known.aux],
       auxLocators: [...this.#known.auxLocators, ...auxLocators],
       entities: [...this.#known.entities, ...entities],
       rows: this.#known.rows,
+      secrets: [...(this.#known.secrets ?? []), ...secrets],
     }
   }
 }
@@ -179,6 +189,38 @@ const logOf = (
   failure: undefined,
   lines: [],
 })
+
+/** Shorter values stand in texts by chance. */
+const SHORTEST_SECRET = 6
+
+/** The outcome whose log, failure and events have `********` in the place of secrets that the call read. */
+function withoutValues(outcome: CallOutcome, { secrets = [] }: Known): CallOutcome {
+  const values = secrets.flatMap(textsIn).filter(text => text.length >= SHORTEST_SECRET)
+  if (values.length === 0) return outcome
+  const shown = (text: string): string => withoutSecrets(text, values)
+  const { failure, logs, events } = outcome
+  return {
+    ...outcome,
+    ...(failure && { failure: { ...failure, reason: shown(failure.reason) } }),
+    logs: logs.map(({ level, text }) => ({ level, text: shown(text) })),
+    events: events.map(({ type, data }) => ({
+      type,
+      data: Object.fromEntries(Object.entries(data).map(([name, text]) => [name, shown(text)])),
+    })),
+  }
+}
+
+/** Every text and number of a secret's value, the longest first. */
+function textsIn([, , value]: NonNullable<Known['secrets']>[number]): string[] {
+  const found: string[] = []
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next === 'object' && next !== null) waiting.push(...Object.values(next))
+    else if (typeof next === 'string' || typeof next === 'number') found.push(String(next))
+  }
+  return found.sort((a, b) => b.length - a.length)
+}
 
 /** The outcome with texts that the database can keep; data with one that it cannot is a failure of the call. */
 function keepable(outcome: CallOutcome): CallOutcome {

@@ -69,6 +69,8 @@ export const findingCodes = {
   badReminder: 'A reminder is not counted in days before the end of the policy.',
   unknownRole: 'A user has a role that roles.json does not name.',
   unknownFormField: 'A screen shows a field that the dictionary does not have.',
+  badBootstrap: 'What the tenant is to start with contradicts itself, or is not there.',
+  secretInArchive: 'A secret lies in the archive.',
   badTableDeclaration: 'config.json declares a table of resources that contradicts itself.',
   tooManyFindings: 'More was found than a log can hold.',
 } as const

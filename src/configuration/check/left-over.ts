@@ -12,9 +12,6 @@ const OBSOLETE = [
   /\.md$/i,
 ]
 
-/** Applied when a tenant is created, not by a deploy (resources brief, section 2). */
-const BOOTSTRAP = 'bootstrap/'
-
 /** Warns of every file that no check asked for; of a whole unknown folder at the top once. */
 export function checkLeftOver(
   paths: readonly string[],
@@ -22,15 +19,8 @@ export function checkLeftOver(
   report: Report,
 ): void {
   const unknown = paths.filter(path => !OBSOLETE.some(pattern => pattern.test(path)))
-  if (unknown.some(path => path.startsWith(BOOTSTRAP)))
-    report.warning(
-      { path: BOOTSTRAP },
-      'ignoredFolder',
-      'Resources to start a tenant with are not applied by a deploy. Upload them as resources.',
-    )
   const folders = new Set<string>()
   for (const path of unknown) {
-    if (path.startsWith(BOOTSTRAP)) continue
     const [first, second] = path.split('/', 2)
     if (second === undefined || knownFolders.has(first!)) {
       report.warning(

@@ -9,8 +9,9 @@ import { decodeFile, readText } from './json/decode.ts'
 import type { Report } from './report.ts'
 import { compileResourceTables } from './resource-tables.ts'
 import { configFile, dictionaryFile, paymentFile, rolesFile, testUsersFile } from './schemas/tenant.ts'
+import { checkSecrets } from './secrets.ts'
 
-type Settings = Pick<Configuration, 'timeZone' | 'currency' | 'features' | 'resources'>
+type Settings = Pick<Configuration, 'timeZone' | 'currency' | 'features' | 'resources' | 'secrets'>
 
 /** In place of what is missing or wrong, until all problems are reported: with an error nothing is deployed. */
 const UNREAD = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
@@ -35,7 +36,7 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
       'missingConfig',
       `There is no config.json. Add it with ${NEEDED.timezone}, and ${NEEDED.currency}.`,
     )
-  if (decoded === undefined) return { ...UNREAD, features: {} }
+  if (decoded === undefined) return { ...UNREAD, features: {}, secrets: {} }
   const { value, place } = decoded
   const lacking = (['timezone', 'currency'] as const).filter(property => value[property] === undefined)
   if (lacking.length > 0 && hasProducts)
@@ -44,6 +45,7 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
       'missingConfig',
       `config.json lacks ${lacking.map(property => `'${property}'`).join(' and ')}. Add ${lacking.map(property => NEEDED[property]).join(', and ')}.`,
     )
+  checkSecrets(value.secrets, place, report)
   const zone = value.timezone === undefined ? UNREAD.timeZone : timeZone(value.timezone)
   if (zone === undefined)
     report.error(
@@ -62,6 +64,7 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
   return {
     timeZone: zone ?? UNREAD.timeZone,
     currency: currency ?? UNREAD.currency,
+    secrets: value.secrets,
     features: {
       ...value.features,
       ...(value.improvedRating !== undefined && { improvedRating: value.improvedRating }),

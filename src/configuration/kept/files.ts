@@ -2,6 +2,7 @@
 import type { Calls } from '../../platform/calls.ts'
 import { filePlace } from '../../platform/large-files.ts'
 import { fileKey, type Tenant } from '../../platform/tenancy.ts'
+import type { ArchiveFile } from '../archive/read.ts'
 import type { Compilation } from '../compile.ts'
 import type { Configuration } from '../configuration.ts'
 import { COMPILER_FORMAT, compiledText, readCompiledText } from './compiled-text.ts'
@@ -79,6 +80,28 @@ export async function getConfiguration(
   const text = compiledText(configuration)
   await putCompiled(env, tenant, hash, text, calls)
   return { configuration, characters: text.length }
+}
+
+/** What `use` makes of the files of an archive that is kept. Throws `ConfigurationUnreadable` where it is not. */
+export async function withArchive<T>(
+  env: Env,
+  tenant: Tenant,
+  hash: string,
+  calls: Calls,
+  use: (files: readonly ArchiveFile[]) => Promise<T>,
+): Promise<T> {
+  const place = filePlace()
+  try {
+    calls.r2 += 1
+    const archive = await env.FILES.get(archiveKey(tenant, hash))
+    if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
+    place.reach(archive.size)
+    // Seldom needed, and much code: loaded when it is.
+    const { readArchive } = await import('../archive/read.ts')
+    return await use(readArchive(new Uint8Array(await archive.arrayBuffer())).files)
+  } finally {
+    place.leave()
+  }
 }
 
 async function compiledFrom(archive: R2ObjectBody): Promise<Compilation> {

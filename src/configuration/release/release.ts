@@ -55,9 +55,11 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
       kind: 'deploy',
       version,
       guards: [{ name: 'guard_configuration_version', holds: latestVersionIs(version - 1) }],
-      findings: inUse.map(change =>
-        finding('WARNING', change, 'Policies made with earlier versions keep those.'),
-      ),
+      findings: [
+        ...inUse.map(change => finding('WARNING', change, 'Policies made with earlier versions keep those.')),
+        ...(version === 1 ? [] : lateBootstrap(upload)),
+      ],
+      bootstrap: version === 1 ? upload.configuration.bootstrap : undefined,
       connected: present.connected,
       accounts: accountsOf(context, upload, present, before),
     })
@@ -87,13 +89,27 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
       kind: 'repair',
       version,
       guards: holds.map(holds => ({ name: 'guard_configuration_hash', holds })),
-      findings: [],
+      findings: lateBootstrap(upload),
       connected: present.connected,
       accounts:
         present.latest?.version === version ? accountsOf(context, upload, present, before) : SAME_ACCOUNTS,
     })
   })
 }
+
+/** What a tenant starts with is made with its first configuration, and not again. */
+const lateBootstrap = ({ configuration }: Upload): Finding[] =>
+  configuration.bootstrap === undefined
+    ? []
+    : [
+        {
+          severity: 'WARNING',
+          path: 'bootstrap/',
+          code: 'ignoredFolder',
+          message:
+            "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources.",
+        },
+      ]
 
 async function untilCommitted(attempt: (isFirstTry: boolean) => Promise<Released>): Promise<Released> {
   for (let tries = 1; tries <= MOST_TRIES; tries += 1) {

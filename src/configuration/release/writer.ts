@@ -1,9 +1,17 @@
 // The writing half of a release: files to R2 first, then everything else in one batch, so that a version never
 // stands for an archive that is not there.
 import { hashPassword } from '../../accounts/passwords.ts'
-import { type AnswerBySubject, commit, type Guard, type JsonAnswer } from '../../platform/commit.ts'
+import {
+  type AnswerBySubject,
+  commit,
+  type Guard,
+  type JsonAnswer,
+  type NewTimer,
+} from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { HOME_SHARD, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../../platform/tenancy.ts'
+import { BOOTSTRAP_TIMER, type Bootstrap, queuedItems } from '../../resources/bootstrap/bootstrap.ts'
+import { bootstrapRows } from '../../resources/bootstrap/store.ts'
 import { revokeTokens } from '../../tenants/service.ts'
 import type { Configuration, Finding } from '../configuration.ts'
 import { putConfiguration } from '../kept/files.ts'
@@ -42,6 +50,8 @@ export type Release = {
   /** Names of the tenant's external raters. */
   connected: readonly string[]
   accounts: AccountPlan
+  /** What the tenant starts with. */
+  bootstrap?: Bootstrap | undefined
 }
 
 /** What a deploy or repair that was carried out is answered. */
@@ -81,7 +91,7 @@ export function releaseWriter(
     return { ...account, passwordHash }
   }
 
-  return async ({ kind, version, guards, findings, connected, accounts }) => {
+  return async ({ kind, version, guards, findings, connected, accounts, bootstrap }) => {
     const written: (WantedAccount & { passwordHash: string })[] = []
     for (const account of accounts.write) written.push(await withHash(account))
     files ??= putConfiguration(env, tenant, upload, calls)
@@ -102,8 +112,10 @@ export function releaseWriter(
           { kind, at: now, by: caller.username },
         ),
         ...accountQueries(database, written, accounts.remove, now),
+        ...(bootstrap ? bootstrapRows(database, queuedItems(bootstrap)) : []),
       ],
       events: [],
+      timers: bootstrap ? [bootstrapTimer(context, hash)] : [],
       answer: { status: 200, text: JSON.stringify(result) },
       subject: versionSubject(version),
     })
@@ -113,6 +125,14 @@ export function releaseWriter(
     return answer
   }
 }
+
+/** Makes what the tenant starts with, on behalf of whoever deployed it. */
+const bootstrapTimer = ({ tenant, caller }: RequestContext, hash: string): NewTimer => ({
+  dueAt: tenantNow(tenant),
+  kind: BOOTSTRAP_TIMER,
+  subject: 'bootstrap',
+  payload: { hash, accountLocator: caller.accountLocator, username: caller.username },
+})
 
 function externalRatersOf({ products }: Configuration): Record<string, string> | null {
   const named = Object.values(products).flatMap(({ name, externalRater }) =>

@@ -5,6 +5,7 @@ import type { Database } from '../../platform/database.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
+import { resolvedHeaders } from '../../resources/secrets/sending.ts'
 import type { WebhookEvent } from '../contract.ts'
 import type { EventType } from '../types.ts'
 import { ATTEMPT_TIMEOUT_MS, attempt } from './attempt.ts'
@@ -90,13 +91,22 @@ async function serveWebhook(place: Place, webhook: Uuid): Promise<boolean> {
 async function deliverClaim(place: Place, claim: Claim, sendBefore: Instant): Promise<boolean> {
   const results: DeliveryResult[] = []
   let suspend = false
+  const { endpoint } = claim.webhook
+  const resolved = await resolvedHeaders(place, endpoint.headers)
+  if ('problem' in resolved)
+    console.warn(
+      JSON.stringify({ at: 'delivery', webhook: claim.webhook.locator, problem: resolved.problem }),
+    )
   for (const delivery of claim.deliveries) {
     if (suspend || now() >= sendBefore) {
       results.push(givenBack(delivery))
       continue
     }
     const event = webhookEvent(delivery.event)
-    const outcome = await attempt(place.env, claim.webhook.endpoint, event, ATTEMPT_TIMEOUT_MS)
+    const outcome: Outcome =
+      'problem' in resolved
+        ? { kind: 'secretMissing' }
+        : await attempt(place.env, { ...endpoint, headers: resolved.headers }, event, ATTEMPT_TIMEOUT_MS)
     const result = resultOf(claim, delivery, outcome)
     results.push(result.recorded)
     suspend = result.suspend

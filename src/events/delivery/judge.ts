@@ -3,13 +3,15 @@ import type { RetryStrategy, WebhookFailureHandling } from '../webhook.ts'
 
 /**
  * How an attempt ended: with an answer, with none in time, with no connection, or not begun because the address
- * may not be called.
+ * may not be called, or the headers cannot be made.
  */
 export type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs?: number }
   | { kind: 'timeout' }
   | { kind: 'unreachable' }
   | { kind: 'addressRefused' }
+  /** Not begun either: a secret that a header refers to is not to be had. It may be again by the next attempt. */
+  | { kind: 'secretMissing' }
 
 export type Verdict =
   | { state: 'sent' }
@@ -25,8 +27,8 @@ export const outcomeText = (outcome: Outcome): string =>
   outcome.kind === 'answered' ? String(outcome.status) : outcome.kind
 
 /**
- * Whether the failure is one that the webhook's handling names. No connection counts as `timeout`: either way no
- * answer came.
+ * Whether the failure is one that the webhook's handling names. No connection counts as `timeout`, and so does nothing
+ * sent for want of a secret: either way no answer came.
  */
 function isTriggered(outcome: Outcome, triggers: readonly string[]): boolean {
   if (outcome.kind === 'answered')

@@ -9,10 +9,11 @@ import { DEEPEST_JSON } from '../../platform/http/json-body.ts'
 import { jsonDepth } from '../../platform/http/json-fault.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../platform/locators.ts'
 import { now } from '../../platform/time.ts'
+import { resolvedHeaders } from '../../resources/secrets/sending.ts'
 import type { Integration } from '../integration.ts'
 import { maskedUrl, secretsOf, withoutSecrets } from '../secrecy.ts'
 import { circuitOf } from './circuit.ts'
-import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY } from './exchange.ts'
+import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
 
 /** What is called for: `operation` and the policy are for the log, which lies in the shard. */
@@ -101,10 +102,14 @@ export async function makeCall<T>(
     integration.locator,
     requestHash,
   )
-  const exchanged = await exchange(context.env, integration, key, body)
-  circuitOf(circuitKey(integration)).record(!isDown(exchanged.ending), now())
+  const resolved = await resolvedHeaders(context, integration.headers)
+  const sent = 'problem' in resolved ? integration : { ...integration, headers: resolved.headers }
+  const exchanged =
+    'problem' in resolved ? notSent(resolved.problem) : await exchange(context.env, sent, key, body)
+  // What was not sent says nothing of the service.
+  if (!('problem' in resolved)) circuitOf(circuitKey(integration)).record(!isDown(exchanged.ending), now())
 
-  const secrets = secretsOf(integration)
+  const secrets = secretsOf(sent, 'problem' in resolved ? [] : resolved.values)
   const shown = (text: string): string => withoutSecrets(storable(text), secrets)
   const warnings: string[] = []
   const outcome = outcomeOf(integration, exchanged, shown, answer =>
@@ -151,6 +156,7 @@ function outcomeOf<T>(
   read: (answer: unknown) => T,
 ): { value: T } | { refusal: Refusal } {
   const failed = (reason: string) => ({ refusal: integrationFailed(integration, reason) })
+  if (ending.kind === 'secretMissing') return failed(ending.reason)
   if (ending.kind !== 'answered') return failed(REASONS[ending.kind])
   const { status, bytes } = ending
   if (status >= 300 && status < 400) return failed(`it answered ${status}, and redirects are not followed`)

@@ -21,6 +21,8 @@ const LONGEST_PAUSE_MS = 5_000
 type Ending =
   | { kind: 'answered'; status: number; bytes: Uint8Array; askedMs: number | undefined }
   | { kind: 'timeout' | 'unreachable' | 'cutOff' | 'tooLarge' | 'addressRefused' }
+  /** Nothing was sent: a secret that a header refers to is not to be had. */
+  | { kind: 'secretMissing'; reason: string }
 
 /** An attempt for the log: its HTTP status or the word for how it ended. */
 export type AttemptMade = { readonly outcome: string; readonly durationMs: number }
@@ -31,6 +33,13 @@ export type Exchanged = {
   readonly attempts: readonly AttemptMade[]
   readonly durationMs: number
 }
+
+/** A call that was not made. */
+export const notSent = (reason: string): Exchanged => ({
+  ending: { kind: 'secretMissing', reason },
+  attempts: [],
+  durationMs: 0,
+})
 
 /**
  * Posts the body. Tried once more where nothing can have come of it, or the other side says so: no connection, 429,

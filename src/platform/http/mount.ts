@@ -12,6 +12,9 @@ type Bindings = { Bindings: Env }
 /** A page for people, beside the routes. */
 export type Page = { readonly path: string; readonly respond: () => Response }
 
+/** 2026-01-01, as RFC 9745 writes a time: what is deprecated was so from the first release on. */
+const DEPRECATED_SINCE = '@1767225600'
+
 const isParameter = (segment: string): boolean => segment.startsWith('{')
 
 /**
@@ -26,7 +29,8 @@ export function staticFirst(routes: readonly Route[]): Route[] {
       const difference = Number(isParameter(a[at]!)) - Number(isParameter(b[at]!))
       if (difference !== 0) return difference
     }
-    return 0
+    // Without it paths of other lengths were equal to paths that are not equal to one another, and the sort went wrong.
+    return a.length - b.length
   })
 }
 
@@ -44,12 +48,13 @@ export function mount(routes: readonly Route[], pages: readonly Page[]): Hono<Bi
   for (const route of staticFirst(routes))
     app.on(route.method, honoPath(route.path), async context => {
       const exchange = beginExchange(context.req.raw)
-      try {
-        return await serve(route, exchange, context.req.param(), context.env, laterOf(context))
-      } catch (problem) {
+      const answered = serve(route, exchange, context.req.param(), context.env, laterOf(context))
+      const response = await answered.catch(async problem => {
         await discardRest(exchange.request)
         return problemResponse(exchange, problem)
-      }
+      })
+      if (route.deprecated) response.headers.set('deprecation', DEPRECATED_SINCE)
+      return response
     })
   const methodsOf = methodFinder([...routes, ...pages.map(({ path }) => ({ path, method: 'get' }))])
   app.notFound(async context => {

@@ -1,6 +1,7 @@
 // Addresses that a client has the service call, and headers that go with every call (resources brief 7.3).
 import { z } from '@hono/zod-openapi'
 import { breaks, rule } from '../wire-problem.ts'
+import { hasBrokenReference } from './secret-references.ts'
 
 const MOST_HEADERS = 20
 const MOST_HEADER_CHARACTERS = 4_096
@@ -20,7 +21,16 @@ const OWN_HEADERS =
   /^(host|content-length|connection|transfer-encoding|idempotency-key|webhook-.*|socotra-signature.*)$/i
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-export const HeaderValue = z.string().regex(HEADER_VALUE, rule('must be one line of Latin text'))
+/** Whether it can be sent as the value of a header. */
+export const isHeaderValue = (text: string): boolean => HEADER_VALUE.test(text)
+
+export const HeaderValue = z
+  .string()
+  .regex(HEADER_VALUE, rule('must be one line of Latin text'))
+  .refine(
+    text => !hasBrokenReference(text),
+    rule('must refer to a secret as {{secret:staticName.item}}, without blanks'),
+  )
 
 /** Reports names that are none or the service's own, a name twice, and more headers than may be. */
 export function checkHeaders(

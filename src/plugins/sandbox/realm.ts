@@ -192,6 +192,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       known.entities.map(([entity, locator, record]) => [pair(entity, locator), record]),
     )
     const isResource = new Set(resourceTables)
+    const secrets = new Map((known.secrets ?? []).map(([whose, item, value]) => [pair(whose, item), value]))
     const rows = new Map(known.rows.map(([table, key, value]) => [pair(table, key), value]))
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
     /** Once stopped it stays so, whatever catches it: `missing` is out of the tenant's reach. */
@@ -249,6 +250,16 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
         if (value !== undefined) return value
         if (auxLocators.has(whose)) return ''
         return stop({ kind: 'aux', locator: whose, key: which })
+      },
+      getSecret(staticName: unknown, item: unknown): unknown {
+        assertGoingOn()
+        const [whose, which] = [
+          namedWithin('the static name of a secret', staticName),
+          namedWithin('the item of a secret', item),
+        ]
+        const value = secrets.get(pair(whose, which))
+        if (value === undefined) return stop({ kind: 'secret', staticName: whose, item: which })
+        return parse(stringify(value))
       },
       setAuxData(locator: unknown, key: unknown, value: unknown, uiType?: unknown): void {
         assertGoingOn()

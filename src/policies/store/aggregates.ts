@@ -48,9 +48,11 @@ export type PolicySelection =
   | { perilLocator: Uuid }
   | { perilDisplayId: DisplayId }
   | { policyholderLocator: Uuid }
-  /** A quote, an endorsement or a renewal. */
-  | { transactionLocator: QuoteLocator | EndorsementLocator }
+  /** Of a modification, or of what made one: an endorsement, a renewal, a quote, a cancellation, a reinstatement. */
+  | { transactionLocator: number | Uuid }
   | { modificationLocator: Uuid }
+  /** Locators as a JSON list. */
+  | { locators: string }
 
 /**
  * Queries that read the policies with everything in them; `readAggregates` takes their results. They are part
@@ -79,6 +81,7 @@ type Choice =
   | 'policyholderLocator'
   | 'transactionLocator'
   | 'modificationLocator'
+  | 'locators'
 
 const chosen = sql.placeholder('chosen')
 
@@ -98,8 +101,14 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   perilLocator: sql`= (select policy_locator from ${perils} where locator = ${chosen})`,
   perilDisplayId: sql`= (select policy_locator from ${perils} where display_id = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
-  transactionLocator: sql`= coalesce((select policy_locator from ${quotes} where locator = ${chosen}), (select policy_locator from ${endorsements} where locator = ${chosen}))`,
+  transactionLocator: sql`= coalesce(
+    (select policy_locator from ${modifications} where locator = ${chosen}),
+    (select policy_locator from ${endorsements} where locator = ${chosen}),
+    (select policy_locator from ${quotes} where locator = ${chosen}),
+    (select policy_locator from ${cancellations} where locator = ${chosen}),
+    (select policy_locator from ${reinstatements} where locator = ${chosen}))`,
   modificationLocator: sql`= (select policy_locator from ${modifications} where locator = ${chosen})`,
+  locators: sql`in (select value from json_each(${chosen}))`,
 }
 
 /** `make` gets the condition on a policy's locator, to stand after the column. */

@@ -160,11 +160,10 @@ describe('files', () => {
         'tools/b.sh': '',
         'policy/polcy.json': '{}',
         'policy/tables/readme.txt': '',
-        'bootstrap/resources/config.json': '{}',
-        'bootstrap/resources/resourceFiles/secrets/a.json': '{}',
+        'bootstrap/notes.csv': '',
       }),
     ).toEqual([
-      'WARNING ignoredFolder bootstrap/',
+      'WARNING unknownFile bootstrap/notes.csv',
       'WARNING unknownFile notes.txt',
       'WARNING unknownFile policy/polcy.json',
       'WARNING unknownFile tools/',
@@ -202,5 +201,58 @@ describe('files', () => {
       'fees.json:1:23 duplicateKey',
       'renewals.json:1:1 badValue',
     ])
+  })
+})
+
+describe('what a tenant is to start with', () => {
+  const at = 'bootstrap/resources/'
+  const start = (config: object, files: Record<string, string> = {}) =>
+    found({
+      [`${at}config.json`]: JSON.stringify(config),
+      ...Object.fromEntries(
+        Object.entries(files).map(([path, content]) => [`${at}resourceFiles/${path}`, content]),
+      ),
+    })
+  const zones = { staticName: 'zones' }
+  const group = (more: object) => ({ selectionStartTime: '2020-01-01T00:00:00Z', resourceNames: [], ...more })
+
+  test('fits where every resource has its file, and every group its resources', () => {
+    expect(
+      start(
+        { resourceInstances: { zones1: zones }, resourceGroups: { g: group({ resourceNames: ['zones1'] }) } },
+        { 'tables/zones1.csv': 'key,value' },
+      ),
+    ).toEqual([])
+  })
+
+  test('is refused with what is missing, twice there, or wrongly named', () => {
+    const bad = 'ERROR badBootstrap bootstrap/resources/config.json:1'
+    const file = { 'tables/zones1.csv': '' }
+    expect(start({ resourceInstances: { zones1: zones } })).toEqual([bad])
+    expect(start({ resourceInstances: { zones1: { staticName: 'no name' } } }, file)).toEqual([bad])
+    expect(
+      start({ resourceInstances: { zones1: zones } }, { ...file, 'documentTemplates/zones1.liquid': '' }),
+    ).toEqual([bad])
+    expect(start({ resourceGroups: { g: group({ resourceNames: ['zones1'] }) } })).toEqual([bad])
+    expect(start({ resourceGroups: { g: group({ selectionStartTime: 'soon' }) } })).toEqual([bad])
+    expect(
+      start(
+        {
+          resourceInstances: { zones1: zones, zones2: zones },
+          resourceGroups: { g: group({ resourceNames: ['zones1', 'zones2'] }) },
+        },
+        { ...file, 'tables/zones2.csv': '' },
+      ),
+    ).toEqual([bad])
+    expect(found({ [`${at}resourceFiles/tables/zones1.csv`]: '' })).toEqual([bad.replace(':1', '')])
+  })
+
+  test('is warned about where a file is for nothing, or tells a secret', () => {
+    expect(start({}, { 'tables/zones1.csv': '', 'secrets/a.json': '{}' })).toEqual([
+      'WARNING secretInArchive bootstrap/resources/resourceFiles/secrets',
+      'WARNING unknownFile bootstrap/resources/resourceFiles/secrets/a.json',
+      'WARNING unknownFile bootstrap/resources/resourceFiles/tables/zones1.csv',
+    ])
+    expect(start({}, { 'secrets/a.json': '{' }).join()).toContain('ERROR badSyntax')
   })
 })

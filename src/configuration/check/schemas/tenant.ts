@@ -1,8 +1,14 @@
 import { z } from 'zod'
+import { SECRET_DATA_TYPES } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
 import { fieldList } from './field.ts'
 import { tableDeclarations } from './resource-tables.ts'
-import { flag, list, name, present, text, textList } from './scalars.ts'
+import { choice, flag, list, name, present, text, textList } from './scalars.ts'
+
+/** `{"items": {"apiKey": {"dataType": "string"}}}`; an item without a type is a string. */
+const secretDeclaration = z.strictObject({
+  items: z.record(z.string(), z.strictObject({ dataType: choice(SECRET_DATA_TYPES).default('string') })),
+})
 
 /** config.json */
 export const configFile = z.strictObject({
@@ -10,6 +16,7 @@ export const configFile = z.strictObject({
   currency: name.optional(),
   improvedRating: flag.optional(),
   features: z.record(z.string(), flag).default({}),
+  secrets: z.record(z.string(), secretDeclaration).default({}),
   ...tableDeclarations,
 })
 

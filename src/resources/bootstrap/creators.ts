@@ -1,0 +1,60 @@
+// How the resource of a file of the archive is made: by the same functions as one that is uploaded.
+import type { ArchiveFile } from '../../configuration/archive/read.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { Refusal } from '../../platform/errors.ts'
+import type { Upload } from '../../platform/http/upload.ts'
+import { createTable } from '../data-tables/service.ts'
+import type { ResourceType } from '../resource.ts'
+import { createSecret } from '../secrets/service.ts'
+import type { BootstrapResource } from './bootstrap.ts'
+
+type Creator = (item: BootstrapResource, file: ArchiveFile, context: RequestContext) => Promise<unknown>
+
+/** The file as a request brings one. */
+function uploadOf({ path, bytes }: ArchiveFile, mediaType: string): Upload {
+  const content = bytes() as Uint8Array<ArrayBuffer>
+  return {
+    mediaType,
+    fileName: path.slice(path.lastIndexOf('/') + 1),
+    stream: (async function* () {
+      for (let at = 0; at < content.length; at += PIECE_BYTES) yield content.subarray(at, at + PIECE_BYTES)
+    })(),
+  }
+}
+const PIECE_BYTES = 65_536
+
+const table =
+  (kind: 'table' | 'rangeTable'): Creator =>
+  ({ name, staticName, jurisdictions }, file, context) =>
+    createTable(kind, { name, staticName, jurisdiction: jurisdictions }, uploadOf(file, 'text/csv'), context)
+
+/** By type; what is not here has to be uploaded. */
+const CREATORS: Partial<Record<ResourceType, Creator>> = {
+  table: table('table'),
+  rangeTable: table('rangeTable'),
+  secret: ({ name, staticName, jurisdictions }, file, context) =>
+    createSecret(
+      {
+        name,
+        staticName,
+        secret: JSON.parse(file.text()) as Record<string, unknown>,
+        jurisdictions: [...jurisdictions],
+      },
+      {},
+      context,
+    ),
+}
+
+export async function createFromFile(
+  item: BootstrapResource,
+  file: ArchiveFile,
+  context: RequestContext,
+): Promise<void> {
+  const create = CREATORS[item.type]
+  if (!create)
+    throw new Refusal(
+      'invalidRequest',
+      `Resources of the type ${item.type} are not made from an archive; upload '${item.name}'.`,
+    )
+  await create(item, file, context)
+}

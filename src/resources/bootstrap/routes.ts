@@ -1,0 +1,33 @@
+import type { RequestContext } from '../../platform/context.ts'
+import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { homeDatabase } from '../store.ts'
+import { BootstrapListResponse } from './contract.ts'
+import { readItems } from './store.ts'
+
+export const bootstrapRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'get',
+    path: '/resource/{tenantLocator}/bootstrap/list',
+    summary: 'See what became of the resources that the tenant started with',
+    description:
+      'Resources and groups of `bootstrap/resources` in the archive of the tenant’s first configuration, in the order in which they are made, which happens after the deploy. What failed has to be uploaded.',
+    tags: ['Resources'],
+    permission: 'resources.list',
+    answer: { schema: BootstrapListResponse, description: 'All of them; none where the archive had none.' },
+    handle: (_, context) => listBootstrap(context),
+  }),
+]
+
+async function listBootstrap(context: RequestContext): Promise<BootstrapListResponse> {
+  const items = await readItems(homeDatabase(context))
+  return {
+    listCompleted: true,
+    items: items.map(({ name, kind, type, status, message }) => ({
+      name,
+      kind,
+      ...(type !== null && { resourceType: type }),
+      status,
+      ...(message !== null && { message }),
+    })),
+  }
+}

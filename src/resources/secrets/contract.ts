@@ -1,0 +1,56 @@
+// Secrets on the wire (contract 2, Secrets; resources brief 5).
+import { z } from '@hono/zod-openapi'
+import { booleanOr, Flag, Integer, Name, Text } from '../../platform/wire.ts'
+import { BasicResourceResponse, Jurisdictions, ResourceName } from '../contract.ts'
+
+const Items = z.record(z.string(), z.unknown()).openapi({
+  description: 'Values by the names of items.',
+  example: { apiKey: 'k-1', user: 'rating' },
+})
+
+/** Jurisdictions may stand here, or in the query as of other resources. */
+export const SecretCreateRequest = z
+  .object({
+    staticName: ResourceName,
+    name: Name,
+    secret: Items,
+    jurisdictions: Jurisdictions.optional(),
+  })
+  .openapi('SecretCreateRequest')
+export type SecretCreateRequest = z.output<typeof SecretCreateRequest>
+
+export const SecretCreateQuery = z.object({ jurisdiction: Jurisdictions.optional() })
+export type SecretCreateQuery = z.output<typeof SecretCreateQuery>
+
+export const SecretUpdateRequest = Items
+export type SecretUpdateRequest = z.output<typeof SecretUpdateRequest>
+
+export const SecretResponse = z
+  .object({
+    resource: BasicResourceResponse,
+    secret: z.record(Text, Text).openapi({
+      description: 'The names of its items, each with `********`.',
+      example: { apiKey: '********' },
+    }),
+  })
+  .openapi('SecretResponse')
+export type SecretResponse = z.output<typeof SecretResponse>
+
+export const SecretDeleteQuery = z.object({
+  force: booleanOr(false).openapi({ description: 'Also while something refers to it.' }),
+})
+export type SecretDeleteQuery = z.output<typeof SecretDeleteQuery>
+
+export const SecretUsageResponse = z
+  .object({
+    staticName: Text,
+    webhooks: z.array(z.object({ locator: Text, name: Text })),
+    integrations: z.array(Text).openapi({ description: 'Names.' }),
+    configVersion: Integer.optional().openapi({ description: 'The deployed version, where it declares it.' }),
+    isNeeded: Flag.openapi({
+      description:
+        'Whether a deletion is refused: something refers to the static name, and may mean this one.',
+    }),
+  })
+  .openapi('SecretUsageResponse')
+export type SecretUsageResponse = z.output<typeof SecretUsageResponse>

@@ -1,0 +1,83 @@
+// What a secret is made of, and what a request makes of it (resources brief 5).
+import type { SecretDataType, SecretDeclaration } from '../../configuration/configuration.ts'
+import { MASK } from '../../integrations/secrecy.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
+
+/** Values by the names of items: any JSON, but no null. */
+export type SecretItems = Readonly<Record<string, unknown>>
+
+const MOST_ITEMS = 100
+/** Characters of all items as JSON. */
+const LARGEST_SECRET = 65_536
+
+/** The items of a new secret. 400: one that the configuration declares is missing, or one is wrong. */
+export function newItems(sent: SecretItems, declared: SecretDeclaration | undefined): SecretItems {
+  const items = new Map(Object.entries(sent).filter(([, value]) => value !== null))
+  const problems = Object.keys(declared?.items ?? {})
+    .filter(name => !items.has(name))
+    .map(name => `'secret.${name}' is missing; the configuration declares it.`)
+  for (const [name, value] of items)
+    if (value === MASK) problems.push(`'secret.${name}' is ${MASK}, which stands for a value that is kept.`)
+  return checked(items, declared, problems)
+}
+
+/** The items after the request: what it names has its value, null takes it away, `********` keeps what there is. */
+export function changedItems(
+  before: SecretItems,
+  sent: SecretItems,
+  declared: SecretDeclaration | undefined,
+): SecretItems {
+  const items = new Map(Object.entries(before))
+  const problems: string[] = []
+  for (const [name, value] of Object.entries(sent))
+    if (value === null) items.delete(name)
+    else if (value !== MASK) items.set(name, value)
+    else if (!items.has(name))
+      problems.push(`'${name}' is ${MASK}, which stands for a value that is kept, and none is.`)
+  return checked(items, declared, problems)
+}
+
+function checked(
+  items: ReadonlyMap<string, unknown>,
+  declared: SecretDeclaration | undefined,
+  problems: string[],
+): SecretItems {
+  for (const [name, value] of items) {
+    const declaration = declared && Object.hasOwn(declared.items, name) ? declared.items[name] : undefined
+    if (!SECRET_ITEM_NAME.test(name))
+      problems.push(`'${name}' is no name of an item: letters, digits, _, - and $, 128 at most.`)
+    else if (declared && !declaration)
+      problems.push(
+        `'${name}' is no item of this secret; the configuration declares ${Object.keys(declared.items).join(', ')}.`,
+      )
+    else if (declaration && !FITS[declaration.dataType](value))
+      problems.push(`'${name}' is no ${declaration.dataType}, as which the configuration declares it.`)
+  }
+  if (problems.length > 0) throw new Refusal('invalidRequest', problems.join(' '))
+  const made = Object.fromEntries(items)
+  if (items.size > MOST_ITEMS || JSON.stringify(made).length > LARGEST_SECRET)
+    throw new Refusal(
+      'tooLarge',
+      `A secret has at most ${MOST_ITEMS} items, and ${LARGEST_SECRET} characters in all.`,
+    )
+  return made
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'number' || typeof value === 'string' ? String(value) : ''
+
+/** Whether a value is of the type; numbers may be text, as everywhere on the wire. */
+const FITS: Record<SecretDataType, (value: unknown) => boolean> = {
+  string: value => typeof value === 'string',
+  int: value => /^-?\d{1,10}$/.test(textOf(value)) && Math.abs(Number(value)) < 2 ** 31,
+  long: value => /^-?\d{1,19}$/.test(textOf(value)),
+  decimal: value => /^-?\d{1,30}(\.\d{1,30})?$/.test(textOf(value)),
+  boolean: value => typeof value === 'boolean' || value === 'true' || value === 'false',
+  date: value => /^\d{4}-\d\d-\d\d$/.test(textOf(value)) && !Number.isNaN(Date.parse(textOf(value))),
+  datetime: value => /^\d{4}-\d\d-\d\dT/.test(textOf(value)) && !Number.isNaN(Date.parse(textOf(value))),
+}
+
+/** An item as a header can have it; undefined for lists and objects. */
+export const plainText = (value: unknown): string | undefined =>
+  ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined

@@ -1,0 +1,77 @@
+import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { SelectionQuery } from '../contract.ts'
+import {
+  SecretCreateQuery,
+  SecretCreateRequest,
+  SecretDeleteQuery,
+  SecretResponse,
+  SecretUpdateRequest,
+  SecretUsageResponse,
+} from './contract.ts'
+
+const tags = ['Secrets']
+
+const secret = { schema: SecretResponse, description: 'The secret, its values masked.' }
+
+// What these do is loaded when it is first asked for: the service starts without it.
+const service = () => import('./service.ts')
+
+export const secretRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'post',
+    path: '/resource/{tenantLocator}/secrets',
+    summary: 'Create a secret',
+    description:
+      'Values that no answer shows again. Headers of integrations and webhooks refer to them as `{{secret:staticName.item}}`: what is sent is the item of the secret that is in force then, for no jurisdiction, so the secret must be in a resource group. Where config.json declares the static name under `secrets`, all of its items are needed, and no others.',
+    tags,
+    permission: 'secrets.write',
+    query: SecretCreateQuery,
+    body: { schema: SecretCreateRequest, required: true },
+    answer: secret,
+    handle: async ({ body, query }, context) => (await service()).createSecret(body, query, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/resource/{tenantLocator}/secrets/{name}',
+    summary: 'Get a secret',
+    description: 'Which items it has. Their values are `********`.',
+    tags,
+    permission: 'secrets.read',
+    query: SelectionQuery,
+    answer: secret,
+    handle: async ({ params, query }, context) => (await service()).readSecret(params.name, query, context),
+  }),
+  tenantRoute({
+    method: 'patch',
+    path: '/resource/{tenantLocator}/secrets/{name}',
+    summary: 'Change a secret',
+    description:
+      'Items that are named are set, or taken away with null; all others stay. `********` means the value that is kept. What was replaced is gone.',
+    tags,
+    permission: 'secrets.write',
+    body: { schema: SecretUpdateRequest, required: true },
+    answer: secret,
+    handle: async ({ params, body }, context) => (await service()).updateSecret(params.name, body, context),
+  }),
+  tenantRoute({
+    method: 'delete',
+    path: '/resource/{tenantLocator}/secrets/{name}',
+    summary: 'Delete a secret',
+    description:
+      'Refused (409) while a webhook, an integration or the deployed configuration refers to its static name, unless `force=true`; but for one in no resource group, where there are others of the static name. It is taken out of its groups.',
+    tags,
+    permission: 'secrets.write',
+    query: SecretDeleteQuery,
+    answer: { description: 'It is gone.' },
+    handle: async ({ params, query }, context) => (await service()).deleteSecret(params.name, query, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/resource/{tenantLocator}/secrets/{name}/usage',
+    summary: 'See who refers to a secret',
+    tags,
+    permission: 'secrets.read',
+    answer: { schema: SecretUsageResponse, description: 'Webhooks, integrations and the configuration.' },
+    handle: async ({ params }, context) => (await service()).readUsage(params.name, context),
+  }),
+]

@@ -1,0 +1,66 @@
+// Secrets as rows of the home shard.
+import { eq, sql } from 'drizzle-orm'
+import type { RequestContext } from '../../platform/context.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { seal, unseal } from '../../platform/sealed.ts'
+import { sealedPlace, type Tenant } from '../../platform/tenancy.ts'
+import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from '../tables.ts'
+import type { SecretItems } from './items.ts'
+import { secrets } from './tables.ts'
+
+/** What it takes to open secrets. */
+export type SecretContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
+
+const placeOf = (tenant: Tenant, name: string): string => sealedPlace(tenant, 'secret', name)
+
+/** The items as they are kept. */
+export const sealedItems = ({ env, tenant }: SecretContext, name: string, items: SecretItems) =>
+  seal(env, placeOf(tenant, name), JSON.stringify(items))
+
+const opened = async ({ env, tenant }: SecretContext, name: string, sealed: string): Promise<SecretItems> =>
+  JSON.parse(await unseal(env, placeOf(tenant, name), sealed))
+
+export const putSecret = (database: Database, resourceName: string, sealed: string): Query[] =>
+  putRows(database, secrets, [{ resourceName, items: sealed }])
+
+/** The items of the secret of that name; empty where there is none. */
+export async function readItems(
+  context: SecretContext,
+  database: Database,
+  name: string,
+): Promise<SecretItems> {
+  const [rows] = await database.batch([
+    database.build.select().from(secrets).where(eq(secrets.resourceName, name)),
+  ])
+  return rows[0] ? opened(context, name, rows[0].items) : {}
+}
+
+/** The items of all secrets of the static names, by the secrets' own names. */
+export async function readItemsOf(
+  context: SecretContext,
+  database: Database,
+  staticNames: readonly string[],
+): Promise<ReadonlyMap<string, () => Promise<SecretItems>>> {
+  const [rows] = await database.batch([
+    database.build
+      .select({ name: secrets.resourceName, items: secrets.items })
+      .from(secrets)
+      .innerJoin(resources, eq(resources.name, secrets.resourceName))
+      .where(sql`${resources.staticName} in (select value from json_each(${JSON.stringify(staticNames)}))`),
+  ])
+  return new Map(rows.map(({ name, items }) => [name, () => opened(context, name, items)]))
+}
+
+/** Takes the secret away, with what is known of its revisions, and out of its groups. */
+export const secretDeletion = (database: Database, name: string): Query[] => [
+  database.build.delete(secrets).where(eq(secrets.resourceName, name)),
+  database.build.delete(resources).where(eq(resources.name, name)),
+  database.build.delete(resourceRevisions).where(eq(resourceRevisions.resourceName, name)),
+  database.build
+    .update(resourceGroups)
+    .set({ version: sql`${resourceGroups.version} + 1` })
+    .where(
+      sql`${resourceGroups.locator} in (select group_locator from ${resourceGroupMembers} where resource_name = ${name})`,
+    ),
+  database.build.delete(resourceGroupMembers).where(eq(resourceGroupMembers.resourceName, name)),
+]

@@ -1,0 +1,68 @@
+// Who refers to a secret: headers of webhooks and integrations, and the declarations of the deployed configuration.
+import { sql } from 'drizzle-orm'
+import { versionQuery } from '../../configuration/store.ts'
+import { webhooks } from '../../events/tables.ts'
+import { readIntegrations } from '../../integrations/store.ts'
+import { integrations } from '../../integrations/tables.ts'
+import type { Guard } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { referencesIn, referenceTo } from '../../platform/outbound/secret-references.ts'
+import type { Resource } from '../resource.ts'
+import { findCandidates } from '../store.ts'
+import type { SecretUsageResponse } from './contract.ts'
+import { declaredIn } from './declared.ts'
+
+const refers = (staticName: string) => {
+  const reference = referenceTo(staticName)
+  return sql`(instr(${webhooks.endpoint}, ${reference}) > 0 or instr(${webhooks.failureHandling}, ${reference}) > 0)`
+}
+
+/** Says whether an integration was added, changed or removed: what they refer to is sealed, and no query sees it. */
+const integrationsMark = sql`(select count(*) || '/' || coalesce(max(updated_at), 0) from ${integrations})`
+
+/** Who refers to it, and a guard that holds while no one else begins to. */
+export async function usageOf(
+  context: RequestContext,
+  database: Database,
+  { name, staticName }: Resource,
+): Promise<{ usage: SecretUsageResponse; guards: Guard[] }> {
+  // First of all, so that an integration that is changed in between is noticed.
+  const [[mark], hooks, [version]] = await database.batch([
+    database.build.all<{ mark: string }>(sql`select ${integrationsMark} as mark`),
+    database.build
+      .select({ locator: webhooks.locator, name: webhooks.name })
+      .from(webhooks)
+      .where(refers(staticName))
+      .orderBy(webhooks.createdAt, webhooks.locator),
+    versionQuery(database, undefined),
+  ])
+  const [present, declared, { resources, groups }] = await Promise.all([
+    readIntegrations(context),
+    declaredIn(context, version),
+    findCandidates(database, [staticName]),
+  ])
+  const connected = [...present.values()].filter(({ headers }) =>
+    Object.values(headers).some(value => referencesIn(value).some(one => one.staticName === staticName)),
+  )
+  const isDeclared = Object.hasOwn(declared, staticName)
+  const isReferredTo = hooks.length > 0 || connected.length > 0 || isDeclared
+  const mayBeMeant =
+    resources.length <= 1 || groups.some(group => !group.retired && group.resourceNames.includes(name))
+  return {
+    usage: {
+      staticName,
+      webhooks: hooks,
+      integrations: connected.map(one => one.name),
+      ...(isDeclared && version && { configVersion: version.version }),
+      isNeeded: isReferredTo && mayBeMeant,
+    },
+    guards: [
+      { name: 'guard_resource', holds: sql`${integrationsMark} = ${mark!.mark}` },
+      {
+        name: 'guard_resource',
+        holds: sql`(select count(*) from ${webhooks} where ${refers(staticName)}) <= ${hooks.length}`,
+      },
+    ],
+  }
+}

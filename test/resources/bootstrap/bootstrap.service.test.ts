@@ -1,0 +1,98 @@
+// What a tenant starts with: made after its first deploy, once, and each item tells what became of it.
+import { env } from 'cloudflare:workers'
+import { beforeAll, expect, it } from 'vitest'
+import { workOff } from '../../../src/events/dispatch.ts'
+import { noCalls } from '../../../src/platform/calls.ts'
+import type { Uuid } from '../../../src/platform/locators.ts'
+import { readTenant, shardName } from '../../../src/platform/tenancy.ts'
+import type { BootstrapListResponse } from '../../../src/resources/bootstrap/contract.ts'
+import { callOk } from '../../support/api.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import {
+  archiveOf,
+  type DeployAnswer,
+  type DeployedTenant,
+  deployExample,
+  deployForm,
+  motorWithoutPapers,
+} from '../../support/examples.ts'
+import { administrator } from '../../support/sign-in.ts'
+
+const AT = 'bootstrap/resources/'
+
+const config = {
+  resourceInstances: {
+    zones2027: { staticName: 'zones', jurisdictions: ['CA'] },
+    broken2027: { staticName: 'broken' },
+    letter2027: { staticName: 'letter' },
+    'bank of 2027': { staticName: 'bank' },
+  },
+  resourceGroups: {
+    start: { selectionStartTime: '2020-01-01T00:00:00Z', resourceNames: ['zones2027', 'bank of 2027'] },
+    lost: { selectionStartTime: 1_577_836_800_000, resourceNames: ['broken2027'] },
+  },
+}
+
+const files = () => ({
+  ...motorWithoutPapers(),
+  [`${AT}config.json`]: JSON.stringify(config),
+  [`${AT}resourceFiles/tables/zones2027.csv`]: 'key,value\n1010,0.9\n8010,1.1\n',
+  [`${AT}resourceFiles/tables/broken2027.csv`]: 'key,value\n1010\n',
+  [`${AT}resourceFiles/fonts/letter2027.ttf`]: 'no font',
+  [`${AT}resourceFiles/secrets/bank of 2027.json`]: '{"pin": "geheim-4711"}',
+})
+
+let tenant: DeployedTenant
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  tenant = await deployExample(files(), 'bootstrap')
+})
+
+const get = async <Body>(path: string): Promise<Body> =>
+  callOk('GET', `/resource/${tenant.tenantLocator}${path}`, { token: await tenant.signIn('anna.admin') })
+
+async function work(): Promise<void> {
+  const found = await readTenant(env, { locator: tenant.tenantLocator as Uuid }, noCalls())
+  await workOff(env, shardName(found!, 0))
+}
+
+it('is made item by item, and what cannot be made says why and holds up no other', async () => {
+  expect(tenant.logfile).toContain('secretInArchive')
+  await work()
+  const { items } = await get<BootstrapListResponse>('/bootstrap/list')
+  expect(items.map(({ name, kind, resourceType, status }) => [name, kind, resourceType, status])).toEqual([
+    ['zones2027', 'resource', 'table', 'created'],
+    ['broken2027', 'resource', 'table', 'failed'],
+    ['letter2027', 'resource', 'customFont', 'failed'],
+    ['bank of 2027', 'resource', 'secret', 'created'],
+    ['start', 'group', undefined, 'created'],
+    ['lost', 'group', undefined, 'failed'],
+  ])
+  expect(items[1]!.message).toContain('2')
+  expect(items[2]!.message).toContain("'letter2027'")
+  expect(items[5]!.message).toContain("'broken2027'")
+  expect(JSON.stringify(items)).not.toContain('geheim')
+})
+
+it('is in force as if it had been uploaded', async () => {
+  expect(await get('/tables/zones/record?key=8010&jurisdiction=CA')).toMatchObject({
+    value: { value: '1.1' },
+  })
+  expect(await get('/secrets/bank?byStaticName=true')).toMatchObject({
+    resource: { name: 'bank of 2027' },
+    secret: { pin: '********' },
+  })
+})
+
+it('is made with the first deploy only: a later one warns, and changes nothing', async () => {
+  const before = await get<{ items: unknown[] }>('/resources/list')
+  const { success, logfile } = await callOk<DeployAnswer>('POST', '/configuration/deployTest', {
+    token: await administrator(),
+    body: deployForm(archiveOf(files()), { tenantNameSuffix: 'bootstrap' }),
+  })
+  expect([success, logfile]).toEqual([true, expect.stringContaining('WARNING bootstrap/ ignoredFolder')])
+  await work()
+  expect(await get('/resources/list')).toEqual(before)
+  expect(before.items).toHaveLength(2)
+})
