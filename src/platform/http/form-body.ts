@@ -79,7 +79,8 @@ export async function readForm(
   return { texts: Object.fromEntries(texts), file }
 }
 
-function boundaryOf(request: Request): string {
+/** The boundary that the Content-Type names; refuses a body that is no form. */
+export function boundaryOf(request: Request): string {
   const type = request.headers.get('content-type') ?? ''
   if (!/^\s*multipart\/form-data/i.test(type))
     throw new Refusal(

@@ -25,9 +25,11 @@ const refusal = (description: string) => ({
   content: { 'application/json': { schema: ExceptionResponse } },
 })
 
-function refusals({ access, path, method, body, form, query }: Route) {
+function refusals({ access, path, method, body, form, upload, query }: Route) {
   return {
-    ...((body || form || query) && { 400: refusal('The request does not fit; all problems are listed.') }),
+    ...((body || form || upload || query) && {
+      400: refusal('The request does not fit; all problems are listed.'),
+    }),
     ...(access.kind !== 'public' && { 401: refusal('No valid token.') }),
     ...((access.kind === 'tenant' || access.kind === 'administration') && {
       403: refusal('The account may not do this.'),
@@ -45,11 +47,22 @@ function requires(access: Access): string {
   return access.kind === 'signedIn' ? 'Needs any valid token.' : 'Needs no token.'
 }
 
-function requestOf({ path, query, body, form, access, method }: Route) {
+const FILE = z.string().openapi({ format: 'binary' })
+const UPLOAD = {
+  required: true,
+  content: {
+    'multipart/form-data': { schema: z.object({ file: FILE }) },
+    'application/octet-stream': { schema: FILE },
+  },
+}
+
+function requestOf({ path, query, body, form, upload, access, method }: Route) {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
   const media = form
     ? { required: true, content: { 'multipart/form-data': { schema: form.schema } } }
-    : body && { required: body.required, content: { 'application/json': { schema: body.schema } } }
+    : upload
+      ? UPLOAD
+      : body && { required: body.required, content: { 'application/json': { schema: body.schema } } }
   return {
     ...(names.length > 0 && {
       params: z.object(Object.fromEntries(names.map(name => [name, z.string()]))),

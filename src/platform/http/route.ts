@@ -6,6 +6,7 @@ import type { JsonAnswer } from '../commit.ts'
 import type { AdministrationContext, RequestContext } from '../context.ts'
 import type { Tenant } from '../tenancy.ts'
 import type { Instant } from '../time.ts'
+import type { Upload } from './upload.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -101,6 +102,12 @@ export type MultipartBody<Schema extends z.ZodType> = {
   readonly largestFileBytes: number
 }
 
+/**
+ * A file of at most so many bytes that the handler reads as it comes: the file part of a form, or the body itself.
+ * The key of a repeatable request does not know it: `withContents` of platform/http/upload.ts.
+ */
+export type UploadBody = { readonly largestBytes: number }
+
 /** The answer when all goes well. Without a schema there is no body (void), or one that is no JSON. */
 export type Answer<Schema extends z.ZodType> = {
   readonly description: string
@@ -166,6 +173,17 @@ type FormRoute<
   ) => Handled<Result>
 }
 
+type UploadRoute<Path extends string, Query extends z.ZodType, Result extends z.ZodType, Context> = Omit<
+  JsonRoute<Path, Query, z.ZodType, boolean, Result, Context>,
+  'body' | 'handle'
+> & {
+  readonly upload: UploadBody
+  readonly handle: (
+    input: RouteInput<Path, z.ZodType extends Query ? NoQuery : z.output<Query>, undefined, Upload>,
+    context: Context,
+  ) => Handled<Result>
+}
+
 /** A route with its types forgotten: what is mounted and documented. */
 export type Route = Description & {
   readonly method: Method
@@ -174,6 +192,7 @@ export type Route = Description & {
   readonly query?: z.ZodType
   readonly body?: JsonBody<z.ZodType, boolean>
   readonly form?: MultipartBody<z.ZodType>
+  readonly upload?: UploadBody
   readonly answer: Answer<z.ZodType>
   /** Called with what the contract parsed and the context that `access` promises. */
   readonly handle: (input: never, context: never) => Promise<unknown>
@@ -211,6 +230,18 @@ export function tenantFormRoute<
   permission,
   ...definition
 }: FormRoute<Path, Query, Form, Result, RequestContext> & { readonly permission: Permission }): Route {
+  return { ...definition, access: { kind: 'tenant', permissions: [permission] } }
+}
+
+/** As `tenantRoute`, with a file for a body, which the handler reads as it comes (`input.file`). */
+export function tenantUploadRoute<
+  const Path extends string,
+  Query extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
+>({
+  permission,
+  ...definition
+}: UploadRoute<Path, Query, Result, RequestContext> & { readonly permission: Permission }): Route {
   return { ...definition, access: { kind: 'tenant', permissions: [permission] } }
 }
 

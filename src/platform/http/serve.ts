@@ -13,6 +13,7 @@ import { readJson } from './json-body.ts'
 import { answerResponse } from './respond.ts'
 import type { FilePart, Route } from './route.ts'
 import { signedIn } from './sign-in-check.ts'
+import { type OpenUpload, openUpload, type Upload } from './upload.ts'
 
 /** Answers a request of the route; throws what problemResponse turns into an answer. */
 export async function serve(
@@ -30,8 +31,10 @@ export async function serve(
     throw notFound('tenant', params.tenantLocator)
   const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
   const place = filePlace()
+  let upload: OpenUpload | undefined
   try {
-    const { body, file, sent } = await readBody(route, exchange, place)
+    upload = route.upload && (await openUpload(exchange.request, route.upload, place))
+    const { body, file, sent } = upload ? uploadBody(upload) : await readBody(route, exchange, place)
     const context = who
       ? {
           ...open,
@@ -53,6 +56,7 @@ export async function serve(
       tenant ? withFileAddresses(json, signing, tenant) : json,
     )
   } finally {
+    await upload?.close()
     place.leave()
   }
 }
@@ -60,7 +64,9 @@ export async function serve(
 const repeatable = (route: Route, exchange: Exchange, caller: Caller, sent: SentBody) =>
   route.method === 'get' ? undefined : idempotencyKey(exchange, caller, sent)
 
-type ReadBody = { body: unknown; file: FilePart | undefined; sent: SentBody }
+type ReadBody = { body: unknown; file: FilePart | Upload | undefined; sent: SentBody }
+
+const uploadBody = ({ upload }: OpenUpload): ReadBody => ({ body: undefined, file: upload, sent: undefined })
 
 async function readBody({ body, form }: Route, { request }: Exchange, place: FilePlace): Promise<ReadBody> {
   if (form) {

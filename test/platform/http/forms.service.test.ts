@@ -2,7 +2,8 @@ import { env } from 'cloudflare:workers'
 import { z } from '@hono/zod-openapi'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { issueToken } from '../../../src/accounts/tokens.ts'
-import { administrationFormRoute } from '../../../src/platform/http/route.ts'
+import { administrationFormRoute, type Route } from '../../../src/platform/http/route.ts'
+import { type Upload, uploadedBytes } from '../../../src/platform/http/upload.ts'
 import { newUuid } from '../../../src/platform/locators.ts'
 import { now } from '../../../src/platform/time.ts'
 import { filePart } from '../../../src/platform/wire.ts'
@@ -46,6 +47,23 @@ const hold = mounted([
     },
   }),
 ])
+
+const streamRoute: Route = {
+  method: 'post',
+  path: '/stream',
+  summary: '',
+  tags: [],
+  access: { kind: 'administration' },
+  upload: { largestBytes: 1_048_576 },
+  answer: { description: '' },
+  handle: async ({ file }: { file: Upload }) => {
+    const text = new TextDecoder().decode(await uploadedBytes(file))
+    return { fileName: file.fileName, mediaType: file.mediaType, size: text.length, text: text.slice(0, 99) }
+  },
+}
+const streamed = mounted([streamRoute])
+const stream = (body: BodyInit, type = 'multipart/form-data; boundary=XX') =>
+  streamed('POST', '/stream', { body, headers: { authorization, 'content-type': type } })
 
 let authorization = ''
 beforeAll(async () => {
@@ -208,4 +226,57 @@ describe('large files', () => {
       expect((await large(chunked)).status).toBe(200)
     },
   )
+})
+
+describe('an upload that is read as it comes', () => {
+  const named = (name: string, content: string) =>
+    part(
+      `Content-Disposition: form-data; name="${name}"; filename="rates.csv"\r\nContent-Type: text/csv; charset=utf-8`,
+      content,
+    )
+  const rates = { fileName: 'rates.csv', mediaType: 'text/csv', size: 7, text: 'a,b\n1,2' }
+
+  it('is the part named file, or any other part with a file name, and texts beside it are passed over', async () => {
+    for (const name of ['file', 'upload'])
+      expect(
+        (await stream(`preamble\r\n${SUFFIX}${named(name, 'a,b\n1,2')}${SUFFIX}--XX--\r\n`)).json(),
+      ).toEqual(rates)
+    const unlabelled = part('Content-Disposition: form-data; name="file"', 'a,b\n1,2')
+    expect((await stream(`${unlabelled}--XX--`)).json()).toEqual({ size: 7, text: 'a,b\n1,2' })
+  })
+
+  it('is the whole body when the request is no form', async () => {
+    expect((await stream('a,b\n1,2', 'text/CSV; charset=utf-8')).json()).toEqual({
+      mediaType: 'text/csv',
+      size: 7,
+      text: 'a,b\n1,2',
+    })
+  })
+
+  it('comes whole whatever pieces it is sent in, with what looks like a boundary inside', async () => {
+    const content = '\r\n--X\r\n--Xa\r\n-'
+    expect((await stream(byteByByte(`${named('file', content)}--XX--`))).json()).toMatchObject({
+      text: content,
+    })
+    const long = `${'0123456789\r\n--X'.repeat(50_000)}`
+    expect((await stream(`${named('file', long)}--XX--`)).json()).toMatchObject({ size: long.length })
+  })
+
+  it('is refused when it is missing, cut off, doubled or too long', async () => {
+    const refused = async (body: BodyInit, type?: string) => {
+      const { status, json } = await stream(body, type)
+      return [status, json().code]
+    }
+    expect(await refused(`${SUFFIX}--XX--`)).toEqual([400, 'invalidRequest'])
+    expect(await refused(named('file', 'a'))).toEqual([400, 'malformedMultipart'])
+    expect(await refused('no boundary')).toEqual([400, 'malformedMultipart'])
+    expect(await refused(`${named('file', 'a')}${named('other', 'b')}--XX--`)).toEqual([
+      400,
+      'malformedMultipart',
+    ])
+    const long = 'x'.repeat(1_048_577)
+    expect(await refused(`${named('file', long)}--XX--`)).toEqual([413, 'tooLarge'])
+    expect(await refused(long, 'text/csv')).toEqual([413, 'tooLarge'])
+    expect(await refused(part(`X: ${'y'.repeat(9_000)}`, ''))).toEqual([413, 'tooLarge'])
+  })
 })

@@ -1,0 +1,227 @@
+// A file that a request brings, read as it comes: the file part of a multipart form, or the whole body with its
+// Content-Type. Nothing of it is kept here, however long it is.
+import { createHash, type Hash } from 'node:crypto'
+import type { IdempotencyKey } from '../context.ts'
+import { Refusal } from '../errors.ts'
+import type { FilePlace } from '../large-files.ts'
+import { bodyTooLarge, joined, pieces } from './bytes.ts'
+import { boundaryOf } from './form-body.ts'
+import { refuseCompression } from './json-body.ts'
+
+/** The file of a request. */
+export type Upload = {
+  /** As the client declared it, without parameters and in lower case. */
+  readonly mediaType: string | undefined
+  /** As the client named it; display only. */
+  readonly fileName: string | undefined
+  /**
+   * The bytes in pieces of at most 64 KiB or so, to be read once and to the end. Throws a Refusal: `tooLarge`, or
+   * `malformedMultipart` for a form that is cut off or brings another file.
+   */
+  readonly stream: AsyncIterable<Uint8Array<ArrayBuffer>>
+}
+
+/** What stands around the file: boundaries, headers, text parts. */
+const FORM_OVERHEAD_BYTES = 1_048_576
+const LARGEST_HEADER_BYTES = 8_192
+const MOST_PARTS = 20
+
+const malformed = (message: string): Refusal => new Refusal('malformedMultipart', message)
+
+/** The reading of one request's file; `close` lets go of the body, read to the end or not. */
+export type OpenUpload = { readonly upload: Upload; readonly close: () => Promise<void> }
+
+/**
+ * The upload of a request. In a form it is the part named `file`, or else the first with a file name; text parts
+ * are skipped. Any other body is the file itself. Refuses a request without a file (400).
+ */
+export async function openUpload(
+  request: Request,
+  { largestBytes }: { readonly largestBytes: number },
+  place: FilePlace,
+): Promise<OpenUpload> {
+  refuseCompression(request)
+  const type = request.headers.get('content-type') ?? ''
+  const isForm = /^\s*multipart\//i.test(type)
+  if (!request.body) throw noFile()
+  const body = counted(
+    pieces(request.body, largestBytes + (isForm ? FORM_OVERHEAD_BYTES : 0)),
+    Number(request.headers.get('content-length') ?? 0),
+    place,
+  )
+  const close = async (): Promise<void> => void (await body.return())
+  try {
+    const upload = isForm
+      ? await fileOfForm(body, boundaryOf(request), largestBytes)
+      : { mediaType: plainType(type), fileName: undefined, stream: body }
+    return { upload, close }
+  } catch (problem) {
+    await close()
+    throw problem
+  }
+}
+
+const noFile = (): Refusal =>
+  new Refusal(
+    'invalidRequest',
+    "The request brings no file; send it as the part 'file' of a form, or as the body itself.",
+  )
+
+const plainType = (header: string | undefined): string | undefined =>
+  header?.replace(/;.*/s, '').trim().toLowerCase() || undefined
+
+async function* counted(
+  body: AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>,
+  announcedBytes: number,
+  place: FilePlace,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  place.reach(announcedBytes)
+  let total = 0
+  for await (const piece of body) {
+    total += piece.length
+    place.reach(total)
+    yield piece
+  }
+}
+
+type Body = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
+
+/** The form's text up to a mark, and beyond: what was read and not yet taken is `rest`. */
+class FormCursor {
+  readonly #body: Body
+  #rest: Buffer<ArrayBuffer> = Buffer.from('\r\n')
+  #ended = false
+
+  constructor(body: Body) {
+    this.#body = body
+  }
+
+  async #more(): Promise<boolean> {
+    if (this.#ended) return false
+    const { done, value } = await this.#body.next()
+    this.#ended = done === true
+    if (value) this.#rest = Buffer.from(joined([this.#rest, value]).buffer)
+    return !this.#ended
+  }
+
+  /** What stands before the mark, in pieces; the mark itself is passed over. Throws when the form ends before. */
+  async *until(mark: Buffer): Body {
+    for (;;) {
+      const at = this.#rest.indexOf(mark)
+      if (at >= 0) {
+        const before = this.#rest.subarray(0, at)
+        this.#rest = this.#rest.subarray(at + mark.length)
+        if (before.length > 0) yield before
+        return
+      }
+      const safe = this.#rest.length - mark.length + 1
+      if (safe > 0) {
+        const before = this.#rest.subarray(0, safe)
+        this.#rest = this.#rest.subarray(safe)
+        yield before
+      }
+      if (!(await this.#more()))
+        throw malformed(
+          'The form is cut off or not separated by the boundary that its Content-Type names; send it again.',
+        )
+    }
+  }
+
+  async skipTo(mark: Buffer): Promise<void> {
+    for await (const _ of this.until(mark));
+  }
+
+  /** A part's header lines, or undefined after the last part. Called behind a boundary. */
+  async header(): Promise<string | undefined> {
+    while (this.#rest.length < 2 && (await this.#more()));
+    if (this.#rest.subarray(0, 2).toString('latin1') === '--') return undefined
+    const lines: Uint8Array[] = []
+    let length = 0
+    for await (const piece of this.until(END_OF_HEADER)) {
+      length += piece.length
+      if (length > LARGEST_HEADER_BYTES)
+        throw new Refusal('tooLarge', `A part's header is larger than ${LARGEST_HEADER_BYTES / 1024} KiB.`)
+      lines.push(piece)
+    }
+    return Buffer.from(joined(lines)).toString('utf8')
+  }
+}
+
+const END_OF_HEADER = Buffer.from('\r\n\r\n')
+
+async function fileOfForm(body: Body, boundary: string, largestBytes: number): Promise<Upload> {
+  const cursor = new FormCursor(body)
+  const delimiter = Buffer.from(`\r\n--${boundary}`)
+  await cursor.skipTo(delimiter)
+  const parts = { left: MOST_PARTS }
+  const file = await nextFile(cursor, delimiter, parts)
+  if (!file) throw noFile()
+  const stream = async function* (): Body {
+    let total = 0
+    for await (const piece of cursor.until(delimiter)) {
+      total += piece.length
+      if (total > largestBytes) throw bodyTooLarge(largestBytes)
+      yield piece
+    }
+    if (await nextFile(cursor, delimiter, parts))
+      throw malformed('The form brings more than one file; send one, as the part named file.')
+    // What follows the last boundary is not the form's, but is read: the client is to send all of it.
+    for await (const _ of body);
+  }
+  return { ...file, stream: stream() }
+}
+
+/** Passes over parts that are no files. Undefined: there is none any more. */
+async function nextFile(
+  cursor: FormCursor,
+  delimiter: Buffer,
+  parts: { left: number },
+): Promise<Omit<Upload, 'stream'> | undefined> {
+  for (;;) {
+    const header = await cursor.header()
+    if (header === undefined) return undefined
+    parts.left -= 1
+    if (parts.left < 0) throw new Refusal('tooLarge', `The form has more than ${MOST_PARTS} parts.`)
+    const disposition = headerLine(header, 'content-disposition') ?? ''
+    const fileName = parameter(disposition, 'filename')
+    if (fileName !== undefined || parameter(disposition, 'name') === 'file')
+      return { fileName, mediaType: plainType(headerLine(header, 'content-type')) }
+    await cursor.skipTo(delimiter)
+  }
+}
+
+const headerLine = (header: string, name: string): string | undefined =>
+  header
+    .split('\r\n')
+    .find(line => line.toLowerCase().startsWith(`${name}:`))
+    ?.slice(name.length + 1)
+    .trim()
+
+function parameter(disposition: string, name: string): string | undefined {
+  const match = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i').exec(disposition)
+  return match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2]
+}
+
+/** The whole file of an upload that is short enough to be held. */
+export async function uploadedBytes({ stream }: Upload): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  for await (const piece of stream) parts.push(piece)
+  return joined(parts)
+}
+
+/** The hash that a file of an upload is known by. */
+export const contentsHash = (): Hash => createHash('sha256')
+
+/**
+ * The context with a key that tells this file from another: what a request brings is known only once it is read, so
+ * that until then its key stands for path and query alone.
+ */
+export function withContents<C extends { readonly idempotency: IdempotencyKey | undefined }>(
+  context: C,
+  contents: string,
+): C {
+  const { idempotency } = context
+  if (!idempotency) return context
+  const bodyHash = createHash('sha256').update(`${idempotency.bodyHash}\n${contents}`).digest('hex')
+  return { ...context, idempotency: { ...idempotency, bodyHash } }
+}
