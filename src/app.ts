@@ -27,7 +27,9 @@ import { policyholderRoutes } from './policyholders/routes.ts'
 import { quoteRoutes } from './quotes/routes.ts'
 import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
+import { fileResourceRoutes } from './resources/files/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
+import { templateRoutes } from './resources/templates/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 
 const documentRoute = publicRoute({
@@ -65,6 +67,8 @@ export const ROUTES: readonly Route[] = [
   ...auditRoutes,
   ...pluginRoutes,
   ...resourceRoutes,
+  ...fileResourceRoutes,
+  ...templateRoutes,
   ...integrationRoutes,
   ...tenantRoutes,
   ...fileRoutes,
