@@ -18,7 +18,7 @@ export type CompiledTemplate = {
 }
 
 /** Larger sources are refused (resources brief 4.1). */
-export const LARGEST_SOURCE_CHARACTERS = 5 * 1_048_576
+export const LARGEST_SOURCE_CHARACTERS = 5_000_000
 
 /**
  * Reads a source. Untidy forms are mended and listed as warnings; only what cannot be read at all, unknown filters

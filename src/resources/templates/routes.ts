@@ -4,9 +4,10 @@ import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuer
 import { createFile, fileResponse, replaceFile } from '../files/service.ts'
 import { TEMPLATE_FORMATS } from '../resource.ts'
 import { templateKind } from './kinds.ts'
+import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
 
 /** Of a template or snippet, as it is sent (contract 2, notes 1). */
-const LARGEST_TEMPLATE_BYTES = 5 * 1_048_576
+const LARGEST_TEMPLATE_BYTES = 5_000_000
 
 const upload = {
   largestBytes: LARGEST_TEMPLATE_BYTES,
@@ -15,7 +16,7 @@ const upload = {
 }
 const answer = { schema: BasicResourceResponse, description: 'The resource.' }
 const FORMS =
-  'UTF-8 text of at most 5 MiB: the body itself, or the part `file` or `template` of a form. It is compiled first: whatever cannot be read is refused with its line and column.'
+  'UTF-8 text of at most 5 MB: the body itself, or the part `file` or `template` of a form. It is compiled first: whatever cannot be read is refused with its line and column.'
 
 const ReplaceQuery = z.object({ name: ResourceName })
 
@@ -67,7 +68,26 @@ const routesOf = (
   }),
 ]
 
+const renderRoute = tenantRoute({
+  method: 'post',
+  path: '/resource/{tenantLocator}/templates/{name}/render',
+  summary: 'Render a template over data, for authors of templates',
+  description:
+    'Snippets and fonts are those in force at `date` and for `jurisdiction`. Nothing is stored. A template that fails or passes a limit answers 422 with its name, line and column; names that the data does not have are listed.',
+  tags: ['Templates'],
+  permission: 'templates.read',
+  query: RenderQuery,
+  body: { schema: RenderTemplateRequest, required: true },
+  answer: { schema: RenderTemplateResponse, description: 'The HTML, or the PDF, and what was undefined.' },
+  handle: async ({ params, query, body }, context) => {
+    // Rendering is much code, which most requests never need.
+    const { renderTemplateResource } = await import('./render-service.ts')
+    return await renderTemplateResource(params.name, query, body, context)
+  },
+})
+
 export const templateRoutes: readonly Route[] = [
   ...routesOf('documentTemplate', 'templates', 'template', 'Templates'),
+  renderRoute,
   ...routesOf('documentTemplateSnippet', 'templateSnippets', 'template snippet', 'Template snippets'),
 ]
