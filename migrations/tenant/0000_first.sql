@@ -563,3 +563,13 @@ CREATE TABLE `table_row` (
 	`cells` text NOT NULL,
 	PRIMARY KEY(`contents`, `key`, `start`)
 );
+--> statement-breakpoint
+CREATE TABLE `table_use` (
+	`policy_locator` integer NOT NULL,
+	`modification_locator` text NOT NULL,
+	`static_name` text NOT NULL,
+	`name` text NOT NULL,
+	`revision` text NOT NULL,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`policy_locator`, `modification_locator`, `revision`)
+);
