@@ -628,6 +628,16 @@ CREATE TABLE `table_row` (
 	PRIMARY KEY(`contents`, `key`, `start`)
 );
 --> statement-breakpoint
+CREATE TABLE `table_use` (
+	`policy_locator` integer NOT NULL,
+	`modification_locator` text NOT NULL,
+	`static_name` text NOT NULL,
+	`name` text NOT NULL,
+	`revision` text NOT NULL,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`policy_locator`, `modification_locator`, `revision`)
+);
+--> statement-breakpoint
 CREATE TABLE `resource_bootstrap` (
 	`ordinal` integer PRIMARY KEY NOT NULL,
 	`kind` text NOT NULL,

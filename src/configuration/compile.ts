@@ -60,6 +60,7 @@ export function compileConfiguration(
       hasScript: path => Object.hasOwn(scripts, path),
       ownTables: tables.byProduct.get(name) ?? new Map(),
       tenantTables: tables.ofTenant,
+      isResourceTable: table => Object.hasOwn(settings.resources?.tables ?? {}, table),
     }),
   )
   checkConstraints(products, policyholderFields, report)

@@ -4,6 +4,7 @@ import { knownAt } from '../policies/projection/known.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import type { RatingEffects } from '../rating/liquid/effects.ts'
 import { TemplateError } from '../rating/liquid/template-error.ts'
+import type { RatingTables, TableTimes } from '../resources/data-tables/rating-tables.ts'
 import type { StaticFiles } from './archive-files.ts'
 import type { DocumentType } from './contract.ts'
 import { documentData } from './data.ts'
@@ -17,6 +18,8 @@ export type MakingContext = {
   readonly loaded: Loaded
   readonly renderer: PdfRenderer
   readonly files: StaticFiles
+  /** The tenant's tables. */
+  readonly tables: RatingTables
 }
 
 export type Product =
@@ -47,7 +50,7 @@ export async function makeDocument(
   >,
   context: MakingContext,
 ): Promise<Product> {
-  const { loaded, files, renderer } = context
+  const { loaded, files, renderer, tables } = context
   const source = loaded.product.templates[document.templateName ?? '']
   if (!source)
     return failed(
@@ -62,7 +65,7 @@ export async function makeDocument(
   } catch (problem) {
     return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
   }
-  const rendered = render(source, data, loaded, document.createdAt)
+  const rendered = await tables.inRounds(async () => render(source, data, loaded, document.createdAt, tables))
   if ('failure' in rendered) return rendered
   const { staticDocument } = rendered.effects
   if (staticDocument === null) return { outcome: 'none' }
@@ -112,6 +115,17 @@ const failed = (outcome: DocumentFailure, failure: string): Product => ({ outcom
 const asOf = ({ aggregate }: Loaded, at: PolicyDocument['createdAt']): Loaded['aggregate'] =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
 
+/** A document belongs to the policy as it was when it was asked for. */
+const timesOf = (
+  { originalStart }: Loaded['aggregate']['policy'],
+  now: PolicyDocument['createdAt'],
+): TableTimes => ({
+  policyStartTime: originalStart,
+  termStartTime: originalStart,
+  transactionEffectiveTime: now,
+  currentTime: now,
+})
+
 type Rendered = { output: string; effects: RatingEffects }
 
 function render(
@@ -119,6 +133,7 @@ function render(
   data: object,
   { aggregate, policyholder, product, configuration }: Loaded,
   now: PolicyDocument['createdAt'],
+  tables: RatingTables,
 ): Rendered | (Product & { failure: string; outcome: DocumentFailure }) {
   const { policy } = aggregate
   try {
@@ -126,7 +141,7 @@ function render(
       timeZone: policy.timeZone,
       currency: policy.currency,
       now,
-      lookup: configuration.lookup(product.name),
+      lookup: tables.of(configuration, product.name, timesOf(policy, now)).lookup,
       policyholderInfo: locator =>
         locator === policyholder.locator ? (data as { policyholder: unknown }).policyholder : undefined,
       imageUrl: imageName,

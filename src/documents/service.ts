@@ -7,6 +7,7 @@ import { newUuid, readUuid, shardOfDigits, type Uuid } from '../platform/locator
 import { fileKey, shardDatabase, shardOfPolicy } from '../platform/tenancy.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import { loadPolicy } from '../policies/store/loading.ts'
+import { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import { staticFiles } from './archive-files.ts'
 import type { AddDocumentForm, AddDocumentQuery, DocumentType, RenderDocumentRequest } from './contract.ts'
 import { documentPath, type PolicyDocument, type UnplacedDocument } from './document.ts'
@@ -152,10 +153,13 @@ export async function renderPolicyDocument(
     import('./preview.ts'),
     import('./pdf/pdf-renderer.ts'),
   ])
+  const tables = new RatingTables(context)
+  await tables.open()
   const product = await rendered(request, context.now, {
     loaded,
     renderer: await pdfRenderer(env),
     files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
+    tables,
   })
   return new Response(product.bytes, {
     headers: {

@@ -51,6 +51,8 @@ export class PluginSession {
   readonly #context: SessionContext
   readonly #fetching: Fetching
   readonly #problemOf: (write: AuxWrite) => string | undefined
+  /** Whose rows of tables are known: another transaction may see others. */
+  #tables: TransactionTables | undefined
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
   readonly #writes: PluginWrite[] = []
   readonly #events: CustomEvent[] = []
@@ -129,6 +131,8 @@ export class PluginSession {
     path: string,
     given: readonly unknown[],
   ): Promise<CallOutcome> {
+    if (tables !== this.#tables) this.#known.rows = []
+    this.#tables = tables
     const { tenant, now } = this.#context
     const { runner, programOf } = await this.#open()
     const program = programOf(configuration, tenant, configVersion)

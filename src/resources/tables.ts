@@ -103,3 +103,18 @@ export const tableRows = sqliteTable(
   },
   table => [primaryKey({ columns: [table.contents, table.key, table.start] })],
 )
+
+/** What a recorded transaction of a policy was rated with: the contents that its look-ups read. In the policy's shard. */
+export const tableUses = sqliteTable(
+  'table_use',
+  {
+    policyLocator: integer().notNull(),
+    modificationLocator: text().notNull(),
+    staticName: text().notNull(),
+    /** The resource's own name. */
+    name: text().notNull(),
+    revision: text().notNull(),
+    at: integer().notNull(),
+  },
+  table => [primaryKey({ columns: [table.policyLocator, table.modificationLocator, table.revision] })],
+)

@@ -16,6 +16,7 @@ import { type Instant, now } from '../../platform/time.ts'
 import type { PolicyReply } from '../../policies/object/message.ts'
 import { loadPolicy } from '../../policies/store/loading.ts'
 import type { Loaded } from '../../policies/surroundings.ts'
+import { RatingTables } from '../../resources/data-tables/rating-tables.ts'
 import { staticFiles } from '../archive-files.ts'
 import { documentPath, type PolicyDocument } from '../document.ts'
 import type { Made } from '../made.ts'
@@ -114,7 +115,9 @@ async function madeOf(
     loaded,
     renderer: await pdfRenderer(env),
     files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
+    tables: new RatingTables(context),
   }
+  await making.tables.open()
   const made: Made[] = []
   for (const draft of drafts) {
     try {

@@ -142,28 +142,12 @@ async function attempt(
   const tables = new RatingTables(context)
   await tables.open()
   const on = (some: Part | undefined) =>
-    inRounds(tables, () => attemptOn(some, context, database, message, memory, plugins, tables))
+    tables.inRounds(() => attemptOn(some, context, database, message, memory, plugins, tables))
   try {
     return await on(part)
   } catch (problem) {
     if (!(problem instanceof NeedsWholePolicy)) throw problem
     return await on(undefined)
-  }
-}
-
-/**
- * Whatever comes of an attempt while rows of tables are missing is provisional, a refusal too: they are fetched, and it
- * is made again. Nothing is recorded of it (`record` asserts so).
- */
-async function inRounds<T>(tables: RatingTables, attempted: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      const answer = await attempted()
-      if (!tables.isMissing) return answer
-    } catch (problem) {
-      if (!tables.isMissing) throw problem
-    }
-    await tables.fetch()
   }
 }
 

@@ -26,6 +26,7 @@ import { now } from '../../platform/time.ts'
 import type { PluginSessions } from '../../plugins/sessions.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
 import { policyholders } from '../../policyholders/tables.ts'
+import { tableUseRows } from '../../resources/data-tables/uses.ts'
 import type { PolicyAggregate } from '../aggregate.ts'
 import type { Attempt } from '../attempt.ts'
 import { termQueries } from '../list/store.ts'
@@ -80,6 +81,7 @@ export async function record(
       ...differenceQueries(database, before, after, loaded.unread),
       ...termQueries(database, loaded.product, before, after, loaded.unread),
       ...plugins.facts(),
+      ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
       ...jobQueries(database, before, after, now()),
     ],
     events: [...planned.events, ...plugins.events()],

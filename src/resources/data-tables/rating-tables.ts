@@ -44,6 +44,7 @@ export class RatingTables {
   readonly #values = new Map<string, string | null>()
   #missing = new Map<string, { contents: number; key: string; valueAt: number }>()
   #rounds = 0
+  #used = new Set<Candidate>()
 
   constructor(context: RequestContext) {
     this.#context = context
@@ -65,12 +66,34 @@ export class RatingTables {
     return this.#missing.size > 0
   }
 
+  /** The tables that were read, each with the contents that it has. */
+  get used(): readonly Candidate[] {
+    return [...this.#used]
+  }
+
   assertComplete(): void {
     if (this.isMissing) throw new NeedsTableRows()
   }
 
-  /** Fetches what is missing, for another round. Refuses (422) where scripts ask for more in every round. */
-  async fetch(): Promise<void> {
+  /**
+   * Whatever comes of `work` while rows are missing is provisional, a failure too: they are fetched, and it is done
+   * again. What records something asserts that it is complete before.
+   */
+  async inRounds<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      this.#used = new Set()
+      try {
+        const made = await work()
+        if (!this.isMissing) return made
+      } catch (problem) {
+        if (!this.isMissing) throw problem
+      }
+      await this.#fetch()
+    }
+  }
+
+  /** For another round. Refuses (422) where scripts ask for more in every round. */
+  async #fetch(): Promise<void> {
     this.#rounds += 1
     if (this.#rounds > MOST_ROUNDS)
       throw new Refusal(
@@ -101,7 +124,9 @@ export class RatingTables {
     return {
       lookup: (name, key, at) => {
         const table = this.#candidates.has(name) ? chosen(name, at) : undefined
-        return table ? this.#lookup(table, key) : inConfiguration(name, key)
+        if (!table) return inConfiguration(name, key)
+        this.#used.add(table)
+        return this.#lookup(table, key)
       },
       names: [...this.#candidates.keys()].filter(name => chosen(name, undefined) !== undefined),
     }

@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi'
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
 import { BasicResourceResponse, ResourceCreateQuery } from '../contract.ts'
 import {
@@ -6,10 +7,11 @@ import {
   TableDiffQuery,
   TableDiffResponse,
   TableLookupResponse,
+  TableUseResponse,
 } from './contract.ts'
 import { tableDiff } from './diff.ts'
 import { LARGEST_TABLE_BYTES } from './reading.ts'
-import { createTable, downloadTable, replaceTable, showRecord } from './service.ts'
+import { createTable, downloadTable, listTableUses, replaceTable, showRecord } from './service.ts'
 
 const FILE =
   'A CSV, or a zip with exactly one: the file part of a form, or the body itself. UTF-8, a header with the names of the columns, at most 1,000,000 rows, 200 columns and 100 MiB unpacked. Every problem is listed with its line, the first 50.'
@@ -84,6 +86,17 @@ export const dataTableRoutes: readonly Route[] = [
     query: TableDiffQuery,
     answer: { schema: TableDiffResponse, description: 'A page of differences, in the order of their keys.' },
     handle: ({ params, query }, context) => tableDiff(params.name, query, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}/tableRevisions',
+    summary: 'List the tables that a policy was rated with',
+    description:
+      'Of each recorded transaction the contents of tables that its templates and plugins looked up in. They are kept when a table is replaced, and compared by `/diff`.',
+    ...tables,
+    permission: 'policies.read',
+    answer: { schema: z.array(TableUseResponse), description: 'In the order in which they were recorded.' },
+    handle: ({ params }, context) => listTableUses(params.policyLocator, context),
   }),
   tenantUploadRoute({
     method: 'post',

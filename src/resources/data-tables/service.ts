@@ -8,7 +8,14 @@ import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { type Upload, withContents } from '../../platform/http/upload.ts'
 import { newUuid, type Uuid } from '../../platform/locators.ts'
-import { controlDatabase, forgetTenants, HOME_SHARD } from '../../platform/tenancy.ts'
+import {
+  controlDatabase,
+  forgetTenants,
+  HOME_SHARD,
+  shardDatabase,
+  shardOfPolicy,
+} from '../../platform/tenancy.ts'
+import { policyLocator } from '../../policies/service.ts'
 import { hasTablesQuery } from '../../tenants/store.ts'
 import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
@@ -24,7 +31,7 @@ import {
   resourceRows,
 } from '../store.ts'
 import { unreadTimer } from './collection.ts'
-import type { RangeRecordQuery, RecordQuery, TableLookupResponse } from './contract.ts'
+import type { RangeRecordQuery, RecordQuery, TableLookupResponse, TableUseResponse } from './contract.ts'
 import { csvSource } from './csv/source.ts'
 import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
 import { zipOf } from './download.ts'
@@ -35,6 +42,7 @@ import { abandon, type LoadedTable, loadTable } from './loading.ts'
 import { LARGEST_TABLE_BYTES } from './reading.ts'
 import { readRecord } from './record.ts'
 import { loadedRows, loadingGuard } from './store.ts'
+import { findTableUses } from './uses.ts'
 
 type NewTable = {
   readonly name: string
@@ -119,6 +127,22 @@ export async function showRecord(
   const bound = 'boundValue' in query ? query.boundValue : undefined
   const { record } = await readRecord(context, { kind, name, byStaticName, at, jurisdiction, keys, bound })
   return { value: { ...record } }
+}
+
+/** The contents of tables that the policy's transactions were rated with. One round trip; 404 for no policy. */
+export async function listTableUses(text: string, context: RequestContext): Promise<TableUseResponse[]> {
+  const policy = policyLocator(text)
+  const { env, tenant, calls } = context
+  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
+  const uses = await findTableUses(database, policy)
+  if (!uses) throw notFound('policy', text)
+  return uses.map(({ modificationLocator, staticName, name, revision, at }) => ({
+    modificationLocator,
+    staticName,
+    name,
+    revision,
+    recordedAt: new Date(at).toISOString(),
+  }))
 }
 
 const noTable = (kind: TableKind, name: string): Refusal =>

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../../src/platform/time.ts'
 import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
 import type { BasicResourceResponse } from '../../../src/resources/contract.ts'
+import type { TableUseResponse } from '../../../src/resources/data-tables/contract.ts'
 import { type Answer, callApi } from '../../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
 import { motorWithoutPapers } from '../../support/examples.ts'
@@ -490,8 +491,8 @@ describe('rating', () => {
     await motor.post(`/policy/${bound.locator}/issue`)
     const july = from(bound, 6)
     // In force from July on; from October another, of one column more. The rate of the year 2030 is no one's.
-    await put('tables', 'rate_july', 'own_damage_rate', 'key,value\n0603-BTP,0.0200\n')
-    await put('tables', 'rate_october', 'own_damage_rate', 'key,value\n0603-BTP,0.0300\n')
+    const rateJuly = await put('tables', 'rate_july', 'own_damage_rate', 'key,value\n0603-BTP,0.0200\n')
+    const rateOctober = await put('tables', 'rate_october', 'own_damage_rate', 'key,value\n0603-BTP,0.0300\n')
     await group('july', new Date(july).toISOString(), ['rate_july'])
     await group('october', new Date(from(bound, 9)).toISOString(), ['rate_october'])
 
@@ -527,6 +528,19 @@ describe('rating', () => {
     expect(premiumOf(await read())).toBe(360)
     expect((await endorse(9, '40000')).status).toBe(200)
     expect(premiumOf(await read())).toBe(300)
+    // Each transaction names the contents that it was rated with; that of the configuration is none.
+    const { body: uses } = await motor.get<TableUseResponse[]>(`/policy/${bound.locator}/tableRevisions`)
+    const names = (await read()).modifications.map(({ number, locator }) => [
+      number,
+      uses.filter(use => use.modificationLocator === locator).map(({ name, revision }) => [name, revision]),
+    ])
+    expect(names).toEqual([
+      [0, []],
+      [1, []],
+      [2, [['rate_july', rateJuly.body.lookupTableLocator]]],
+      [3, [['rate_october', rateOctober.body.lookupTableLocator]]],
+    ])
+    expect((await motor.get<Problem>('/policy/999999999999/tableRevisions')).status).toBe(404)
   })
 
   it('makes no round trip more for a table that is known, and a table without the key fails as any other', async () => {

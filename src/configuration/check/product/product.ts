@@ -23,6 +23,7 @@ export type ProductContext = {
   /** The product's own tables, and those of all products together. */
   ownTables: ReadonlyMap<string, LookupTable>
   tenantTables: ReadonlyMap<string, LookupTable>
+  isResourceTable: (name: string) => boolean
 }
 
 const CALCULATIONS = 'policy.calculations.liquid'
@@ -108,6 +109,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
       source,
       {
         table,
+        isResourceTable: context.isResourceTable,
         hasFee: fee => feeNames.has(fee),
         hasStaticDocument: document => staticDocuments.includes(document.normalize('NFC')),
       },

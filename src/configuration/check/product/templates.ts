@@ -29,6 +29,8 @@ export function readTemplate(
 /** What a product's Liquid sources may name. */
 export type ReferenceTargets = {
   table: (name: string) => LookupTable | undefined
+  /** Tables that config.json declares as resources need not be in the archive. */
+  isResourceTable: (name: string) => boolean
   hasFee: (name: string) => boolean
   hasStaticDocument: (name: string) => boolean
 }
@@ -52,11 +54,12 @@ export function checkReferences(
     const name = match[2]!
     const table = targets.table(name)
     const place = { path, ...positionAt(match.index) }
+    if (targets.isResourceTable(name)) continue
     if (table === undefined)
       report.error(
         place,
         'missingTable',
-        `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv or correct the name.`,
+        `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.`,
       )
     else if (!isLookupTable(table.columns))
       report.error(

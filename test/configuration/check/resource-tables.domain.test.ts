@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { compileWith, foundIn } from '../minimal-archive.ts'
+
+const config = (more: object) => ({ 'config.json': { timezone: 'UTC', currency: 'EUR', ...more } })
+const messages = (more: object) => compileWith(config(more)).findings.map(({ message }) => message)
+
+const AGE = { columns: { state: { isKey: true }, from: { dataType: 'decimal' } }, rangeStart: 'from' }
+
+describe('tables that config.json declares as resources', () => {
+  test('are read with their columns in order, types and times as they are written or left out', () => {
+    const { configuration, findings } = compileWith(
+      config({
+        tables: {
+          base: {
+            columns: {
+              state: { dataType: 'String', isKey: true },
+              class: { dataType: 'int', isKey: 'true' },
+              rate: {},
+            },
+            selectionTimeBasis: 'PolicyStartTime',
+          },
+        },
+        rangeTables: { age: { ...AGE, rangeEnd: undefined } },
+        constraintTables: { cars: { columns: { make: { dataType: 'string', makeDistinct: true } } } },
+      }),
+    )
+    expect(findings).toEqual([])
+    expect(configuration?.resources).toEqual({
+      tables: {
+        base: {
+          columns: [
+            { name: 'state', dataType: 'string', isKey: true },
+            { name: 'class', dataType: 'int', isKey: true },
+            { name: 'rate', dataType: 'string', isKey: false },
+          ],
+          selectionTimeBasis: 'policyStartTime',
+        },
+      },
+      rangeTables: {
+        age: {
+          columns: [
+            { name: 'state', dataType: 'string', isKey: true },
+            { name: 'from', dataType: 'decimal', isKey: false },
+          ],
+          rangeStart: 'from',
+          selectionTimeBasis: 'transactionEffectiveTime',
+        },
+      },
+      constraintTables: {
+        cars: {
+          columns: [{ name: 'make', dataType: 'string', makeDistinct: true }],
+          selectionTimeBasis: 'transactionEffectiveTime',
+        },
+      },
+    })
+    expect(compileWith(config({})).configuration).not.toHaveProperty('resources')
+  })
+
+  test.each([
+    [
+      { tables: { base: { columns: { a: { dataType: 'money' } } } } },
+      /^'tables\.base\.columns\.a\.dataType' must be one of 'string', 'int'/,
+    ],
+    [{ tables: { base: {} } }, /^'tables\.base\.columns' is missing/],
+    [{ tables: { base: { columns: {} } } }, /^'base' declares no columns/],
+    [{ tables: { 'no name': { columns: { a: {} } } } }, /^'no name' is no static name/],
+    [{ tables: { base: { columns: { a: {}, A: {} } } } }, /^'base' declares the column 'A' twice/],
+    [
+      { tables: { base: { columns: { a: {} }, selectionTimeBasis: 'now' } } },
+      /^'tables\.base\.selectionTimeBasis' must be one of/,
+    ],
+    [{ rangeTables: { age: { columns: AGE.columns } } }, /^'rangeTables\.age\.rangeStart' is missing/],
+    [
+      { rangeTables: { age: { ...AGE, rangeEnd: 'to' } } },
+      /^'rangeEnd' of 'age' names the column 'to', which it does not have/,
+    ],
+    [
+      { rangeTables: { age: { ...AGE, rangeStart: 'state' } } },
+      /^'rangeStart' of 'age' names 'state', which is a key/,
+    ],
+    [{ rangeTables: { age: { ...AGE, rangeEnd: 'from' } } }, /^'rangeEnd' of 'age' names the same column/],
+    [
+      { tables: { age: { columns: { a: {} } } }, rangeTables: { age: AGE } },
+      /^'age' is declared as a table of another kind too/,
+    ],
+  ])('%j is an error', (more, told) => {
+    expect(messages(more)).toEqual([expect.stringMatching(told)])
+    expect(compileWith(config(more)).configuration).toBeUndefined()
+  })
+
+  test('need not be in the archive when a template looks up in them', () => {
+    const files = (more: object) => ({
+      ...config(more),
+      'products/p/policy/policy.calculations.liquid': '{% assign x = "base" | lookup: "a" %}',
+    })
+    expect(foundIn(compileWith(files({})))).toContainEqual(expect.stringContaining('missingTable'))
+    expect(
+      foundIn(compileWith(files({ tables: { base: { columns: { key: {}, value: {} } } } }))),
+    ).not.toContainEqual(expect.stringContaining('missingTable'))
+  })
+})
