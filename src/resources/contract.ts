@@ -13,7 +13,7 @@ import {
   Text,
   Texts,
 } from '../platform/wire.ts'
-import { breaks } from '../platform/wire-problem.ts'
+import { breaks, rule } from '../platform/wire-problem.ts'
 import {
   LONGEST_JURISDICTION,
   LONGEST_RESOURCE_NAME,
@@ -45,7 +45,7 @@ export const ResourceName = z
   .max(LONGEST_RESOURCE_NAME)
   .regex(
     RESOURCE_NAME,
-    'must begin with a letter, $ or _ and a letter, and have letters, digits, _ and $ only',
+    rule('must begin with a letter, $ or _ and a letter, and have letters, digits, _ and $ only'),
   )
   .openapi({ example: 'motor_base_2027' })
 

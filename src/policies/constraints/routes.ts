@@ -43,11 +43,11 @@ export const constraintRoutesOf = ({ path, of, permission, content }: Subject): 
     description: ALLOWED,
     tags,
     permission,
-    body: { schema: EvaluationRequest, required: false },
+    body: { schema: EvaluationRequest, required: true },
     answer: options,
     handle: async ({ params, body }, context) => {
       const { evaluated } = await service()
-      return await evaluated(context, await content(context, params.locator), body ?? {})
+      return await evaluated(context, await content(context, params.locator), body)
     },
   }),
   tenantRoute({
@@ -72,11 +72,11 @@ export const constraintRoutes: readonly Route[] = [
     description: `${ALLOWED} The request has no level of locators.`,
     tags,
     permission: 'accounts.read',
-    body: { schema: AccountEvaluationRequest, required: false },
+    body: { schema: AccountEvaluationRequest, required: true },
     answer: options,
     handle: async ({ params, body }, context) => {
       const { evaluateAccount } = await service()
-      return await evaluateAccount(context, params.locator, body ?? {})
+      return await evaluateAccount(context, params.locator, body)
     },
   }),
   tenantRoute({

@@ -45,10 +45,15 @@ const mapOf = <Value extends z.ZodType>(value: Value) =>
 /** By table column, or by the name of the field that governs it. */
 const ProspectiveValues = mapOf(Prospective)
 
-export const AccountEvaluationRequest = mapOf(ProspectiveValues).openapi('AccountConstraintEvaluationRequest')
+/** No body asks for all, as an empty map does; the document has it as required, as the contract. */
+const orAll = <Request extends z.ZodType>(request: Request) => z.preprocess(wire => wire ?? {}, request)
+
+export const AccountEvaluationRequest = orAll(
+  mapOf(ProspectiveValues).openapi('AccountConstraintEvaluationRequest'),
+)
 export type AccountEvaluationRequest = z.output<typeof AccountEvaluationRequest>
 
-export const EvaluationRequest = mapOf(mapOf(ProspectiveValues)).openapi('ConstraintEvaluationRequest')
+export const EvaluationRequest = orAll(mapOf(mapOf(ProspectiveValues)).openapi('ConstraintEvaluationRequest'))
 export type EvaluationRequest = z.output<typeof EvaluationRequest>
 
 export const EvaluationResponse = z

@@ -18,7 +18,8 @@ const Keys = z
 
 export const RecordQuery = SelectionQuery.extend({
   byStaticName: booleanOr(true),
-  key: Keys.optional().transform(keys => keys ?? []),
+  // Left out it is empty, as of a range table without key columns.
+  key: Keys,
 })
 export type RecordQuery = z.output<typeof RecordQuery>
 
