@@ -71,7 +71,7 @@ export async function setBillingTrigger(
   if (generatingEvent !== billingTrigger)
     throw new Refusal(
       'wrongState',
-      `Policy ${locator} is billed when it is ${generatingEvent}ed, as its product '${product.name}' says; set invoicing.generatingEvent there, deploy it, and upgrade the policy.`,
+      `Policy ${locator} is billed on ${generatingEvent}, as its product '${product.name}' says; set invoicing.generatingEvent there, deploy it, and upgrade the policy.`,
     )
   return { policyLocator: String(aggregate.policy.locator), billingTrigger }
 }

@@ -46,7 +46,9 @@ export const SecretUsageResponse = z
     staticName: Text,
     webhooks: z.array(z.object({ locator: Text, name: Text })),
     integrations: z.array(Text).openapi({ description: 'Names.' }),
-    configVersion: Integer.optional().openapi({ description: 'The deployed version, where it declares it.' }),
+    configVersion: Integer.optional().openapi({
+      description: 'The deployed version, where it declares it or a script of it reads it.',
+    }),
     isNeeded: Flag.openapi({
       description:
         'Whether a deletion is refused: something refers to the static name, and may mean this one.',

@@ -1,19 +1,16 @@
 import { loadConfiguration } from '../../configuration/cache.ts'
-import type { SecretDeclaration } from '../../configuration/configuration.ts'
+import type { Configuration, SecretDeclaration } from '../../configuration/configuration.ts'
 import { latestVersion } from '../../configuration/reading.ts'
 import type { VersionRow } from '../../configuration/store.ts'
 import type { RequestContext } from '../../platform/context.ts'
 
-type Declared = Readonly<Record<string, SecretDeclaration>>
-
-/** The secrets that the version of the configuration declares, by static name; none before the first deploy. */
-export async function declaredIn(
+/** What the version stands for; undefined before the first deploy. */
+async function configurationOf(
   { env, tenant, calls }: RequestContext,
   version: VersionRow | undefined,
-): Promise<Declared> {
-  if (!version) return {}
-  const { configuration } = await loadConfiguration(env, tenant, version.hash, calls)
-  return configuration.secrets
+): Promise<Configuration | undefined> {
+  if (!version) return undefined
+  return (await loadConfiguration(env, tenant, version.hash, calls)).configuration
 }
 
 /** How the newest configuration declares the secret; undefined: it does not. */
@@ -21,6 +18,24 @@ export async function declarationOf(
   context: RequestContext,
   staticName: string,
 ): Promise<SecretDeclaration | undefined> {
-  const declared = await declaredIn(context, await latestVersion(context, context.tenant))
-  return Object.hasOwn(declared, staticName) ? declared[staticName] : undefined
+  const configuration = await configurationOf(context, await latestVersion(context, context.tenant))
+  return configuration && declarationIn(configuration, staticName)
+}
+
+const declarationIn = ({ secrets }: Configuration, staticName: string): SecretDeclaration | undefined =>
+  Object.hasOwn(secrets, staticName) ? secrets[staticName] : undefined
+
+/** Whether the version declares the secret, or has a script that reads secrets and writes this one's name out. */
+export async function isReferredToBy(
+  context: RequestContext,
+  version: VersionRow | undefined,
+  staticName: string,
+): Promise<boolean> {
+  const configuration = await configurationOf(context, version)
+  if (!configuration) return false
+  if (declarationIn(configuration, staticName)) return true
+  const written = ["'", '"', '`'].map(quote => quote + staticName + quote)
+  return Object.values(configuration.scripts).some(
+    source => source.includes('getSecret') && written.some(name => source.includes(name)),
+  )
 }

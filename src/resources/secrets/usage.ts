@@ -1,4 +1,4 @@
-// Who refers to a secret: headers of webhooks and integrations, and the declarations of the deployed configuration.
+// Who refers to a secret: headers of webhooks and integrations, and the deployed configuration, by a declaration or a script.
 import { sql } from 'drizzle-orm'
 import { versionQuery } from '../../configuration/store.ts'
 import { webhooks } from '../../events/tables.ts'
@@ -11,7 +11,7 @@ import { referencesIn, referenceTo } from '../../platform/outbound/secret-refere
 import type { Resource } from '../resource.ts'
 import { findCandidates } from '../store.ts'
 import type { SecretUsageResponse } from './contract.ts'
-import { declaredIn } from './declared.ts'
+import { isReferredToBy } from './declared.ts'
 
 const refers = (staticName: string) => {
   const reference = referenceTo(staticName)
@@ -37,16 +37,15 @@ export async function usageOf(
       .orderBy(webhooks.createdAt, webhooks.locator),
     versionQuery(database, undefined),
   ])
-  const [present, declared, { resources, groups }] = await Promise.all([
+  const [present, isConfigured, { resources, groups }] = await Promise.all([
     readIntegrations(context),
-    declaredIn(context, version),
+    isReferredToBy(context, version, staticName),
     findCandidates(database, [staticName]),
   ])
   const connected = [...present.values()].filter(({ headers }) =>
     Object.values(headers).some(value => referencesIn(value).some(one => one.staticName === staticName)),
   )
-  const isDeclared = Object.hasOwn(declared, staticName)
-  const isReferredTo = hooks.length > 0 || connected.length > 0 || isDeclared
+  const isReferredTo = hooks.length > 0 || connected.length > 0 || isConfigured
   const mayBeMeant =
     resources.length <= 1 || groups.some(group => !group.retired && group.resourceNames.includes(name))
   return {
@@ -54,7 +53,7 @@ export async function usageOf(
       staticName,
       webhooks: hooks,
       integrations: connected.map(one => one.name),
-      ...(isDeclared && version && { configVersion: version.version }),
+      ...(isConfigured && version && { configVersion: version.version }),
       isNeeded: isReferredTo && mayBeMeant,
     },
     guards: [

@@ -272,6 +272,7 @@ describe('a deletion', () => {
 it('a plugin reads the secret in force; the audit trail tells of it, and no log has it', async () => {
   await create({ name: 'vault1', staticName: 'vault', secret: { pin: 'geheim-0815', list: [1, { a: 'b' }] } })
   await group('vault1')
+  expect((await call('GET', at('/vault1/usage'))).body).toMatchObject({ configVersion: 1, isNeeded: true })
   const called = await call('POST', '/lambda/read', { pin: 'geheim-0815' })
   expect([called.status, called.body]).toEqual([200, [true, null, [1, { a: 'b' }]]])
   const failed = await call('POST', '/lambda/fail', {})
