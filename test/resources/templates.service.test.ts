@@ -1,17 +1,21 @@
 // Templates rendered for their authors: both dialects, snippets and fonts in force, what was undefined, and templates
 // that would never end (resources brief 4.3, 13.2).
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { RenderTemplateResponse } from '../../src/resources/templates/render-contract.ts'
+import { fileAt, whenMade } from '../documents/waiting.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { motorTenant } from '../support/motor.ts'
+import { exampleFiles } from '../support/examples.ts'
+import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 
 let base: string
 let token: string
+let motor: Motor
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
-  const motor = await motorTenant('resource-templates')
+  motor = await motorTenant('resource-templates', exampleFiles('motor'))
   base = `/resource/${motor.tenantLocator}`
   token = await motor.signIn('anna.admin')
 })
@@ -209,5 +213,56 @@ describe('a template is refused', () => {
   it('when there is none of that name, or the name is a snippet’s', async () => {
     expect((await render('nowhere')).status).toBe(404)
     expect((await render('ping')).status).toBe(404)
+  })
+})
+
+describe('documents of policies', () => {
+  const DAY_MS = 86_400_000
+
+  /** What the insurance card of a policy from then on says. */
+  const cardOf = async (start: number): Promise<string> => {
+    const length =
+      Number(plainYear().request.policy.policyEndTimestamp) -
+      Number(plainYear().request.policy.policyStartTimestamp)
+    const { body, status } = await motor.createPolicy({
+      policyStartTimestamp: String(start),
+      policyEndTimestamp: String(start + length),
+    })
+    expect(status).toBe(200)
+    await motor.post(`/policy/${body.locator}/issue`)
+    const policy = await whenMade(
+      async () => (await motor.get<PolicyResponse>(`/policy/${body.locator}`)).body,
+      one => one.documents,
+    )
+    const card = policy.documents.find(one => one.fileName === 'insurance_card.html')
+    if (card?.state !== 'ready') return `${card?.state}: ${card?.failureMessage}`
+    return new TextDecoder().decode((await fileAt(card.url!)).bytes)
+  }
+
+  it('use the template in force when their transaction takes effect, else the configuration’s', async () => {
+    const start = Number(plainYear().request.policy.policyStartTimestamp)
+    await upload(
+      'templateSnippets',
+      'velocity',
+      'card_foot',
+      'Valid from $date.format("yyyy-MM-dd", $data.policy.original_contract_start_timestamp)',
+    )
+    await upload(
+      'templates',
+      'velocity',
+      'card_1',
+      'First card for $data.policy.product_name. #parse("card_foot")',
+    )
+    await upload('templates', 'liquid', 'card_2', 'Second card')
+    await upload('templates', 'velocity', 'card_3', '\n#parse("card_gone")')
+    await group('cards 1', new Date(start).toISOString(), ['card_1', 'card_foot'])
+    await group('cards 2', new Date(start + 10 * DAY_MS).toISOString(), ['card_2'])
+    await group('cards 3', new Date(start + 20 * DAY_MS).toISOString(), ['card_3'])
+    expect(await cardOf(start - DAY_MS)).toContain('<h1>Nordlicht Versicherung</h1>')
+    expect(await cardOf(start)).toBe('First card for private_motor. Valid from 2027-01-01')
+    expect(await cardOf(start + 10 * DAY_MS)).toBe('Second card')
+    expect(await cardOf(start + 20 * DAY_MS)).toBe(
+      "renderError: card_3:2:1: There is no snippet 'card_gone'. Correct its name or add it.",
+    )
   })
 })

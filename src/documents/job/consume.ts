@@ -17,6 +17,7 @@ import type { PolicyReply } from '../../policies/object/message.ts'
 import { loadPolicy } from '../../policies/store/loading.ts'
 import type { Loaded } from '../../policies/surroundings.ts'
 import { RatingTables } from '../../resources/data-tables/rating-tables.ts'
+import { documentResources } from '../../resources/templates/for-documents.ts'
 import { staticFiles } from '../archive-files.ts'
 import { documentPath, type PolicyDocument } from '../document.ts'
 import type { Made } from '../made.ts'
@@ -116,6 +117,7 @@ async function madeOf(
     renderer: await pdfRenderer(env),
     files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
     tables: new RatingTables(context),
+    resources: documentResources(context),
   }
   await making.tables.open()
   const made: Made[] = []
