@@ -25,6 +25,8 @@ export type Known = {
   entities: (readonly [entity: string, locator: string, record: unknown])[]
   /** Rows of tables that do not travel: product, table, key and value; null where there is none. */
   rows: (readonly [table: string, key: string, value: string | null])[]
+  /** Records of range tables: table, what was asked as JSON, and the record as JSON; null where there is none. */
+  ranges?: (readonly [table: string, wanted: string, record: string | null])[]
 }
 
 /** Plain data: it crosses to the sandbox as JSON. */
@@ -47,6 +49,7 @@ export type Missing =
   | { readonly kind: 'aux'; readonly locator: string; readonly key: string }
   | { readonly kind: 'entity'; readonly entity: string; readonly locator: string }
   | { readonly kind: 'row'; readonly table: string; readonly key: string }
+  | { readonly kind: 'range'; readonly table: string; readonly wanted: string }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogLine = { readonly level: LogLevel; readonly text: string }
