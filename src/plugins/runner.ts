@@ -27,6 +27,8 @@ export type Known = {
   rows: (readonly [table: string, key: string, value: string | null])[]
   /** Items of secrets: static name, item and value; null where there is none. Of this call alone. */
   secrets?: (readonly [staticName: string, item: string, value: unknown])[]
+  /** Records of range tables: table, what was asked as JSON, and the record as JSON; null where there is none. */
+  ranges?: (readonly [table: string, wanted: string, record: string | null])[]
 }
 
 /** Plain data: it crosses to the sandbox as JSON. */
@@ -50,6 +52,7 @@ export type Missing =
   | { readonly kind: 'entity'; readonly entity: string; readonly locator: string }
   | { readonly kind: 'row'; readonly table: string; readonly key: string }
   | { readonly kind: 'secret'; readonly staticName: string; readonly item: string }
+  | { readonly kind: 'range'; readonly table: string; readonly wanted: string }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type LogLine = { readonly level: LogLevel; readonly text: string }

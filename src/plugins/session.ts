@@ -6,7 +6,7 @@ import { withoutSecrets } from '../integrations/secrecy.ts'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { TransactionTables } from '../resources/data-tables/rating-tables.ts'
+import type { TransactionTables, WantedRange } from '../resources/data-tables/rating-tables.ts'
 import { NeedsTableRows } from '../resources/data-tables/table-rows.ts'
 import type { PluginFunction } from './functions.ts'
 import { LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
@@ -53,7 +53,7 @@ export class PluginSession {
   readonly #problemOf: (write: AuxWrite) => string | undefined
   /** Whose rows of tables are known: another transaction may see others. */
   #tables: TransactionTables | undefined
-  #known: Known = { aux: [], auxLocators: [], entities: [], rows: [] }
+  #known: Known = { aux: [], auxLocators: [], entities: [], rows: [], ranges: [] }
   readonly #writes: PluginWrite[] = []
   readonly #events: CustomEvent[] = []
   readonly #logs: LoggedCall[] = []
@@ -131,7 +131,7 @@ export class PluginSession {
     path: string,
     given: readonly unknown[],
   ): Promise<CallOutcome> {
-    if (tables !== this.#tables) this.#known.rows = []
+    if (tables !== this.#tables) Object.assign(this.#known, { rows: [], ranges: [] })
     this.#tables = tables
     const { tenant, now } = this.#context
     const { runner, programOf } = await this.#open()
@@ -148,7 +148,12 @@ export class PluginSession {
         resourceTables: tables?.names ?? [],
       })
       if (outcome.missing.length === 0) return outcome
-      await this.#fetch(outcome.missing, given, tables?.lookup ?? configuration.lookup(product.name), name)
+      await this.#fetch(
+        outcome.missing,
+        given,
+        tables ?? { lookup: configuration.lookup(product.name), range: () => undefined },
+        name,
+      )
     }
     const reason = `asks for more in over ${MOST_ROUNDS} rounds; fetch what belongs together at once`
     return { failure: { reason, limit: true }, missing: [], logs: [], writes: [], events: [] }
@@ -157,16 +162,21 @@ export class PluginSession {
   async #fetch(
     missing: readonly Missing[],
     given: readonly unknown[],
-    lookup: TransactionTables['lookup'],
+    { lookup, range }: Pick<TransactionTables, 'lookup' | 'range'>,
     plugin: PluginFunction,
   ): Promise<void> {
     const rows = missing
       .filter(one => one.kind === 'row')
       .map(one => ({ ...one, found: lookup(one.table, one.key) }))
-    if (rows.some(({ found }) => found === 'notLoaded')) throw new NeedsTableRows()
+    const ranges = missing
+      .filter(one => one.kind === 'range')
+      .map(one => ({ ...one, found: range(one.table, JSON.parse(one.wanted) as WantedRange) }))
+    if ([...rows, ...ranges].some(({ found }) => found === 'notLoaded')) throw new NeedsTableRows()
     for (const { table, key, found } of rows)
       this.#known.rows.push([table, key, typeof found === 'object' ? found.value : null])
-    const elsewhere = missing.filter(one => one.kind !== 'row')
+    for (const { table, wanted, found } of ranges)
+      this.#known.ranges?.push([table, wanted, found === undefined ? null : JSON.stringify(found)])
+    const elsewhere = missing.filter(one => one.kind !== 'row' && one.kind !== 'range')
     if (elsewhere.length === 0) return
     const fetched = await this.#fetching(elsewhere, locatorsIn(given), plugin)
     const { aux, auxLocators, entities, secrets = [] } = fetched
@@ -177,6 +187,7 @@ export class PluginSession {
       entities: [...this.#known.entities, ...entities],
       rows: this.#known.rows,
       secrets: [...(this.#known.secrets ?? []), ...secrets],
+      ranges: this.#known.ranges ?? [],
     }
   }
 }

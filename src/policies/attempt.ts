@@ -4,7 +4,12 @@ import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PluginSession } from '../plugins/session.ts'
 import type { ExternalRater, RatingContext } from '../rating/rater.ts'
-import type { RatingTables, TableTimes, TransactionTables } from '../resources/data-tables/rating-tables.ts'
+import {
+  type RatingTables,
+  type TableTimes,
+  type TransactionTables,
+  tablesOfConfiguration,
+} from '../resources/data-tables/rating-tables.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
 import type { ReadTables } from './constraints/validation.ts'
 import type { ReportedProblems } from './draft/request.ts'
@@ -43,7 +48,7 @@ export const tablesOf = (
   { tables }: Attempt,
   times: TableTimes,
 ): TransactionTables =>
-  tables?.of(configuration, product.name, times) ?? { lookup: configuration.lookup(product.name), names: [] }
+  tables?.of(configuration, product.name, times) ?? tablesOfConfiguration(configuration.lookup(product.name))
 
 /** What rating needs beside the quote itself. `times` are those of its transaction. */
 export function ratingContext(

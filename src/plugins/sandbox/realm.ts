@@ -194,6 +194,9 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     const isResource = new Set(resourceTables)
     const secrets = new Map((known.secrets ?? []).map(([whose, item, value]) => [pair(whose, item), value]))
     const rows = new Map(known.rows.map(([table, key, value]) => [pair(table, key), value]))
+    const ranges = new Map(
+      (known.ranges ?? []).map(([table, wanted, record]) => [pair(table, wanted), record]),
+    )
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
     /** Once stopped it stays so, whatever catches it: `missing` is out of the tenant's reach. */
     const stop = (one: Missing): never => {
@@ -230,6 +233,29 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
         const fetched = rows.get(pair(tableName, keyText))
         if (fetched === undefined) return stop({ kind: 'row', table: tableName, key: keyText })
         return fetched ?? ''
+      },
+      rangeLookup(
+        table: unknown,
+        keys: unknown,
+        bound: unknown,
+        operation?: unknown,
+        columns?: unknown,
+      ): unknown {
+        assertGoingOn()
+        const texts: string[] = []
+        for (const one of keys as Iterable<unknown>) texts[texts.length] = String(one)
+        const how: Record<string, string> = {}
+        for (const name of ownKeys((columns ?? {}) as object))
+          how[String(name)] = String((columns as Record<PropertyKey, unknown>)[name])
+        const wanted = stringify({
+          keys: texts,
+          bound: String(bound),
+          operation: operation === undefined ? 'record' : String(operation),
+          columns: how,
+        })
+        const record = ranges.get(pair(String(table), wanted))
+        if (record === undefined) return stop({ kind: 'range', table: String(table), wanted })
+        return record === null ? null : parse(record)
       },
       fetchByLocator(entity: unknown, locator: unknown): unknown {
         assertGoingOn()

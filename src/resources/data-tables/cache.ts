@@ -3,6 +3,7 @@
 import { TENANT_TRUST_MS, type Tenant } from '../../platform/tenancy.ts'
 import { now } from '../../platform/time.ts'
 import type { Resource, ResourceGroup } from '../resource.ts'
+import type { Neighbours } from './interpolation.ts'
 import type { TableContents } from './store.ts'
 
 /** A row of a table. */
@@ -48,44 +49,75 @@ export function forgetTables(tenant: Tenant): void {
 const MOST_CHARACTERS = 4 * 1_048_576
 const ENTRY_CHARACTERS = 100
 
-type Entry = { readonly row: FoundRow | null; readonly characters: number }
+/** A row, its absence, or the rows next to a bound. */
+type Kept = FoundRow | Neighbours | null
+type Entry = { readonly kept: Kept; readonly characters: number }
 /** In the order of use: the first was used the longest ago. */
-const rows = new Map<string, Entry>()
+const entries = new Map<string, Entry>()
 let characters = 0
 
-const rowKey = (tenant: Tenant, contents: number, key: string, bound: string): string =>
-  `${scopeOf(tenant)}/${contents}/${bound}/${key}`
+const entryName = (
+  tenant: Tenant,
+  kind: 'row' | 'near',
+  contents: number,
+  key: string,
+  bound: string,
+): string => `${scopeOf(tenant)}/${kind}/${contents}/${bound}/${key}`
+
+function known(name: string): Kept | undefined {
+  const entry = entries.get(name)
+  if (!entry) return undefined
+  entries.delete(name)
+  entries.set(name, entry)
+  return entry.kept
+}
+
+function keep(name: string, kept: Kept, cells: readonly (readonly string[])[]): void {
+  const length = cells.flat().reduce((sum, cell) => sum + cell.length, 0)
+  const size = ENTRY_CHARACTERS + name.length + length
+  characters += size - (entries.get(name)?.characters ?? 0)
+  entries.delete(name)
+  entries.set(name, { kept, characters: size })
+  for (const [oldest, entry] of entries) {
+    if (characters <= MOST_CHARACTERS) break
+    entries.delete(oldest)
+    characters -= entry.characters
+  }
+}
 
 /** Null: it is known that there is none. */
-export function knownRow(
+export const knownRow = (
   tenant: Tenant,
   contents: number,
   key: string,
   bound: string,
-): FoundRow | null | undefined {
-  const name = rowKey(tenant, contents, key, bound)
-  const entry = rows.get(name)
-  if (!entry) return undefined
-  rows.delete(name)
-  rows.set(name, entry)
-  return entry.row
-}
+): FoundRow | null | undefined =>
+  known(entryName(tenant, 'row', contents, key, bound)) as FoundRow | null | undefined
 
-export function keepRow(
+export const keepRow = (
   tenant: Tenant,
   contents: number,
   key: string,
   bound: string,
   row: FoundRow | null,
-): void {
-  const name = rowKey(tenant, contents, key, bound)
-  const size = ENTRY_CHARACTERS + name.length + (row?.cells.reduce((sum, cell) => sum + cell.length, 0) ?? 0)
-  characters += size - (rows.get(name)?.characters ?? 0)
-  rows.delete(name)
-  rows.set(name, { row, characters: size })
-  for (const [oldest, entry] of rows) {
-    if (characters <= MOST_CHARACTERS) break
-    rows.delete(oldest)
-    characters -= entry.characters
-  }
-}
+): void => keep(entryName(tenant, 'row', contents, key, bound), row, row ? [row.cells] : [])
+
+export const knownNeighbours = (
+  tenant: Tenant,
+  contents: number,
+  key: string,
+  bound: string,
+): Neighbours | undefined => known(entryName(tenant, 'near', contents, key, bound)) as Neighbours | undefined
+
+export const keepNeighbours = (
+  tenant: Tenant,
+  contents: number,
+  key: string,
+  bound: string,
+  near: Neighbours,
+): void =>
+  keep(
+    entryName(tenant, 'near', contents, key, bound),
+    near,
+    [...near.below, ...near.above].map(({ cells }) => cells),
+  )

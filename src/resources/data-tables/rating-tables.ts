@@ -12,22 +12,43 @@ import {
   type Candidate,
   type Candidates,
   keepCandidates,
+  keepNeighbours,
   keepRow,
   knownCandidates,
+  knownNeighbours,
   knownRow,
 } from './cache.ts'
+import { canonicalDecimal, sortableDecimal } from './decimals.ts'
 import type { SelectionTimeBasis } from './declaration.ts'
-import { findAllTables, findRows } from './record-store.ts'
+import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
+import type { TableRecord } from './record.ts'
+import {
+  findAllTables,
+  findNeighbours,
+  findRows,
+  neighboursKey,
+  type WantedNeighbours,
+} from './record-store.ts'
 import { NeedsTableRows } from './table-rows.ts'
-import { TYPE_RULES } from './values.ts'
+import { KEY_SEPARATOR, TYPE_RULES } from './values.ts'
 
 /** Which time of a transaction is which. */
 export type TableTimes = Readonly<Record<SelectionTimeBasis, Instant>>
+
+/** What a plugin asks of a range table. */
+export type WantedRange = {
+  readonly keys: readonly string[]
+  readonly bound: string
+  readonly operation: string
+  readonly columns: Readonly<Record<string, string>>
+}
 
 /** Look-ups of one transaction. */
 export type TransactionTables = {
   /** `at` is a time that the script names; else the declared one of the transaction decides. */
   lookup(table: string, key: string, at?: Instant): LookupResult
+  /** Of a range table that is a resource in force; undefined where there is no record. Refuses (422) what no table has. */
+  range(table: string, wanted: WantedRange): TableRecord | undefined | 'notLoaded'
   /** The tables that are resources in force: the configuration is not asked for them. */
   readonly names: readonly string[]
 }
@@ -43,6 +64,9 @@ export class RatingTables {
   /** By contents and key: the value of a row, or null where there is none. */
   readonly #values = new Map<string, string | null>()
   #missing = new Map<string, { contents: number; key: string; valueAt: number }>()
+  /** By `neighboursKey`. */
+  readonly #neighbours = new Map<string, Neighbours>()
+  #missingNeighbours = new Map<string, WantedNeighbours>()
   #rounds = 0
   #used = new Set<Candidate>()
 
@@ -63,7 +87,7 @@ export class RatingTables {
 
   /** Whether something was looked up that is not at hand: what rests on it is provisional. */
   get isMissing(): boolean {
-    return this.#missing.size > 0
+    return this.#missing.size + this.#missingNeighbours.size > 0
   }
 
   /** The tables that were read, each with the contents that it has. */
@@ -100,7 +124,9 @@ export class RatingTables {
         'templateLimit',
         `Look-ups in tables depend on each other more than ${MOST_ROUNDS} deep; put what belongs together into one table.`,
       )
+    await this.#fetchNeighbours()
     const wanted = [...this.#missing.values()]
+    if (wanted.length === 0) return
     const found = await findRows(homeDatabase(this.#context), wanted)
     for (const { contents, key, valueAt } of wanted) {
       const row = found.get(`${contents}/${key}`) ?? null
@@ -111,25 +137,75 @@ export class RatingTables {
     this.#missing = new Map()
   }
 
+  async #fetchNeighbours(): Promise<void> {
+    const wanted = [...this.#missingNeighbours.values()]
+    if (wanted.length === 0) return
+    const found = await findNeighbours(homeDatabase(this.#context), wanted)
+    for (const one of wanted) {
+      const near = found.get(neighboursKey(one))!
+      this.#neighbours.set(neighboursKey(one), near)
+      keepNeighbours(this.#context.tenant, one.contents, one.key, one.bound, near)
+    }
+    this.#missingNeighbours = new Map()
+  }
+
   /** For a transaction with these times; `product` names whose tables of the configuration stand behind. */
   of(configuration: LoadedConfiguration, product: string, times: TableTimes): TransactionTables {
     const inConfiguration = configuration.lookup(product)
-    if (this.#candidates.size === 0) return { lookup: inConfiguration, names: [] }
-    const declared = configuration.configuration.resources?.tables ?? {}
+    if (this.#candidates.size === 0) return tablesOfConfiguration(inConfiguration)
+    const { tables = {}, rangeTables = {} } = configuration.configuration.resources ?? {}
+    const declared = { ...rangeTables, ...tables }
     const chosen = (name: string, at: Instant | undefined): Candidate | undefined => {
       const basis = Object.hasOwn(declared, name) ? declared[name]!.selectionTimeBasis : undefined
       const time = at ?? times[basis ?? 'transactionEffectiveTime']
       return selectInForce(this.#candidates.get(name) ?? [], this.#groups, { at: time }).chosen?.resource
     }
     return {
+      range: (name, wanted) => {
+        const table = chosen(name, undefined)
+        if (table?.type !== 'rangeTable') return undefined
+        this.#used.add(table)
+        return this.#range(table, wanted)
+      },
       lookup: (name, key, at) => {
         const table = this.#candidates.has(name) ? chosen(name, at) : undefined
-        if (!table) return inConfiguration(name, key)
+        if (table?.type !== 'table') return inConfiguration(name, key)
         this.#used.add(table)
         return this.#lookup(table, key)
       },
-      names: [...this.#candidates.keys()].filter(name => chosen(name, undefined) !== undefined),
+      names: [...this.#candidates.keys()].filter(name => chosen(name, undefined)?.type === 'table'),
     }
+  }
+
+  #range({ name, contents }: Candidate, { keys, bound, operation, columns }: WantedRange) {
+    const { number, layout, keyTypes } = contents
+    const wrong = (message: string): Refusal =>
+      new Refusal('pluginFailed', `rangeLookup in '${name}': ${message}`)
+    const exact = canonicalDecimal(bound.trim())
+    if (exact === undefined) throw wrong(`the bound '${bound}' is no plain decimal number.`)
+    if (!isOneOf(RANGE_OPERATIONS, operation))
+      throw wrong(`there is no operation '${operation}'; there are ${RANGE_OPERATIONS.join(', ')}.`)
+    const how = Object.entries(columns).map(([column, one]) => {
+      const type = layout.columns.find(other => other.name === column)?.type
+      if (type === undefined) throw wrong(`it has no column '${column}'.`)
+      if (!isOneOf(INTERPOLATIONS, one))
+        throw wrong(`'${column}' is worked out by none of ${INTERPOLATIONS.join(', ')}, but '${one}'.`)
+      if (one === 'linear' && !['int', 'long', 'decimal'].includes(type))
+        throw wrong(`'${column}' is ${type}; declare it a number in config.json to work it out.`)
+      return [column, one] as const
+    })
+    if (keys.length !== keyTypes.length)
+      throw wrong(`it has ${keyTypes.length} keys, and ${keys.length} came.`)
+    const parts = keys.map((text, at) => TYPE_RULES[keyTypes[at]!].canonical(text.trim()))
+    if (parts.includes(undefined)) return undefined
+    const key = parts.join(KEY_SEPARATOR)
+    const wanted = { contents: number, key, bound: sortableDecimal(exact) }
+    const neighbours =
+      this.#neighbours.get(neighboursKey(wanted)) ??
+      knownNeighbours(this.#context.tenant, number, key, wanted.bound)
+    if (neighbours) return rangeRecord(layout, neighbours, exact, operation, Object.fromEntries(how))
+    this.#missingNeighbours.set(neighboursKey(wanted), wanted)
+    return 'notLoaded' as const
   }
 
   #known(contents: number, key: string, valueAt: number): string | null | undefined {
@@ -156,6 +232,16 @@ export class RatingTables {
     return 'notLoaded'
   }
 }
+
+/** Where the tenant has no tables. */
+export const tablesOfConfiguration = (lookup: TransactionTables['lookup']): TransactionTables => ({
+  lookup,
+  range: () => undefined,
+  names: [],
+})
+
+const isOneOf = <const T extends string>(words: readonly T[], word: string): word is T =>
+  (words as readonly string[]).includes(word)
 
 /** `value`, or the only column that is no key. */
 function valueColumn(names: readonly string[], keys: readonly number[]): number {

@@ -1,10 +1,11 @@
 // The queries of a look-up: what may be meant, and the row, in one round trip.
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/database.ts'
 import type { Resource } from '../resource.ts'
 import { candidateQueries, candidatesOf } from '../store.ts'
 import { resourceGroupMembers, resourceGroups, resources, tableContents, tableRows } from '../tables.ts'
 import type { Candidate, Candidates, FoundRow } from './cache.ts'
+import type { Neighbour, Neighbours } from './interpolation.ts'
 import type { TableKind } from './layout.ts'
 import type { TableContents } from './store.ts'
 import { COLUMN_TYPES, KEY_SEPARATOR, TYPE_RULES } from './values.ts'
@@ -110,9 +111,9 @@ export async function findRow(
   return row ? foundRow(row) : null
 }
 
-/** All data tables of the tenant, with all groups that have one of them. One round trip. */
+/** All data and range tables of the tenant, with all groups that have one of them. One round trip. */
 export async function findAllTables(database: Database): Promise<Candidates> {
-  const isTable = eq(resources.type, 'table')
+  const isTable = inArray(resources.type, ['table', 'rangeTable'])
   const [found, contents, groups, members] = await database.batch([
     database.build.select().from(resources).where(isTable),
     database.build
@@ -158,5 +159,49 @@ export async function findRows(
   ])
   return new Map(
     (rows as unknown as (Row & { key: string })[]).map(row => [`${row.contents}/${row.key}`, foundRow(row)]),
+  )
+}
+
+export type WantedNeighbours = {
+  readonly contents: number
+  readonly key: string
+  /** Sortable. */
+  readonly bound: string
+}
+
+export const neighboursKey = ({ contents, key, bound }: WantedNeighbours): string =>
+  `${contents}/${bound}/${key}`
+
+/** Of each bound the two rows that start nearest up to it, and the two from it on. One round trip. */
+export async function findNeighbours(
+  database: Database,
+  wanted: readonly WantedNeighbours[],
+): Promise<ReadonlyMap<string, Neighbours>> {
+  const json = JSON.stringify(wanted.map(({ contents, key, bound }) => [contents, key, bound]))
+  const side = (comparison: SQL, order: SQL): SQL => sql`
+    select wanted.key as "at", found."start" as "start", found."end" as "end", found.cells as "cells"
+    from json_each(${json}) as wanted join ${tableRows} as found on found.rowid in (
+      select near.rowid from ${tableRows} as near
+      where near.contents = wanted.value ->> 0 and near."key" = wanted.value ->> 1
+        and near."start" ${comparison} wanted.value ->> 2
+      order by near."start" ${order} limit 2)
+    order by 1, found."start" ${order}`
+  type Near = { at: number; start: string; end: string | null; cells: string }
+  const [below, above] = await database.batch([
+    database.build.all<Near>(side(sql`<=`, sql`desc`)),
+    database.build.all<Near>(side(sql`>=`, sql`asc`)),
+  ])
+  const of = (rows: unknown, at: number, bound: string): Neighbour[] =>
+    (rows as Near[])
+      .filter(row => row.at === at)
+      .map(({ end, cells }) => ({
+        cells: JSON.parse(cells) as string[],
+        holds: end === null || bound <= end,
+      }))
+  return new Map(
+    wanted.map((one, at) => [
+      neighboursKey(one),
+      { below: of(below, at, one.bound), above: of(above, at, one.bound) },
+    ]),
   )
 }

@@ -29,6 +29,16 @@ const DECLARED = {
     },
   },
   rangeTables: {
+    curve: {
+      columns: {
+        state: { isKey: true },
+        from: { dataType: 'decimal' },
+        to: { dataType: 'decimal' },
+        factor: { dataType: 'decimal' },
+      },
+      rangeStart: 'from',
+      rangeEnd: 'to',
+    },
     age_factor: {
       columns: {
         state: { dataType: 'string', isKey: true },
@@ -470,7 +480,12 @@ describe('a range table', () => {
 const UNDERWRITER = `
 exports.getUnderwritingResult = () => ({
   decision: 'accept',
-  notes: ['0603-BTP', 'no such'].map(key => 'rate ' + socotraApi.tableLookup(0, 'own_damage_rate', key)),
+  notes: ['0603-BTP', 'no such'].map(key => 'rate ' + socotraApi.tableLookup(0, 'own_damage_rate', key)).concat(
+    [['record'], ['lowerAdjacent'], ['upperAdjacent'], ['interpolate', { factor: 'linear' }]].flatMap(([how, columns]) => {
+      const found = socotraApi.rangeLookup('curve', ['CA'], '12.5', how, columns)
+      return found ? [how + ' ' + found.factor] : []
+    }),
+  ),
 })`
 
 describe('rating', () => {
@@ -541,6 +556,19 @@ describe('rating', () => {
       [3, [['rate_october', rateOctober.body.lookupTableLocator]]],
     ])
     expect((await motor.get<Problem>('/policy/999999999999/tableRevisions')).status).toBe(404)
+  })
+
+  it('of plugins asks range tables for records, neighbours and what lies between', async () => {
+    const curve = 'state,from,to,factor\nCA,0,10,1\nCA,10,12,1.5\nCA,20,,3\n'
+    expect((await put('rangeTables', 'curve_1', 'curve', curve)).status).toBe(200)
+    await group('curve', '2026-01-01T00:00:00Z', ['curve_1'])
+    const { body: policy } = await motor.createPolicy({ policyStartTimestamp: START_IN_JULY, finalize: true })
+    // The range from 10 has ended at 12; between the starts 10 and 20 a quarter of the way from 1.5 to 3.
+    expect((await notesOf(policy)).slice(2)).toEqual([
+      'lowerAdjacent 1.5',
+      'upperAdjacent 3',
+      'interpolate 1.875',
+    ])
   })
 
   it('makes no round trip more for a table that is known, and a table without the key fails as any other', async () => {
