@@ -26,7 +26,8 @@ export function staticFirst(routes: readonly Route[]): Route[] {
       const difference = Number(isParameter(a[at]!)) - Number(isParameter(b[at]!))
       if (difference !== 0) return difference
     }
-    return 0
+    // Which of them comes first does not matter, but the order must be one.
+    return a.length - b.length
   })
 }
 
