@@ -84,7 +84,7 @@ export class RenderingContext extends Context {
     if (value === undefined && undefinedNames.size < MOST_UNDEFINED) {
       const name = paths.map(part => String(toValue(part))).join('.')
       // Loops ask whether they stand in another.
-      if (name !== 'forloop') undefinedNames.add(name.slice(0, LONGEST_NAME))
+      if (name !== 'forloop') undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
     }
     return value
   }

@@ -29,9 +29,10 @@ export type VelocityRendering = {
 }
 
 const MOST_UNDEFINED = 200
+const LONGEST_NAME = 200
 /** Macros that call each other. */
 const DEEPEST_CALLS = 30
-/** The library counts an item of a range as four characters; so is one of a list here. */
+/** An item of a list or map counts as so many characters. */
 const ITEM_MEMORY = 4
 
 type Output = { write(text: string): void }
@@ -357,7 +358,8 @@ class VelocityRun {
   }
 
   #undefined(name: string): void {
-    if (this.undefinedNames.size < MOST_UNDEFINED) this.undefinedNames.add(name)
+    if (this.undefinedNames.size < MOST_UNDEFINED)
+      this.undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
   }
 
   #root(name: string): unknown {
