@@ -30,8 +30,10 @@ import { reinstatementRoutes } from './reinstatements/routes.ts'
 import { renewalRoutes } from './renewals/routes.ts'
 import { bootstrapRoutes } from './resources/bootstrap/routes.ts'
 import { dataTableRoutes } from './resources/data-tables/routes.ts'
+import { fileResourceRoutes } from './resources/files/routes.ts'
 import { resourceRoutes } from './resources/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
+import { templateRoutes } from './resources/templates/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 
 const documentRoute = publicRoute({
@@ -71,6 +73,8 @@ export const ROUTES: readonly Route[] = [
   ...resourceRoutes,
   ...secretRoutes,
   ...bootstrapRoutes,
+  ...fileResourceRoutes,
+  ...templateRoutes,
   ...integrationRoutes,
   ...deprecatedRoutes,
   ...dataTableRoutes,

@@ -1,9 +1,13 @@
 // Makes one document: collects what its template sees, renders it, and makes a file of what came out.
 
+import type { TemplateSource } from '../configuration/configuration.ts'
+import type { Instant } from '../platform/time.ts'
 import { knownAt } from '../policies/projection/known.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import type { RatingEffects } from '../rating/liquid/effects.ts'
+import type { RenderingEnvironment } from '../rating/liquid/environment.ts'
 import { TemplateError } from '../rating/liquid/template-error.ts'
+import type { DocumentResources } from '../resources/templates/for-documents.ts'
 import type { StaticFiles } from './archive-files.ts'
 import type { DocumentType } from './contract.ts'
 import { documentData } from './data.ts'
@@ -17,6 +21,8 @@ export type MakingContext = {
   readonly loaded: Loaded
   readonly renderer: PdfRenderer
   readonly files: StaticFiles
+  /** What the tenant's resources give; a preview does without. */
+  readonly resources?: DocumentResources
 }
 
 export type Product =
@@ -47,24 +53,34 @@ export async function makeDocument(
   >,
   context: MakingContext,
 ): Promise<Product> {
-  const { loaded, files, renderer } = context
-  const source = loaded.product.templates[document.templateName ?? '']
+  const { loaded, renderer, resources } = context
+  const at = selectionTime(document, loaded)
+  const inForce = await resources?.template(document.templateName ?? '', at)
+  const files = resources?.files(at, context.files) ?? context.files
+  const source = inForce ? { path: inForce.name } : loaded.product.templates[document.templateName ?? '']
   if (!source)
     return failed(
       'dataError',
       `The configuration has no template '${document.templateName}'; deploy it, or repair the version.`,
     )
-  if (!source.path.endsWith('.liquid'))
-    return failed('renderError', `${source.path}: only Liquid templates are rendered.`)
+  if (!inForce && !source.path.endsWith('.liquid'))
+    return failed(
+      'renderError',
+      `${source.path}: of a configuration only Liquid templates are rendered; upload it as a resource.`,
+    )
   let data: object
   try {
     data = documentData({ ...loaded, aggregate: asOf(loaded, document.createdAt) }, document)
   } catch (problem) {
     return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
   }
-  const rendered = render(source, data, loaded, document.createdAt)
-  if ('failure' in rendered) return rendered
-  const { staticDocument } = rendered.effects
+  const environment = environmentOf(data, loaded, document.createdAt)
+  const rendered =
+    inForce && resources
+      ? await resources.rendered(inForce, at, data, environment)
+      : render(source as TemplateSource, data, environment, loaded)
+  if ('failure' in rendered) return failed('renderError', rendered.failure)
+  const staticDocument = rendered.effects?.staticDocument
   if (staticDocument === null) return { outcome: 'none' }
   if (staticDocument !== undefined) {
     const bytes = await files(staticDocument)
@@ -112,29 +128,48 @@ const failed = (outcome: DocumentFailure, failure: string): Product => ({ outcom
 const asOf = ({ aggregate }: Loaded, at: PolicyDocument['createdAt']): Loaded['aggregate'] =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
 
-type Rendered = { output: string; effects: RatingEffects }
+/**
+ * The time for which names of resources are read: when the document's transaction takes effect; of what belongs to
+ * none, as an invoice, when the document was asked for.
+ */
+const selectionTime = (
+  { modificationLocator, createdAt }: Pick<PolicyDocument, 'modificationLocator' | 'createdAt'>,
+  { aggregate }: Loaded,
+): Instant =>
+  (modificationLocator && aggregate.modifications.get(modificationLocator)?.effectiveAt) ?? createdAt
 
-function render(
-  source: Loaded['product']['templates'][string],
+type Rendered = { output: string; effects?: RatingEffects }
+type Environment = Omit<RenderingEnvironment, 'templates'>
+
+function environmentOf(
   data: object,
   { aggregate, policyholder, product, configuration }: Loaded,
-  now: PolicyDocument['createdAt'],
-): Rendered | (Product & { failure: string; outcome: DocumentFailure }) {
-  const { policy } = aggregate
+  now: Instant,
+): Environment {
+  const { timeZone, currency } = aggregate.policy
+  return {
+    timeZone,
+    currency,
+    now,
+    lookup: configuration.lookup(product.name),
+    policyholderInfo: locator =>
+      locator === policyholder.locator ? (data as { policyholder: unknown }).policyholder : undefined,
+    imageUrl: imageName,
+  }
+}
+
+function render(
+  source: TemplateSource,
+  data: object,
+  environment: Environment,
+  { configuration }: Loaded,
+): Rendered | { failure: string } {
   try {
-    return configuration.template(source).render(data, {
-      timeZone: policy.timeZone,
-      currency: policy.currency,
-      now,
-      lookup: configuration.lookup(product.name),
-      policyholderInfo: locator =>
-        locator === policyholder.locator ? (data as { policyholder: unknown }).policyholder : undefined,
-      imageUrl: imageName,
-    })
+    return configuration.template(source).render(data, environment)
   } catch (problem) {
     const at = problem instanceof TemplateError && problem.line !== undefined ? `:${problem.line}` : ''
     const path = (problem instanceof TemplateError && problem.path) || source.path
     const message = problem instanceof Error ? problem.message : String(problem)
-    return { outcome: 'renderError', failure: `${path}${at}: ${message}` }
+    return { failure: `${path}${at}: ${message}` }
   }
 }

@@ -16,6 +16,7 @@ import { type Instant, now } from '../../platform/time.ts'
 import type { PolicyReply } from '../../policies/object/message.ts'
 import { loadPolicy } from '../../policies/store/loading.ts'
 import type { Loaded } from '../../policies/surroundings.ts'
+import { documentResources } from '../../resources/templates/for-documents.ts'
 import { staticFiles } from '../archive-files.ts'
 import { documentPath, type PolicyDocument } from '../document.ts'
 import type { Made } from '../made.ts'
@@ -114,6 +115,7 @@ async function madeOf(
     loaded,
     renderer: await pdfRenderer(env),
     files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
+    resources: documentResources(context),
   }
   const made: Made[] = []
   for (const draft of drafts) {

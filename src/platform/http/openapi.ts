@@ -3,7 +3,7 @@ import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
 import { ExceptionResponse } from '../error-contract.ts'
 import { ERROR_KINDS } from '../errors.ts'
-import type { Access, Route } from './route.ts'
+import type { Access, Route, UploadBody } from './route.ts'
 
 const SCHEME = 'token'
 
@@ -48,12 +48,15 @@ function requires(access: Access): string {
 }
 
 const FILE = z.string().openapi({ format: 'binary' })
-const UPLOAD = {
-  required: true,
-  content: {
-    'multipart/form-data': { schema: z.object({ file: FILE }) },
-    'application/octet-stream': { schema: FILE },
-  },
+const uploadOf = ({ partNames = ['file'], media = 'application/octet-stream' }: UploadBody) => {
+  const parts = partNames.map(name => [name, partNames.length === 1 ? FILE : FILE.optional()])
+  return {
+    required: true,
+    content: {
+      'multipart/form-data': { schema: z.object(Object.fromEntries(parts)) },
+      [media]: { schema: FILE },
+    },
+  }
 }
 
 function requestOf({ path, query, body, form, upload, access, method }: Route) {
@@ -61,7 +64,7 @@ function requestOf({ path, query, body, form, upload, access, method }: Route) {
   const media = form
     ? { required: true, content: { 'multipart/form-data': { schema: form.schema } } }
     : upload
-      ? UPLOAD
+      ? uploadOf(upload)
       : body && { required: body.required, content: { 'application/json': { schema: body.schema } } }
   return {
     ...(names.length > 0 && {

@@ -106,7 +106,13 @@ export type MultipartBody<Schema extends z.ZodType> = {
  * A file of at most so many bytes that the handler reads as it comes: the file part of a form, or the body itself.
  * The key of a repeatable request does not know it: `withContents` of platform/http/upload.ts.
  */
-export type UploadBody = { readonly largestBytes: number }
+export type UploadBody = {
+  readonly largestBytes: number
+  /** Parts of a form that are the file though they may have no file name; `file` unless told. */
+  readonly partNames?: readonly string[]
+  /** Of a body that is the file itself, for the document; application/octet-stream unless told. */
+  readonly media?: string
+}
 
 /** The answer when all goes well. Without a schema there is no body (void), or one that is no JSON. */
 export type Answer<Schema extends z.ZodType> = {

@@ -7,6 +7,7 @@ import type { FilePlace } from '../large-files.ts'
 import { bodyTooLarge, joined, pieces } from './bytes.ts'
 import { boundaryOf } from './form-body.ts'
 import { refuseCompression } from './json-body.ts'
+import type { UploadBody } from './route.ts'
 
 /** The file of a request. */
 export type Upload = {
@@ -32,12 +33,12 @@ const malformed = (message: string): Refusal => new Refusal('malformedMultipart'
 export type OpenUpload = { readonly upload: Upload; readonly close: () => Promise<void> }
 
 /**
- * The upload of a request. In a form it is the part named `file`, or else the first with a file name; text parts
- * are skipped. Any other body is the file itself. Refuses a request without a file (400).
+ * The upload of a request. In a form it is the part named `file` (or as `partNames` say), or else the first with a file
+ * name; text parts are skipped. Any other body is the file itself. Refuses a request without a file (400).
  */
 export async function openUpload(
   request: Request,
-  { largestBytes }: { readonly largestBytes: number },
+  { largestBytes, partNames = ['file'] }: Pick<UploadBody, 'largestBytes' | 'partNames'>,
   place: FilePlace,
 ): Promise<OpenUpload> {
   refuseCompression(request)
@@ -52,7 +53,7 @@ export async function openUpload(
   const close = async (): Promise<void> => void (await body.return())
   try {
     const upload = isForm
-      ? await fileOfForm(body, boundaryOf(request), largestBytes)
+      ? await fileOfForm(body, boundaryOf(request), largestBytes, partNames)
       : { mediaType: plainType(type), fileName: undefined, stream: body }
     return { upload, close }
   } catch (problem) {
@@ -149,12 +150,17 @@ class FormCursor {
 
 const END_OF_HEADER = Buffer.from('\r\n\r\n')
 
-async function fileOfForm(body: Body, boundary: string, largestBytes: number): Promise<Upload> {
+async function fileOfForm(
+  body: Body,
+  boundary: string,
+  largestBytes: number,
+  partNames: readonly string[],
+): Promise<Upload> {
   const cursor = new FormCursor(body)
   const delimiter = Buffer.from(`\r\n--${boundary}`)
   await cursor.skipTo(delimiter)
   const parts = { left: MOST_PARTS }
-  const file = await nextFile(cursor, delimiter, parts)
+  const file = await nextFile(cursor, delimiter, parts, partNames)
   if (!file) throw noFile()
   const stream = async function* (): Body {
     let total = 0
@@ -163,7 +169,7 @@ async function fileOfForm(body: Body, boundary: string, largestBytes: number): P
       if (total > largestBytes) throw bodyTooLarge(largestBytes)
       yield piece
     }
-    if (await nextFile(cursor, delimiter, parts))
+    if (await nextFile(cursor, delimiter, parts, partNames))
       throw malformed('The form brings more than one file; send one, as the part named file.')
     // What follows the last boundary is not the form's, but is read: the client is to send all of it.
     for await (const _ of body);
@@ -176,6 +182,7 @@ async function nextFile(
   cursor: FormCursor,
   delimiter: Buffer,
   parts: { left: number },
+  partNames: readonly string[],
 ): Promise<Omit<Upload, 'stream'> | undefined> {
   for (;;) {
     const header = await cursor.header()
@@ -184,7 +191,7 @@ async function nextFile(
     if (parts.left < 0) throw new Refusal('tooLarge', `The form has more than ${MOST_PARTS} parts.`)
     const disposition = headerLine(header, 'content-disposition') ?? ''
     const fileName = parameter(disposition, 'filename')
-    if (fileName !== undefined || parameter(disposition, 'name') === 'file')
+    if (fileName !== undefined || partNames.includes(parameter(disposition, 'name') ?? ''))
       return { fileName, mediaType: plainType(headerLine(header, 'content-type')) }
     await cursor.skipTo(delimiter)
   }

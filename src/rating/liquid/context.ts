@@ -16,7 +16,12 @@ export type RenderState = {
   missing: Map<string, MissingKey>
   /** Names of the snippets being rendered, outermost first. */
   snippets: string[]
+  /** Variables and paths that had no value, as they stand in the source; at most 200. */
+  undefinedNames: Set<string>
 }
+
+const MOST_UNDEFINED = 200
+const LONGEST_NAME = 200
 
 export function newRenderState(data: unknown, environment: RenderingEnvironment): RenderState {
   return {
@@ -26,6 +31,7 @@ export function newRenderState(data: unknown, environment: RenderingEnvironment)
     effects: noEffects(),
     missing: new Map(),
     snippets: [],
+    undefinedNames: new Set(),
   }
 }
 
@@ -70,6 +76,17 @@ export class RenderingContext extends Context {
   /** A context that sees the data and nothing else, for `render`. */
   override spawn(): RenderingContext {
     return new RenderingContext(this.#engine, this.state)
+  }
+
+  override *_get(paths: Parameters<Context['_get']>[0]): IterableIterator<unknown> {
+    const value: unknown = yield* super._get(paths) as Generator<unknown, unknown>
+    const { undefinedNames } = this.state
+    if (value === undefined && undefinedNames.size < MOST_UNDEFINED) {
+      const name = paths.map(part => String(toValue(part))).join('.')
+      // Loops ask whether they stand in another.
+      if (name !== 'forloop') undefinedNames.add(name.slice(0, LONGEST_NAME))
+    }
+    return value
   }
 
   override readProperty(owner: unknown, name: unknown): unknown {

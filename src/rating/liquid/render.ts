@@ -16,6 +16,8 @@ export type Rendering = {
   effects: RatingEffects
   /** When there are any, output and effects are provisional: load these keys and render again. */
   missing: MissingKey[]
+  /** Variables and paths without a value, each once and at most 200. */
+  undefinedNames: string[]
   /** What the template assigned, as plain data: for whoever tries it out. */
   variables(): Record<string, unknown>
 }
@@ -38,8 +40,20 @@ export function renderTemplate(
     renderTemplates(template.nodes, context, emitter)
   } catch (error) {
     if (!(error instanceof TemplateError) || state.missing.size === 0) throw error
-    return { output: '', effects: noEffects(), missing: [...state.missing.values()], variables }
+    return {
+      output: '',
+      effects: noEffects(),
+      missing: [...state.missing.values()],
+      undefinedNames: [],
+      variables,
+    }
   }
   const missing = [...state.missing.values()]
-  return { output: emitter.buffer, effects: settledEffects(state.effects), missing, variables }
+  return {
+    output: emitter.buffer,
+    effects: settledEffects(state.effects),
+    missing,
+    undefinedNames: [...state.undefinedNames],
+    variables,
+  }
 }

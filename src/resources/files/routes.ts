@@ -1,0 +1,94 @@
+import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
+import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuery } from '../contract.ts'
+import { LONGEST_FONT_STATIC_NAME } from '../resource.ts'
+import { documentFormat } from './document-format.ts'
+import { fontMediaType } from './font-format.ts'
+import { createFile, type FileKind, fileResponse, replaceFile } from './service.ts'
+
+const LARGEST_DOCUMENT_BYTES = 25 * 1_048_576
+const LARGEST_FONT_BYTES = 10 * 1_048_576
+
+const staticDocument: FileKind = { type: 'staticDocument', read: documentFormat }
+const font: FileKind = { type: 'customFont', read: ({ bytes }) => ({ mediaType: fontMediaType(bytes) }) }
+
+const answer = { schema: BasicResourceResponse, description: 'The resource.' }
+const contents = { description: 'The file as it was uploaded.', media: 'application/octet-stream' }
+
+const documentTags = ['Static documents']
+const DOCUMENT_FORMS =
+  'The part `file` of a form, or the body itself with its Content-Type; at most 25 MiB. The format is told by the Content-Type, else by the ending of the file name, else by the bytes.'
+
+const fontTags = ['Fonts']
+const FONT_FORMS =
+  'A TrueType, OpenType, WOFF or WOFF2 file of at most 10 MiB, as the part `file` of a form or as the body itself; what it is, is told by its bytes.'
+
+const FontQuery = ResourceCreateQuery.extend({ staticName: ResourceName.max(LONGEST_FONT_STATIC_NAME) })
+
+export const fileResourceRoutes: readonly Route[] = [
+  tenantUploadRoute({
+    method: 'post',
+    path: '/resource/{tenantLocator}/documents',
+    summary: 'Upload a static document',
+    description: DOCUMENT_FORMS,
+    tags: documentTags,
+    permission: 'documents.upload',
+    query: ResourceCreateQuery,
+    upload: { largestBytes: LARGEST_DOCUMENT_BYTES },
+    answer,
+    handle: ({ query, file }, context) => createFile(query, staticDocument, file, context),
+  }),
+  tenantUploadRoute({
+    method: 'patch',
+    path: '/resource/{tenantLocator}/documents/{name}',
+    summary: 'Replace a static document',
+    description: `${DOCUMENT_FORMS} Earlier contents are kept.`,
+    tags: documentTags,
+    permission: 'documents.update',
+    upload: { largestBytes: LARGEST_DOCUMENT_BYTES },
+    answer,
+    handle: ({ params, file }, context) => replaceFile(params.name, staticDocument, file, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/resource/{tenantLocator}/documents/{name}',
+    summary: 'Get the file of a static document',
+    tags: documentTags,
+    permission: 'documents.read',
+    query: SelectionQuery,
+    answer: contents,
+    handle: ({ params, query }, context) => fileResponse(params.name, 'staticDocument', query, context),
+  }),
+  tenantUploadRoute({
+    method: 'post',
+    path: '/resource/{tenantLocator}/fonts',
+    summary: 'Upload a font',
+    description: FONT_FORMS,
+    tags: fontTags,
+    permission: 'fonts.upload',
+    query: FontQuery,
+    upload: { largestBytes: LARGEST_FONT_BYTES },
+    answer,
+    handle: ({ query, file }, context) => createFile(query, font, file, context),
+  }),
+  tenantUploadRoute({
+    method: 'patch',
+    path: '/resource/{tenantLocator}/fonts/{name}',
+    summary: 'Replace a font',
+    description: `${FONT_FORMS} Earlier contents are kept.`,
+    tags: fontTags,
+    permission: 'fonts.update',
+    upload: { largestBytes: LARGEST_FONT_BYTES },
+    answer,
+    handle: ({ params, file }, context) => replaceFile(params.name, font, file, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/resource/{tenantLocator}/fonts/{name}',
+    summary: 'Get the file of a font',
+    tags: fontTags,
+    permission: 'fonts.read',
+    query: SelectionQuery,
+    answer: contents,
+    handle: ({ params, query }, context) => fileResponse(params.name, 'customFont', query, context),
+  }),
+]

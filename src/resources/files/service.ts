@@ -1,0 +1,222 @@
+// Resources that are one file each: static documents, fonts, templates and snippets. The file is in R2 before its
+// revision is recorded, so that whatever is in force can be read.
+
+import { serverTiming } from '../../platform/calls.ts'
+import { commit } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { notFound, Refusal } from '../../platform/errors.ts'
+import type { JsonText } from '../../platform/http/route.ts'
+import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/upload.ts'
+import { derivedUuid, newUuid } from '../../platform/locators.ts'
+import { fileKey, HOME_SHARD } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
+import type { SelectionQuery } from '../contract.ts'
+import { readResource } from '../in-force.ts'
+import { basicResourceResponse } from '../projection.ts'
+import { recordedOnce } from '../recorded.ts'
+import type { Resource, ResourceType, TemplateFormat } from '../resource.ts'
+import {
+  contentsGuard,
+  findResource,
+  homeDatabase,
+  nameTakenBy,
+  newNameGuard,
+  resourceRows,
+} from '../store.ts'
+
+/** What a file is found to be. */
+export type FileContents = {
+  readonly mediaType: string
+  /** Of static documents. */
+  readonly format?: string
+}
+
+/** One kind of resources: their type, and what a file must be to be one. */
+export type FileKind = {
+  readonly type: ResourceType
+  /** Of templates and snippets; what is replaced must be of the same. */
+  readonly templateFormat?: TemplateFormat
+  /** Refuses a file that is of no use. */
+  readonly read: (file: {
+    bytes: Uint8Array<ArrayBuffer>
+    mediaType: string | undefined
+    fileName: string | undefined
+  }) => FileContents | Promise<FileContents>
+}
+
+export type NewFile = {
+  readonly name: string
+  readonly staticName: string
+  readonly jurisdiction?: readonly string[] | undefined
+}
+
+/** Refuses: 400 for a file of no use; 409 for a name, or a static name of another type, that exists. */
+export const createFile = (
+  { name, staticName, jurisdiction = [] }: NewFile,
+  kind: FileKind,
+  upload: Upload,
+  context: RequestContext,
+): Promise<JsonText> =>
+  written(kind, upload, context, async ({ database, revision, contents }) => {
+    const resource: Resource = {
+      name,
+      type: kind.type,
+      staticName,
+      jurisdictions: [...new Set(jurisdiction)],
+      createdAt: context.now,
+      createdBy: context.caller.accountLocator,
+      revision,
+      templateFormat: kind.templateFormat ?? null,
+      format: contents.format ?? null,
+    }
+    const taken = await nameTakenBy(database, resource)
+    if (taken.some(one => one.name === name))
+      throw new Refusal(
+        'alreadyExists',
+        `There is a resource '${name}' already; replace it with PATCH, or choose another name.`,
+      )
+    const other = taken.find(one => one.type !== kind.type)
+    if (other)
+      throw new Refusal(
+        'alreadyExists',
+        `The static name '${staticName}' is that of the ${other.type} '${other.name}'; a static name is of one type.`,
+      )
+    return { resource, guard: newNameGuard(resource) }
+  })
+
+/** New contents under the same name; the earlier ones are kept. Refuses: 400, 404, and 409 for the other dialect. */
+export const replaceFile = (
+  name: string,
+  kind: FileKind,
+  upload: Upload,
+  context: RequestContext,
+): Promise<JsonText> =>
+  written(kind, upload, context, async ({ database, revision, contents }) => {
+    const read = await findResource(database, name)
+    if (!read || read.type !== kind.type) throw notFound(kind.type, name)
+    if (kind.templateFormat && read.templateFormat !== kind.templateFormat)
+      throw new Refusal(
+        'wrongState',
+        `The ${kind.type} '${name}' is ${read.templateFormat}; send it to the path of that dialect.`,
+      )
+    return {
+      resource: { ...read, revision, format: contents.format ?? null },
+      guard: contentsGuard(read),
+    }
+  })
+
+type Decide = (given: {
+  database: ReturnType<typeof homeDatabase>
+  revision: Resource['revision']
+  contents: FileContents
+}) => Promise<{ resource: Resource; guard: ReturnType<typeof contentsGuard> }>
+
+async function written(
+  kind: FileKind,
+  upload: Upload,
+  requestContext: RequestContext,
+  decide: Decide,
+): Promise<JsonText> {
+  const bytes = await uploadedBytes(upload)
+  if (bytes.length === 0) throw new Refusal('invalidRequest', 'The file is empty; send one that is not.')
+  const hash = contentsHash().update(bytes).digest('hex')
+  const context = withContents(requestContext, hash)
+  const { idempotency, tenant, env, calls } = context
+  const revision = idempotency
+    ? derivedUuid(HOME_SHARD, idempotency.key, idempotency.bodyHash)
+    : newUuid(HOME_SHARD)
+  const contents = await kind.read({ bytes, mediaType: upload.mediaType, fileName: upload.fileName })
+  const database = homeDatabase(context)
+  const key = fileKey(tenant, ...revisionPath(revision))
+  let isStored = false
+  try {
+    return await recordedOnce(
+      context,
+      database,
+      async () => {
+        const { resource, guard } = await decide({ database, revision, contents })
+        if (!isStored) {
+          calls.r2 += 1
+          await env.FILES.put(key, bytes, { httpMetadata: { contentType: contents.mediaType } })
+          isStored = true
+        }
+        const revisionRow = {
+          locator: revision,
+          resourceName: resource.name,
+          createdAt: context.now,
+          createdBy: context.caller.accountLocator,
+          sizeBytes: bytes.length,
+          hash,
+          mediaType: contents.mediaType,
+        }
+        return await commit(context, database, {
+          shard: HOME_SHARD,
+          guards: [guard],
+          facts: resourceRows(database, resource, revisionRow),
+          events: [],
+          answer: { status: 200, text: JSON.stringify(basicResourceResponse(resource)) },
+          subject: resource.name,
+        })
+      },
+      async subject => basicResourceResponse((await findResource(database, subject))!),
+    )
+  } catch (problem) {
+    // With a key, a request of the same key may have recorded the very file.
+    if (isStored && !idempotency && problem instanceof Refusal && problem.status < SERVICE_FAULT)
+      context.later(env.FILES.delete(key))
+    throw problem
+  }
+}
+
+/** Statuses from here on leave open whether anything was recorded. */
+const SERVICE_FAULT = 500
+
+/** Below the tenant's own place in R2. */
+export const revisionPath = (revision: Resource['revision']): string[] => ['resources', revision]
+
+/** The contents of a revision. */
+export async function revisionFile(
+  { tenant, env, calls }: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
+  { name, revision }: Pick<Resource, 'name' | 'revision'>,
+): Promise<R2ObjectBody> {
+  calls.r2 += 1
+  const object = await env.FILES.get(fileKey(tenant, ...revisionPath(revision)))
+  if (!object) throw new Error(`The file of resource ${name} is gone: revision ${revision}.`)
+  return object
+}
+
+/**
+ * The stored bytes with the stored type. `x-resource-name` and `x-resource-revision` tell which resource a static name
+ * led to.
+ */
+export async function fileResponse(
+  name: string,
+  type: ResourceType,
+  { byStaticName, date, jurisdiction }: SelectionQuery,
+  context: RequestContext,
+): Promise<Response> {
+  const at = (date ?? context.now) as Instant
+  const { resource } = await readResource(homeDatabase(context), {
+    name,
+    byStaticName,
+    at,
+    jurisdiction,
+    type,
+  })
+  const object = await revisionFile(context, resource)
+  return new Response(object.body, {
+    headers: {
+      'content-type': object.httpMetadata?.contentType ?? 'application/octet-stream',
+      'content-length': String(object.size),
+      // What a tenant uploaded never runs as a page of this service.
+      'content-disposition': 'attachment',
+      'x-content-type-options': 'nosniff',
+      etag: object.httpEtag,
+      'cache-control': 'private, no-cache',
+      'x-resource-name': resource.name,
+      'x-resource-revision': resource.revision,
+      'x-request-id': context.requestId,
+      'server-timing': serverTiming(context.calls),
+    },
+  })
+}

@@ -1,0 +1,105 @@
+// A template tried out by who writes it: rendered over data of the request. Nothing is stored.
+import { type StaticFiles, staticFiles } from '../../documents/archive-files.ts'
+import { finishedHtml, fontsOf, imageName, withImages } from '../../documents/html-page.ts'
+import { withFonts } from '../../documents/pdf/font-names.ts'
+import { ConversionError, pageOf } from '../../documents/pdf/page.ts'
+import { pdfRenderer } from '../../documents/pdf/pdf-renderer.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { Refusal } from '../../platform/errors.ts'
+import type { Instant } from '../../platform/time.ts'
+import { loadVersion, productOf } from '../../policies/store/loading.ts'
+import type { SelectionQuery } from '../contract.ts'
+import { readResource } from '../in-force.ts'
+import type { Resource } from '../resource.ts'
+import { homeDatabase } from '../store.ts'
+import { filesInForce } from './files.ts'
+import type { RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
+import { renderedTemplate } from './rendering.ts'
+import { Snippets, textOf } from './snippets.ts'
+
+/** Refuses: 404 for an unknown template; 422, with name, line and column, for one that fails or passes a limit. */
+export async function renderTemplateResource(
+  name: string,
+  { byStaticName, date, jurisdiction }: SelectionQuery,
+  request: RenderTemplateRequest,
+  context: RequestContext,
+): Promise<RenderTemplateResponse> {
+  const database = homeDatabase(context)
+  const where = { at: (date ?? context.now) as Instant, jurisdiction }
+  const [{ resource }, { configuration }] = await Promise.all([
+    readResource(database, { name, byStaticName, ...where, type: 'documentTemplate' }),
+    loadVersion(context, database, request.configVersion),
+  ])
+  const { timeZone, currency } = configuration.configuration
+  const { productName, type = 'pdf' } = request
+  const product = productName === undefined ? undefined : productOf(configuration, productName)
+  const text = await textOf(context, resource)
+  const snippets = new Snippets(context, database, where)
+  const rendered = await renderedTemplate(
+    text,
+    request.data ?? {},
+    {
+      timeZone,
+      currency,
+      now: (request.now ?? context.now) as Instant,
+      lookup: configuration.lookup(product?.name ?? ''),
+      imageUrl: imageName,
+    },
+    snippets,
+  )
+  const warnings = staticDocumentWarnings(rendered.effects?.staticDocument)
+  const configured = product && staticFiles(context, configuration.hash, product.name)
+  const files = filesInForce(context, database, where, configured)
+  const made = await fileOf(type, rendered.output, request, files, { name: resource.name, env: context.env })
+  return {
+    type,
+    templateFormat: resource.templateFormat ?? 'liquid',
+    ...made.content,
+    undefinedNames: [...rendered.undefinedNames],
+    warnings: [...warnings, ...made.warnings],
+    template: used(resource),
+    snippets: snippets.used().map(used),
+  }
+}
+
+const used = ({ name, staticName, revision }: Resource) => ({ name, staticName, revision })
+
+function staticDocumentWarnings(staticDocument: string | null | undefined): string[] {
+  if (staticDocument === undefined) return []
+  return staticDocument === null
+    ? ['The template says that there is to be no document (render_static_document).']
+    : [`The template asks for the static document '${staticDocument}' in place of what is shown here.`]
+}
+
+type Content = Pick<RenderTemplateResponse, 'html' | 'pdf'>
+
+async function fileOf(
+  type: 'pdf' | 'html',
+  output: string,
+  { pageLayout }: RenderTemplateRequest,
+  files: StaticFiles,
+  { name, env }: { name: string; env: Env },
+): Promise<{ content: Content; warnings: string[] }> {
+  const html = await withImages(output, files)
+  if ('problem' in html) throw new Refusal('templateFailed', `${name}: ${html.problem}.`)
+  const own = await fontsOf(html.text, files)
+  if ('problem' in own) throw new Refusal('templateFailed', `${name}: ${own.problem}.`)
+  if (type === 'html')
+    return { content: { html: finishedHtml(withFonts(html.text, own.fonts)) }, warnings: [] }
+  try {
+    const renderer = await pdfRenderer(env)
+    const { bytes, missing } = await renderer.render(html.text, pageOf(pageLayout), own.fonts)
+    return {
+      content: { pdf: Buffer.from(bytes).toString('base64') },
+      warnings:
+        missing === ''
+          ? []
+          : [`No font has ${[...missing].slice(0, 20).join(' ')}; boxes stand in their places.`],
+    }
+  } catch (problem) {
+    // The renderer is a bundle with classes of its own, so that an error is known by its name.
+    if (problem instanceof Error && problem.name === ConversionError.NAME)
+      throw new Refusal('templateLimit', `${name}: ${problem.message}`)
+    throw problem
+  }
+}

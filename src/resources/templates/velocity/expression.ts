@@ -1,0 +1,198 @@
+// Expressions and references of Velocity, read by descent.
+import type { Cursor } from './cursor.ts'
+import type { Expression, Node, Operator, Reference, Step } from './nodes.ts'
+
+/** Reads what a text in double quotes holds. */
+export type TextReader = (cursor: Cursor) => readonly Node[]
+
+/** By how tightly they bind, loosest first; the words are the same as the signs. */
+const LEVELS: readonly (readonly (readonly [pattern: RegExp, operator: Operator])[])[] = [
+  [[/\|\||or\b/y, '||']],
+  [[/&&|and\b/y, '&&']],
+  [
+    [/==|eq\b/y, '=='],
+    [/!=|ne\b/y, '!='],
+  ],
+  [
+    [/<=|le\b/y, '<='],
+    [/>=|ge\b/y, '>='],
+    [/<|lt\b/y, '<'],
+    [/>|gt\b/y, '>'],
+  ],
+  [
+    [/\+/y, '+'],
+    [/-/y, '-'],
+  ],
+  [
+    [/\*/y, '*'],
+    [/\//y, '/'],
+    [/%/y, '%'],
+  ],
+]
+
+const NAME = /[A-Za-z_][\w-]*/y
+const NUMBER = /\d+(?:\.\d+)?/y
+const WORD = /(true|false|null)\b/y
+const LONGEST_NUMBER = 30
+
+export function readExpression(cursor: Cursor, text: TextReader, level = 0): Expression {
+  const operators = LEVELS[level]
+  if (!operators) return readUnary(cursor, text)
+  let left = readExpression(cursor, text, level + 1)
+  for (;;) {
+    cursor.skipBlank()
+    const found = operators.find(([pattern]) => cursor.match(pattern))
+    if (!found) return left
+    left = {
+      kind: 'binary',
+      operator: found[1],
+      left,
+      right: cursor.deeper(() => readExpression(cursor, text, level + 1)),
+    }
+  }
+}
+
+const readUnary = (cursor: Cursor, text: TextReader): Expression =>
+  cursor.deeper(() => {
+    cursor.skipBlank()
+    if (cursor.match(/!|not\b/y)) return { kind: 'not', of: readUnary(cursor, text) }
+    if (cursor.take('-')) return { kind: 'minus', of: readUnary(cursor, text) }
+    return readPrimary(cursor, text)
+  })
+
+function readPrimary(cursor: Cursor, text: TextReader): Expression {
+  const begin = cursor.at
+  if (cursor.take('(')) {
+    const inner = readExpression(cursor, text)
+    cursor.expect(')', 'behind what is in parentheses')
+    return inner
+  }
+  if (cursor.peek('$')) {
+    const reference = readReference(cursor, text)
+    if (!reference) throw cursor.problem("A name is missing behind '$'")
+    return reference
+  }
+  if (cursor.peek('"') || cursor.peek("'")) return readText(cursor, text)
+  const number = cursor.match(NUMBER)?.[0]
+  if (number !== undefined) {
+    if (number.length > LONGEST_NUMBER)
+      throw cursor.problem(`A number has more than ${LONGEST_NUMBER} digits`, begin)
+    const isWhole = !number.includes('.') && Number.isSafeInteger(Number(number))
+    return isWhole ? { kind: 'value', value: Number(number) } : { kind: 'decimal', text: number }
+  }
+  const word = cursor.match(WORD)?.[1]
+  if (word !== undefined) return { kind: 'value', value: word === 'null' ? null : word === 'true' }
+  if (cursor.take('[')) return readList(cursor, text)
+  if (cursor.take('{')) return readMap(cursor, text)
+  throw cursor.problem('A value is missing')
+}
+
+function readText(cursor: Cursor, text: TextReader): Expression {
+  const begin = cursor.at
+  const quote = cursor.source[cursor.at]!
+  const close = cursor.source.indexOf(quote, cursor.at + 1)
+  if (close === -1 || close >= cursor.end)
+    throw cursor.problem(`The text that begins with ${quote} is not closed`, begin)
+  const content = cursor.source.slice(begin + 1, close)
+  if (quote === "'" || !/[#$]/.test(content)) {
+    cursor.at = close + 1
+    return { kind: 'value', value: content }
+  }
+  const { end } = cursor
+  cursor.at = begin + 1
+  cursor.end = close
+  try {
+    const nodes = cursor.deeper(() => text(cursor))
+    cursor.at = close + 1
+    return { kind: 'text', nodes }
+  } finally {
+    cursor.end = end
+  }
+}
+
+function readList(cursor: Cursor, text: TextReader): Expression {
+  const items: Expression[] = []
+  cursor.skipBlank()
+  if (cursor.take(']')) return { kind: 'list', items }
+  items.push(readExpression(cursor, text))
+  cursor.skipBlank()
+  if (cursor.take('..')) {
+    const to = readExpression(cursor, text)
+    cursor.expect(']', 'behind the range')
+    return { kind: 'range', from: items[0]!, to }
+  }
+  while (cursor.take(',')) {
+    items.push(readExpression(cursor, text))
+    cursor.skipBlank()
+  }
+  cursor.expect(']', 'behind the list')
+  return { kind: 'list', items }
+}
+
+function readMap(cursor: Cursor, text: TextReader): Expression {
+  const entries: [Expression, Expression][] = []
+  cursor.skipBlank()
+  if (cursor.take('}')) return { kind: 'map', entries }
+  do {
+    cursor.skipBlank()
+    const word = cursor.match(NAME)?.[0]
+    const key: Expression = word === undefined ? readExpression(cursor, text) : { kind: 'value', value: word }
+    cursor.expect(':', 'between key and value')
+    entries.push([key, readExpression(cursor, text)])
+    cursor.skipBlank()
+  } while (cursor.take(','))
+  cursor.expect('}', 'behind the map')
+  return { kind: 'map', entries }
+}
+
+/** Undefined, with nothing read, where a `$` begins no reference and so is text. */
+export function readReference(cursor: Cursor, text: TextReader): Reference | undefined {
+  const offset = cursor.at
+  const [opening] = cursor.match(/\$!?\{?/y) ?? []
+  const name = opening === undefined ? undefined : cursor.match(NAME)?.[0]
+  if (opening === undefined || name === undefined) {
+    cursor.at = offset
+    return undefined
+  }
+  const steps = readSteps(cursor, text)
+  if (opening.endsWith('{') && !cursor.take('}'))
+    throw cursor.problem("'}' is missing behind the reference that begins with '${'", offset)
+  const source = cursor.source.slice(offset, cursor.at)
+  return { kind: 'reference', name, steps, quiet: opening.includes('!'), source, offset }
+}
+
+function readSteps(cursor: Cursor, text: TextReader): Step[] {
+  const steps: Step[] = []
+  for (;;) {
+    const property = cursor.match(/\.([A-Za-z_][\w-]*)/y)?.[1]
+    if (property !== undefined) {
+      const isCalled = cursor.take('(')
+      steps.push(
+        isCalled
+          ? { kind: 'method', name: property, args: readArguments(cursor, text) }
+          : { kind: 'property', name: property },
+      )
+    } else if (isIndex(cursor) && cursor.take('[')) {
+      const index = cursor.deeper(() => readExpression(cursor, text))
+      cursor.expect(']', 'behind the index')
+      steps.push({ kind: 'index', index })
+    } else return steps
+  }
+}
+
+/** `$x[0]`, `$x[$i]`, `$x["a"]`; other brackets behind a reference are text, as in `$name [sic]`. */
+const isIndex = ({ source, at, end }: Cursor): boolean =>
+  /^\[\s*[\d$"'-]/.test(source.slice(at, Math.min(end, at + 20)))
+
+function readArguments(cursor: Cursor, text: TextReader): Expression[] {
+  const args: Expression[] = []
+  cursor.skipBlank()
+  if (cursor.take(')')) return args
+  for (;;) {
+    args.push(cursor.deeper(() => readExpression(cursor, text)))
+    cursor.skipBlank()
+    if (!cursor.take(',')) break
+  }
+  cursor.expect(')', 'behind the arguments')
+  return args
+}

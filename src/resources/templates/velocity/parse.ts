@@ -1,0 +1,284 @@
+// Reads a Velocity template: text, references and directives. Every problem is reported, and reading goes on behind
+// it. Each character is read once or twice, whatever the template is made of.
+import { Cursor, Unreadable } from './cursor.ts'
+import { readExpression, readReference } from './expression.ts'
+import type { Call, Expression, Macro, Node, Reference } from './nodes.ts'
+
+export type Parsed = { readonly nodes: readonly Node[]; readonly macros: ReadonlyMap<string, Macro> }
+
+const DIRECTIVE = /#(?:(@)?([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/y
+/** Directives with arguments; `else`, `end`, `break` and `stop` may have empty ones. */
+const WITH_ARGUMENTS = new Set(['if', 'elseif', 'foreach', 'set', 'macro', 'define', 'parse', 'include'])
+const WITHOUT = new Set(['else', 'end', 'break', 'stop'])
+const NOTHING: Expression = { kind: 'value', value: null }
+/** Directives make no line of their own: the break behind one is dropped. */
+const LINE_END = /[ \t]*\r?\n/y
+
+type Ended = 'else' | 'elseif' | 'end' | 'source'
+
+export function parseTemplate(source: string, report: (problem: Unreadable) => void): Parsed {
+  const cursor = new Cursor(source)
+  const macros = new Map<string, Macro>()
+
+  /** What the directive's own arguments are; undefined when they cannot be read, which is reported. */
+  function withArguments<T>(begin: number, read: () => T): T | undefined {
+    cursor.match(/[ \t]*/y)
+    const open = cursor.at
+    try {
+      if (!cursor.take('('))
+        throw cursor.problem(
+          `'${source.slice(begin, open).trim()}' needs its arguments in parentheses`,
+          begin,
+        )
+      const made = read()
+      cursor.expect(')', 'behind the arguments')
+      return made
+    } catch (problem) {
+      if (!(problem instanceof Unreadable)) throw problem
+      report(problem)
+      const line = source.indexOf('\n', Math.max(open, problem.offset))
+      const close = source.indexOf(')', problem.offset)
+      const lineEnd = line === -1 ? cursor.end : Math.min(line, cursor.end)
+      cursor.at = close === -1 || close >= lineEnd ? lineEnd : close + 1
+      return undefined
+    }
+  }
+
+  const expression = (): Expression => readExpression(cursor, nodesInText)
+  const variable = (): Reference => {
+    cursor.skipBlank()
+    const reference = readReference(cursor, nodesInText)
+    if (!reference) throw cursor.problem("A variable is missing, as '$name'")
+    return reference
+  }
+
+  function nodesInText(): Node[] {
+    return block(undefined).nodes
+  }
+
+  /** Up to the end of the block that `opener` began, or of the source. */
+  function block(opener: { offset: number; name: string } | undefined): { nodes: Node[]; ended: Ended } {
+    const nodes: Node[] = []
+    let text = ''
+    const write = (node: Node): void => {
+      if (text !== '') nodes.push(text)
+      text = ''
+      nodes.push(node)
+    }
+    while (!cursor.done) {
+      text += cursor.plainText()
+      if (cursor.done) break
+      const begin = cursor.at
+      if (cursor.take('\\')) {
+        text += cursor.match(/[#$]/y)?.[0] ?? '\\'
+        continue
+      }
+      if (cursor.peek('$')) {
+        const reference = attempt(() => readReference(cursor, nodesInText))
+        if (reference) write(reference)
+        else if (cursor.at === begin) {
+          text += '$'
+          cursor.at += 1
+        }
+        continue
+      }
+      const comment = skipComment()
+      if (comment !== undefined) {
+        text += comment
+        continue
+      }
+      const found = cursor.match(DIRECTIVE)
+      const name = found?.[2] ?? found?.[3]
+      if (name === undefined || !isDirective(name)) {
+        cursor.at = begin + 1
+        text += '#'
+        continue
+      }
+      if (WITHOUT.has(name)) cursor.match(/[ \t]*\([ \t]*\)/y)
+      if (name === 'end' || name === 'else' || name === 'elseif') {
+        if (
+          opener &&
+          (name === 'end' || opener.name === 'if' || (opener.name === 'foreach' && name === 'else'))
+        ) {
+          if (name !== 'elseif') cursor.match(LINE_END)
+          if (text !== '') nodes.push(text)
+          return { nodes, ended: name }
+        }
+        report(
+          cursor.problem(`This '#${name}' belongs to no block; remove it, or add what it belongs to`, begin),
+        )
+        continue
+      }
+      const node = found![1] === '@' ? macroCall(name, begin, true) : directive(name, begin)
+      if (node) write(node)
+      cursor.match(LINE_END)
+    }
+    if (text !== '') nodes.push(text)
+    if (opener)
+      report(
+        cursor.problem(`The '#${opener.name}' that begins here is never closed; add '#end'`, opener.offset),
+      )
+    return { nodes, ended: 'source' }
+  }
+
+  function attempt<T>(read: () => T): T | undefined {
+    const begin = cursor.at
+    try {
+      return read()
+    } catch (problem) {
+      if (!(problem instanceof Unreadable)) throw problem
+      report(problem)
+      cursor.at = Math.min(cursor.end, Math.max(begin + 1, problem.offset))
+      return undefined
+    }
+  }
+
+  /** A name that is no directive is a macro's, if it is called; else it is text, as in a colour of a style sheet. */
+  function isDirective(name: string): boolean {
+    if (WITH_ARGUMENTS.has(name) || WITHOUT.has(name)) return true
+    return cursor.peek('(')
+  }
+
+  /** What stands here, if it is a comment or text that is not to be read: the text. */
+  function skipComment(): string | undefined {
+    const begin = cursor.at
+    if (cursor.take('##')) {
+      if (!cursor.match(/[^\n]*\n?/y)) cursor.at = cursor.end
+      return ''
+    }
+    for (const [opening, closing] of [
+      ['#*', '*#'],
+      ['#[[', ']]#'],
+    ] as const) {
+      if (!cursor.take(opening)) continue
+      const close = source.indexOf(closing, cursor.at)
+      const from = cursor.at
+      if (close === -1 || close >= cursor.end) {
+        report(cursor.problem(`The '${opening}' that begins here is never closed by '${closing}'`, begin))
+        cursor.at = cursor.end
+        return ''
+      }
+      cursor.at = close + closing.length
+      if (opening === '#[[') return source.slice(from, close)
+      cursor.match(LINE_END)
+      return ''
+    }
+    return undefined
+  }
+
+  function directive(name: string, offset: number): Node | undefined {
+    switch (name) {
+      case 'break':
+      case 'stop':
+        return { kind: name, offset }
+      case 'set': {
+        const made = withArguments(offset, () => {
+          const target = variable()
+          cursor.expect('=', 'behind the variable')
+          return { target, value: expression() }
+        })
+        return made && { kind: 'set', ...made, offset }
+      }
+      case 'parse':
+      case 'include': {
+        const names = withArguments(offset, listed)
+        return names && { kind: name, names, offset }
+      }
+      case 'if':
+        return cursor.deeper(() => conditional(offset))
+      case 'foreach':
+        return cursor.deeper(() => loop(offset))
+      case 'define': {
+        const target = withArguments(offset, variable)
+        cursor.match(LINE_END)
+        const { nodes: body } = cursor.deeper(() => block({ offset, name }))
+        return target && { kind: 'define', name: target.name, body, offset }
+      }
+      case 'macro':
+        macro(offset)
+        return undefined
+      case 'evaluate':
+        report(
+          cursor.problem("'#evaluate' is not available: a template cannot be made by a template", offset),
+        )
+        withArguments(offset, listed)
+        return undefined
+      default:
+        return macroCall(name, offset, false)
+    }
+  }
+
+  /** Arguments with commas between them, or blanks. */
+  function listed(): Expression[] {
+    const items: Expression[] = []
+    for (;;) {
+      cursor.skipBlank()
+      if (cursor.peek(')')) return items
+      items.push(expression())
+      cursor.skipBlank()
+      cursor.take(',')
+    }
+  }
+
+  function conditional(offset: number): Node {
+    const branches: { condition?: Expression; body: readonly Node[] }[] = []
+    let condition: Expression | undefined = withArguments(offset, expression) ?? NOTHING
+    for (;;) {
+      cursor.match(LINE_END)
+      const { nodes: body, ended } = block({ offset, name: 'if' })
+      branches.push(condition ? { condition, body } : { body })
+      if (ended === 'end' || ended === 'source') return { kind: 'if', branches, offset }
+      if (condition === undefined)
+        report(cursor.problem("Nothing but '#end' can follow the '#else' of an '#if'"))
+      condition = ended === 'else' ? undefined : (withArguments(cursor.at, expression) ?? NOTHING)
+    }
+  }
+
+  function loop(offset: number): Node {
+    const made = withArguments(offset, () => {
+      const { name, steps } = variable()
+      if (steps.length > 0) throw cursor.problem('The variable of a loop is a name only')
+      cursor.skipBlank()
+      if (!cursor.match(/in\b/y)) throw cursor.problem("'in' is missing behind the loop's variable")
+      return { variable: name, over: expression() }
+    }) ?? { variable: '', over: NOTHING }
+    cursor.match(LINE_END)
+    const first = block({ offset, name: 'foreach' })
+    const otherwise = first.ended === 'else' ? block({ offset, name: 'else' }).nodes : []
+    return { kind: 'foreach', ...made, body: first.nodes, otherwise, offset }
+  }
+
+  function macro(offset: number): void {
+    const made = withArguments(offset, () => {
+      cursor.skipBlank()
+      const name = cursor.match(/[A-Za-z_]\w*/y)?.[0]
+      if (name === undefined) throw cursor.problem("The macro's name is missing")
+      const parameters: string[] = []
+      for (;;) {
+        cursor.skipBlank()
+        cursor.take(',')
+        cursor.skipBlank()
+        if (cursor.peek(')')) return { name, parameters }
+        parameters.push(variable().name)
+      }
+    })
+    cursor.match(LINE_END)
+    const { nodes: body } = cursor.deeper(() => block({ offset, name: 'macro' }))
+    if (made) macros.set(made.name, { parameters: made.parameters, body })
+  }
+
+  function macroCall(name: string, offset: number, hasBody: boolean): Call | undefined {
+    const args = withArguments(offset, listed)
+    const text = source.slice(offset, cursor.at)
+    const body = hasBody ? { body: cursor.deeper(() => block({ offset, name: `@${name}` })).nodes } : {}
+    return args && { kind: 'call', name, args, ...body, source: text, offset }
+  }
+
+  try {
+    return { nodes: block(undefined).nodes, macros }
+  } catch (problem) {
+    if (!(problem instanceof Unreadable)) throw problem
+    report(problem)
+    return { nodes: [], macros }
+  }
+}

@@ -1,0 +1,247 @@
+// Static documents, fonts, templates and snippets through HTTP: every form of a body, what is refused, and what is
+// given back (resources brief 4.1).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { BasicResourceResponse, ResourceResponse } from '../../src/resources/contract.ts'
+import { type Answer, type Call, callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+let motor: Motor
+let base: string
+let token: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('resource-documents')
+  token = await motor.signIn('anna.admin')
+  base = `/resource/${motor.tenantLocator}`
+})
+
+const call = <Body = BasicResourceResponse>(method: string, path: string, more: Call = {}) =>
+  callApi<Body>(method, base + path, { token, ...more })
+
+const form = (part: string, content: string | Uint8Array<ArrayBuffer>, fileName?: string): FormData => {
+  const made = new FormData()
+  if (fileName === undefined && typeof content === 'string') made.set(part, content)
+  else made.set(part, new Blob([content]), fileName ?? 'upload')
+  return made
+}
+
+const refusal = ({ status, body }: Answer<unknown>) => {
+  const { code, message } = body as { code: string; message: string }
+  return { status, code, message }
+}
+
+const raw = (contentType: string, body: string | Uint8Array): Call => ({
+  body,
+  headers: { 'content-type': contentType },
+})
+
+describe('static documents', () => {
+  it('are taken as a raw body with its Content-Type and given back byte for byte with the same type', async () => {
+    const made = await call(
+      'POST',
+      '/documents?name=terms_1&staticName=terms&jurisdiction=CA&jurisdiction=NY',
+      {
+        ...raw('application/pdf', '%PDF-1.7\nterms'),
+      },
+    )
+    expect(made.status).toBe(200)
+    expect(made.body).toMatchObject({
+      name: 'terms_1',
+      staticName: 'terms',
+      resourceType: 'staticDocument',
+      jurisdictions: ['CA', 'NY'],
+    })
+    const got = await call<string>('GET', '/documents/terms_1')
+    expect(got.status).toBe(200)
+    expect(got.body).toBe('%PDF-1.7\nterms')
+    expect(got.headers.get('content-type')).toBe('application/pdf')
+    expect(got.headers.get('x-resource-revision')).toBe(made.body.staticDocumentLocator)
+    const shown = await call<ResourceResponse>('GET', '/resources/terms_1')
+    expect(shown.body).toMatchObject({ format: 'pdf', rendering: 'prerendered' })
+  })
+
+  it.each([
+    ['form_csv', form('file', 'a,b\n1,2', 'rates.csv'), undefined, 'csv', 'text/csv; charset=utf-8'],
+    ['form_docx', form('anything', 'PK\x03\x04word', 'letter.DOCX'), undefined, 'docx', undefined],
+    ['typed_html', '<p>hi</p>', 'text/html; charset=utf-8', 'html', 'text/html; charset=utf-8'],
+    ['typed_text', 'plain', 'text/plain', 'text', 'text/plain; charset=utf-8'],
+    ['sniffed_pdf', '%PDF-1.4 x', 'application/octet-stream', 'pdf', 'application/pdf'],
+    ['sniffed_html', '<!DOCTYPE html><p>', 'application/octet-stream', 'html', 'text/html; charset=utf-8'],
+  ])('of %s are of the format that type, name or bytes tell', async (name, body, type, format, media) => {
+    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
+    const made = await call('POST', `/documents?name=${name}&staticName=${name}_static`, { body, headers })
+    expect(made.status).toBe(200)
+    expect((await call<ResourceResponse>('GET', `/resources/${name}`)).body.format).toBe(format)
+    if (media !== undefined)
+      expect((await call('GET', `/documents/${name}`)).headers.get('content-type')).toBe(media)
+  })
+
+  it('are refused when they are not what they are said to be, of no known format, or empty', async () => {
+    const path = '/documents?name=wrong&staticName=wrong'
+    const [fake, png, empty] = await Promise.all([
+      call('POST', path, raw('application/pdf', 'no pdf')),
+      call('POST', path, raw('image/png', '\x89PNG')),
+      call('POST', path, { body: form('file', '', 'x.txt') }),
+    ])
+    expect(refusal(fake)).toMatchObject({ status: 400, code: 'invalidRequest' })
+    expect(refusal(fake).message).toContain('said to be pdf')
+    expect(refusal(png)).toMatchObject({ status: 415, code: 'unsupportedMediaType' })
+    expect(refusal(empty)).toMatchObject({ status: 400, message: 'The file is empty; send one that is not.' })
+    expect((await call('GET', '/documents/wrong')).status).toBe(404)
+  })
+
+  it('that are larger than 25 MiB are refused, and change nothing', async () => {
+    const large = new Uint8Array(25 * 1_048_576 + 1).fill(65)
+    const answer = await call('POST', '/documents?name=large&staticName=large', raw('text/plain', large))
+    expect(refusal(answer)).toMatchObject({ status: 413, code: 'tooLarge' })
+    expect((await call('GET', '/resources/large')).status).toBe(404)
+  })
+
+  it('are replaced whole, under a new locator, and the name stays taken', async () => {
+    const first = await call('POST', '/documents?name=notice&staticName=notice', raw('text/plain', 'one'))
+    const second = await call('PATCH', '/documents/notice', raw('text/html', '<p>two</p>'))
+    expect(second.status).toBe(200)
+    expect(second.body.createdAt).toBe(first.body.createdAt)
+    expect(second.body.staticDocumentLocator).not.toBe(first.body.staticDocumentLocator)
+    const got = await call<string>('GET', '/documents/notice')
+    expect([got.body, got.headers.get('content-type')]).toEqual(['<p>two</p>', 'text/html; charset=utf-8'])
+    expect(
+      refusal(await call('POST', '/documents?name=notice&staticName=other', raw('text/plain', 'x'))).code,
+    ).toBe('alreadyExists')
+    expect(refusal(await call('PATCH', '/documents/unknown', raw('text/plain', 'x'))).code).toBe('notFound')
+  })
+
+  it('are chosen by static name and date', async () => {
+    for (const [name, text] of [
+      ['leaflet_old', 'old'],
+      ['leaflet_new', 'new'],
+    ] as const) {
+      await call('POST', `/documents?name=${name}&staticName=leaflet`, raw('text/plain', text))
+      const selectionStartTime = name === 'leaflet_old' ? '2026-01-01T00:00:00Z' : '2026-06-01T00:00:00Z'
+      await call('POST', '/groups', { body: { name, selectionStartTime, resourceNames: [name] } })
+    }
+    const at = (date: string) => call<string>('GET', `/documents/leaflet?byStaticName=true&date=${date}`)
+    expect((await at('2026-03-01T00:00:00Z')).body).toBe('old')
+    expect((await at('2026-07-01T00:00:00Z')).body).toBe('new')
+    expect((await at('2026-07-01T00:00:00Z')).headers.get('x-resource-name')).toBe('leaflet_new')
+    expect(refusal(await at('2025-07-01T00:00:00Z'))).toMatchObject({
+      status: 404,
+      code: 'resourceNotInForce',
+    })
+  })
+
+  it('sent twice with one Idempotency-Key are one, and another file with it is refused', async () => {
+    const send = (text: string) =>
+      call('POST', '/documents?name=once&staticName=once', {
+        body: text,
+        headers: { 'content-type': 'text/plain', 'idempotency-key': 'once-1' },
+      })
+    const [first, again, other] = [await send('same'), await send('same'), await send('different')]
+    expect(again.body).toEqual(first.body)
+    expect(refusal(other)).toMatchObject({ status: 409, code: 'idempotencyConflict' })
+    expect((await call('GET', '/documents/once')).body).toBe('same')
+  })
+})
+
+describe('fonts', () => {
+  const font = (mark: string) => Uint8Array.from(Buffer.from(`${mark}rest of the font`))
+  const ttf = Uint8Array.from([0, 1, 0, 0, 9, 9])
+
+  it.each([
+    ['ttf', ttf, 'font/ttf'],
+    ['otf', font('OTTO'), 'font/otf'],
+    ['woff', font('wOFF'), 'font/woff'],
+    ['woff2', font('wOF2'), 'font/woff2'],
+  ])('of type %s are known by their first bytes', async (ending, bytes, type) => {
+    const body = form('file', bytes, `any.${ending}`)
+    const made = await call('POST', `/fonts?name=font_${ending}&staticName=font_${ending}`, { body })
+    expect(made.body).toMatchObject({ resourceType: 'customFont', fontLocator: expect.any(String) })
+    expect((await call('GET', `/fonts/font_${ending}`)).headers.get('content-type')).toBe(type)
+  })
+
+  it('are replaced by fonts only', async () => {
+    const replaced = await call('PATCH', '/fonts/font_ttf', raw('application/octet-stream', font('OTTO')))
+    expect(replaced.status).toBe(200)
+    const text = await call('PATCH', '/fonts/font_ttf', raw('font/ttf', 'no font'))
+    expect(refusal(text)).toMatchObject({ status: 400, code: 'invalidRequest' })
+    expect((await call('GET', '/fonts/font_ttf')).headers.get('content-type')).toBe('font/otf')
+  })
+
+  it('have static names of at most 120 characters and 10 MiB', async () => {
+    const long = await call('POST', `/fonts?name=f&staticName=${'f'.repeat(121)}`, raw('font/ttf', ttf))
+    expect(long.status).toBe(400)
+    const large = new Uint8Array(10 * 1_048_576 + 1)
+    expect((await call('POST', '/fonts?name=f&staticName=f', raw('font/ttf', large))).status).toBe(413)
+  })
+})
+
+describe.each([
+  ['templates', 'documentTemplate'],
+  ['templateSnippets', 'documentTemplateSnippet'],
+] as const)('%s', (segment, resourceType) => {
+  it.each(['liquid', 'velocity'] as const)('in %s are taken in every form of a body', async format => {
+    const text = format === 'liquid' ? 'Hello {{ data.name }} ÄÖ' : 'Hello $data.name ÄÖ'
+    const forms: Call[] = [
+      raw('text/plain', text),
+      raw('text/plain; charset=utf-8', text),
+      { body: form('template', text) },
+      { body: form('file', text) },
+      { body: form('file', text, 'welcome.html') },
+    ]
+    for (const [index, body] of forms.entries()) {
+      const name = `${segment}_${format}_${index}`
+      const made = await call('POST', `/${segment}/${format}?name=${name}&staticName=${name}`, body)
+      expect(made.status).toBe(200)
+      expect(made.body).toMatchObject({ resourceType, templateFormat: format, template: expect.any(String) })
+      const got = await call<string>('GET', `/${segment}/${name}`)
+      expect([got.body, got.headers.get('content-type')]).toEqual([text, 'text/plain; charset=utf-8'])
+    }
+  })
+
+  it('that cannot be read are refused with every problem, its line and its column', async () => {
+    const liquid = await call('POST', `/${segment}/liquid?name=bad&staticName=bad`, {
+      ...raw('text/plain', 'a\n{{ x | nofilter }}\n{% if y %}'),
+    })
+    expect(refusal(liquid)).toMatchObject({ status: 400, code: 'invalidRequest' })
+    expect(refusal(liquid).message).toContain("line 2, column 8: There is no filter 'nofilter'.")
+    expect(refusal(liquid).message).toContain("line 3, column 1: 'if' is not closed.")
+    const velocity = await call('POST', `/${segment}/velocity?name=bad&staticName=bad`, {
+      ...raw('text/plain', 'a\n  #set($x = )\n#if($y)\nb'),
+    })
+    expect(refusal(velocity).message).toContain('line 2, column 13: A value is missing.')
+    expect(refusal(velocity).message).toContain(
+      "line 3, column 1: The '#if' that begins here is never closed",
+    )
+    expect((await call('GET', `/${segment}/bad`)).status).toBe(404)
+  })
+
+  it('are replaced in their own dialect only', async () => {
+    const name = `${segment}_liquid_0`
+    expect((await call('PATCH', `/${segment}/liquid?name=${name}`, raw('text/plain', 'new'))).status).toBe(
+      200,
+    )
+    expect((await call('GET', `/${segment}/${name}`)).body).toBe('new')
+    const other = await call('PATCH', `/${segment}/velocity?name=${name}`, raw('text/plain', 'x'))
+    expect(refusal(other)).toMatchObject({ status: 409, code: 'wrongState' })
+  })
+
+  it('larger than 5 MB, of JSON, or not in UTF-8 are refused', async () => {
+    const path = `/${segment}/liquid?name=odd&staticName=odd`
+    const [large, json, latin] = [
+      await call('POST', path, raw('text/plain', 'x'.repeat(5_000_001))),
+      await call('POST', path, raw('application/json', '{"template":"x"}')),
+      await call('POST', path, raw('text/plain', Uint8Array.from([0x41, 0xe4]))),
+    ]
+    expect([large.status, json.status, latin.status]).toEqual([413, 415, 400])
+  })
+
+  it('have a static name that no resource of another type has', async () => {
+    await call('POST', `/documents?name=${segment}_doc&staticName=${segment}_shared`, raw('text/plain', 'x'))
+    const clash = await call('POST', `/${segment}/liquid?name=${segment}_t&staticName=${segment}_shared`, {
+      ...raw('text/plain', 'x'),
+    })
+    expect(refusal(clash)).toMatchObject({ status: 409, code: 'alreadyExists' })
+  })
+})
