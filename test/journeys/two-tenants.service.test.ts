@@ -64,10 +64,10 @@ const call = (operation: Operation, path: string, token: string, text: (name: st
 
 /**
  * Whether a path names a record beyond the tenant, which is the stranger's own then. Auxiliary data is filed under any
- * text, also under one that is a record elsewhere.
+ * text, also under one that is a record elsewhere; a type of resources is no record.
  */
 const namesRecord = ({ path }: Operation): boolean =>
-  !path.startsWith('/auxData/') && path.replace('{tenantLocator}', '').includes('{')
+  !path.startsWith('/auxData/') && path.replace('{tenantLocator}', '').replace('{type}', '').includes('{')
 
 describe('a second tenant', () => {
   it('gets 404 for every path below the first one’s tenant locator', async () => {

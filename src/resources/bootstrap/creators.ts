@@ -4,14 +4,18 @@ import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Upload } from '../../platform/http/upload.ts'
 import { createTable } from '../data-tables/service.ts'
+import { documentFormat } from '../files/document-format.ts'
+import { fontMediaType } from '../files/font-format.ts'
+import { createFile, type FileKind } from '../files/service.ts'
 import type { ResourceType } from '../resource.ts'
 import { createSecret } from '../secrets/service.ts'
+import { templateKind } from '../templates/kinds.ts'
 import type { BootstrapResource } from './bootstrap.ts'
 
 type Creator = (item: BootstrapResource, file: ArchiveFile, context: RequestContext) => Promise<unknown>
 
 /** The file as a request brings one. */
-function uploadOf({ path, bytes }: ArchiveFile, mediaType: string): Upload {
+function uploadOf({ path, bytes }: ArchiveFile, mediaType: string | undefined): Upload {
   const content = bytes() as Uint8Array<ArrayBuffer>
   return {
     mediaType,
@@ -28,10 +32,31 @@ const table =
   ({ name, staticName, jurisdictions }, file, context) =>
     createTable(kind, { name, staticName, jurisdiction: jurisdictions }, uploadOf(file, 'text/csv'), context)
 
+const oneFile =
+  (kindOf: (path: string) => FileKind, mediaType?: string): Creator =>
+  ({ name, staticName, jurisdictions }, file, context) =>
+    createFile(
+      { name, staticName, jurisdiction: jurisdictions },
+      kindOf(file.path),
+      uploadOf(file, mediaType),
+      context,
+    )
+
+/** Its ending tells the dialect: `.vm` and `.velocity` are Velocity, all others Liquid. */
+const template = (type: 'documentTemplate' | 'documentTemplateSnippet'): Creator =>
+  oneFile(path => templateKind(type, /\.(vm|velocity)$/i.test(path) ? 'velocity' : 'liquid'), 'text/plain')
+
 /** By type; what is not here has to be uploaded. */
 const CREATORS: Partial<Record<ResourceType, Creator>> = {
   table: table('table'),
   rangeTable: table('rangeTable'),
+  documentTemplate: template('documentTemplate'),
+  documentTemplateSnippet: template('documentTemplateSnippet'),
+  staticDocument: oneFile(() => ({ type: 'staticDocument', read: documentFormat })),
+  customFont: oneFile(() => ({
+    type: 'customFont',
+    read: ({ bytes }) => ({ mediaType: fontMediaType(bytes) }),
+  })),
   secret: ({ name, staticName, jurisdictions }, file, context) =>
     createSecret(
       {

@@ -25,6 +25,9 @@ const config = {
     zones2027: { staticName: 'zones', jurisdictions: ['CA'] },
     broken2027: { staticName: 'broken' },
     letter2027: { staticName: 'letter' },
+    cover2027: { staticName: 'cover' },
+    note2027: { staticName: 'note' },
+    limits2027: { staticName: 'limits' },
     'bank of 2027': { staticName: 'bank' },
   },
   resourceGroups: {
@@ -39,6 +42,9 @@ const files = () => ({
   [`${AT}resourceFiles/tables/zones2027.csv`]: 'key,value\n1010,0.9\n8010,1.1\n',
   [`${AT}resourceFiles/tables/broken2027.csv`]: 'key,value\n1010\n',
   [`${AT}resourceFiles/fonts/letter2027.ttf`]: 'no font',
+  [`${AT}resourceFiles/documentTemplates/cover2027.liquid`]: '<p>{{ data.policy.locator }}</p>',
+  [`${AT}resourceFiles/documentTemplatesSnippets/note2027.vm`]: '$data.policy.locator',
+  [`${AT}resourceFiles/constraintTables/limits2027.csv`]: 'a,b\n1,2\n',
   [`${AT}resourceFiles/secrets/bank of 2027.json`]: '{"pin": "geheim-4711"}',
 })
 
@@ -65,13 +71,17 @@ it('is made item by item, and what cannot be made says why and holds up no other
     ['zones2027', 'resource', 'table', 'created'],
     ['broken2027', 'resource', 'table', 'failed'],
     ['letter2027', 'resource', 'customFont', 'failed'],
+    ['cover2027', 'resource', 'documentTemplate', 'created'],
+    ['note2027', 'resource', 'documentTemplateSnippet', 'created'],
+    ['limits2027', 'resource', 'constraintTable', 'failed'],
     ['bank of 2027', 'resource', 'secret', 'created'],
     ['start', 'group', undefined, 'created'],
     ['lost', 'group', undefined, 'failed'],
   ])
   expect(items[1]!.message).toContain('2')
-  expect(items[2]!.message).toContain("'letter2027'")
-  expect(items[5]!.message).toContain("'broken2027'")
+  expect(items[2]!.message).toMatch(/font/i)
+  expect(items[5]!.message).toContain("upload 'limits2027'")
+  expect(items[8]!.message).toContain("'broken2027'")
   expect(JSON.stringify(items)).not.toContain('geheim')
 })
 
@@ -94,5 +104,5 @@ it('is made with the first deploy only: a later one warns, and changes nothing',
   expect([success, logfile]).toEqual([true, expect.stringContaining('WARNING bootstrap/ ignoredFolder')])
   await work()
   expect(await get('/resources/list')).toEqual(before)
-  expect(before.items).toHaveLength(2)
+  expect(before.items).toHaveLength(4)
 })
