@@ -356,7 +356,7 @@ describe('a stored value that the table in force does not allow', () => {
         fieldName: 'year',
         code: 'INVALID_VALUE',
         message:
-          "Field 'year' has no value that the table 'vehicles' allows with 'make' and 'model' as it is; change that, or remove the value.",
+          "Field 'year' has no value that the table 'vehicles' allows with what 'make' and 'model' have; change that, or remove the value.",
       },
     ])
     const policy = await draft({ make: 'VW', model: 'Golf', year: '2024.0' })
