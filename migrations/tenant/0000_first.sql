@@ -563,6 +563,7 @@ CREATE TABLE `quick_quote` (
 	`answer` text NOT NULL
 );
 --> statement-breakpoint
+CREATE INDEX `quick_quote_policyholder` ON `quick_quote` (`policyholder_locator`);--> statement-breakpoint
 CREATE TABLE `resource_group_member` (
 	`group_locator` text NOT NULL,
 	`resource_name` text NOT NULL,

@@ -97,7 +97,6 @@ const GRANTS: Record<AccountType, readonly Grant[]> = {
     { group: 'media' },
     // To quote is not to decide in underwriting's place.
     { group: 'quotes', except: ['underwrite'] },
-    { group: 'quick-quotes' },
     { group: 'calculations' },
   ],
 }

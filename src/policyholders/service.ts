@@ -18,6 +18,7 @@ import { newUuid } from '../platform/locators.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
 import { assertSearchable, searchOf } from '../platform/search/terms.ts'
 import { shardDatabase, shardForNewPolicyholder } from '../platform/tenancy.ts'
+import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
 import { newPolicyholder, updatedPolicyholder } from './change.ts'
 import type {
   PolicyholderCreateRequest,
@@ -171,6 +172,7 @@ export async function overwriteData(
           termsAfter(policyholder, replacements, dictionary),
         ),
         ...scrubQueries(database, locator, printed, scrubber(stored, replacements)),
+        ...removeQuickQuotesOf(database, locator),
       ],
       answer: { status: 200, text: JSON.stringify(response) },
     })

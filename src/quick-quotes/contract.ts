@@ -1,4 +1,4 @@
-// Quick quotes: what a policy would cost before it is one (issue 6, 2). The contract names them only as what constraints are
+// Quick quotes: what a policy would cost before it is one (contract 2, Constraints). The contract names them only as what constraints are
 // evaluated on; their shape is that of the requests and prices around them.
 import { z } from '@hono/zod-openapi'
 import { Currency, FieldGroupValues, FieldValueLists, Integer, Text, Timestamp } from '../platform/wire.ts'

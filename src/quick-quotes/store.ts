@@ -1,8 +1,9 @@
-import { and, eq, gt, lte } from 'drizzle-orm'
+import { and, eq, gt, inArray, lte } from 'drizzle-orm'
 import type { TimerOwner } from '../events/timers.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
+import { writes } from '../platform/tables.ts'
 import { shardDatabase, tenantNow } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
 import { quickQuotes } from './tables.ts'
@@ -44,4 +45,17 @@ export const removeQuickQuote: TimerOwner = async ({ subject }, { env, tenant, s
       .delete(quickQuotes)
       .where(and(eq(quickQuotes.locator, subject), lte(quickQuotes.expiresAt, tenantNow(tenant)))),
   ])
+}
+
+/**
+ * Removes the policyholder's quick quotes, and what repeats of their requests would be answered: prices may print what is
+ * known of the policyholder, and a new one is soon made.
+ */
+export function removeQuickQuotesOf(database: Database, policyholderLocator: Uuid): Query[] {
+  const own = eq(quickQuotes.policyholderLocator, policyholderLocator)
+  const locators = database.build.select({ locator: quickQuotes.locator }).from(quickQuotes).where(own)
+  return [
+    database.build.update(writes).set({ answer: null }).where(inArray(writes.subject, locators)),
+    database.build.delete(quickQuotes).where(own),
+  ]
 }

@@ -164,7 +164,8 @@ function breaches(
 function ruleOf({ where }: ConstrainedField, allowed: readonly string[], table: string): string {
   if (allowed.length === 0) {
     const governors = where.flatMap(({ governor }) => (governor ? [`'${governor.field.name}'`] : []))
-    return `has no value that the table '${table}' allows with ${governors.join(' and ') || 'what else is set'} as it is; change that, or remove the value`
+    const others = governors.length > 0 ? `with what ${governors.join(' and ')} have` : 'at all'
+    return `has no value that the table '${table}' allows ${others}; change that, or remove the value`
   }
   const listed = allowed.slice(0, SHOWN_VALUES).map(value => `'${shown(value)}'`)
   const more = allowed.length > SHOWN_VALUES ? ` or one of ${allowed.length - SHOWN_VALUES} more` : ''

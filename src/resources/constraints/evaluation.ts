@@ -90,7 +90,7 @@ export async function allowedValues(
     const now = ready.length > 0 ? ready : open
     const answers = await answersOf(now, one => chain.filters(one, tableOf), tableOf)
     for (const [index, one] of now.entries()) chain.answered(one, answers[index]!)
-    open = open.filter(one => !now.includes(one))
+    open = open.filter(one => !chain.answers.has(one))
   }
   return chain.answers
 }
