@@ -1,8 +1,8 @@
 // How the resource of a file of the archive is made: by the same functions as one that is uploaded.
 import type { ArchiveFile } from '../../configuration/archive/read.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { Refusal } from '../../platform/errors.ts'
 import type { Upload } from '../../platform/http/upload.ts'
+import { createConstraintTable } from '../constraints/service.ts'
 import { createTable } from '../data-tables/service.ts'
 import { documentFormat } from '../files/document-format.ts'
 import { fontMediaType } from '../files/font-format.ts'
@@ -46,10 +46,15 @@ const oneFile =
 const template = (type: 'documentTemplate' | 'documentTemplateSnippet'): Creator =>
   oneFile(path => templateKind(type, /\.(vm|velocity)$/i.test(path) ? 'velocity' : 'liquid'), 'text/plain')
 
-/** By type; what is not here has to be uploaded. */
-const CREATORS: Partial<Record<ResourceType, Creator>> = {
+const CREATORS: Readonly<Record<ResourceType, Creator>> = {
   table: table('table'),
   rangeTable: table('rangeTable'),
+  constraintTable: ({ name, staticName, jurisdictions }, file, context) =>
+    createConstraintTable(
+      { name, staticName, jurisdiction: jurisdictions },
+      uploadOf(file, 'text/csv'),
+      context,
+    ),
   documentTemplate: template('documentTemplate'),
   documentTemplateSnippet: template('documentTemplateSnippet'),
   staticDocument: oneFile(() => ({ type: 'staticDocument', read: documentFormat })),
@@ -75,11 +80,5 @@ export async function createFromFile(
   file: ArchiveFile,
   context: RequestContext,
 ): Promise<void> {
-  const create = CREATORS[item.type]
-  if (!create)
-    throw new Refusal(
-      'invalidRequest',
-      `Resources of the type ${item.type} are not made from an archive; upload '${item.name}'.`,
-    )
-  await create(item, file, context)
+  await CREATORS[item.type](item, file, context)
 }
