@@ -85,6 +85,11 @@ const WRITES: Record<string, () => Promise<Write>> = {
     const { exposures: _exposures, ...request } = plainYear().request.policy
     return post('/policy', { ...request, policyholderLocator, exposures: [], finalize: false })
   },
+  'POST /policy/{tenantLocator}/quickquotes': async () => {
+    const policyholderLocator = await motor.newPolicyholder()
+    const { finalize: _, ...request } = { finalize: false, ...plainYear().request.policy }
+    return post(`/policy/${motor.tenantLocator}/quickquotes`, { ...request, policyholderLocator })
+  },
   'POST /policy/{policyLocator}/update': async () =>
     post(`/policy/${(await created()).locator}/update`, {
       finalize: false,
@@ -221,8 +226,10 @@ const ELSEWHERE = [
   'POST /policy/{policyLocator}/removeDocument',
 ]
 
-/** Reads that take a body. */
+/** What takes a body and writes nothing. */
 const READS = [
+  '/constraints/evaluate',
+  '/billingTrigger',
   '/price',
   '/snapshot',
   '/coverageSummary',
