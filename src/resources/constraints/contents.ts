@@ -5,7 +5,7 @@ import type { Uuid } from '../../platform/locators.ts'
 import { csvBytes, csvSource } from '../data-tables/csv/source.ts'
 import { revisionKey, storedFile } from '../data-tables/file.ts'
 import { Held } from '../data-tables/held.ts'
-import { LARGEST_TABLE_BYTES } from '../data-tables/reading.ts'
+import { LARGEST_TABLE_BYTES } from '../data-tables/limits.ts'
 import { ConstraintReading } from './reading.ts'
 
 export type Contents = {

@@ -4,8 +4,8 @@ import { CsvFault, CsvReader, type CsvRow } from '../data-tables/csv/reader.ts'
 import { NotUtf8, Utf8Text } from '../data-tables/csv/text.ts'
 import type { ConstraintTableDeclaration } from '../data-tables/declaration.ts'
 import { type Column, layoutOf } from '../data-tables/layout.ts'
+import { LARGEST_TABLE_BYTES, MOST_ROWS } from '../data-tables/limits.ts'
 import { Notes } from '../data-tables/notes.ts'
-import { LARGEST_TABLE_BYTES, MOST_ROWS } from '../data-tables/reading.ts'
 import { TYPE_RULES } from '../data-tables/values.ts'
 
 /** The reading of one file. `rows` gives the cells of its rows; the rest is known when they have come to their end. */

@@ -1,9 +1,11 @@
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
 import { BasicResourceResponse, ResourceCreateQuery } from '../contract.ts'
-import { LARGEST_TABLE_BYTES } from '../data-tables/reading.ts'
+import { LARGEST_TABLE_BYTES } from '../data-tables/limits.ts'
 import { ConstraintRecordQuery, ConstraintRecordResponse } from './contract.ts'
-import { showConstraintRecord } from './record.ts'
-import { createConstraintTable, downloadConstraintTable, replaceConstraintTable } from './service.ts'
+
+/** Code that most requests never need. */
+const service = () => import('./service.ts')
+const records = () => import('./record.ts')
 
 const FILE =
   'A CSV, or a zip with exactly one: the file part of a form, or the body itself. UTF-8, a header with the names of the columns, one row for each combination that is allowed, at most 1,000,000 rows, 200 columns and 100 MiB unpacked. Every problem is listed with its line, the first 50.'
@@ -26,7 +28,7 @@ export const constraintTableRoutes: readonly Route[] = [
     query: ResourceCreateQuery,
     upload,
     answer: resource,
-    handle: ({ query, file }, context) => createConstraintTable(query, file, context),
+    handle: async ({ query, file }, context) => (await service()).createConstraintTable(query, file, context),
   }),
   tenantUploadRoute({
     method: 'patch',
@@ -37,7 +39,8 @@ export const constraintTableRoutes: readonly Route[] = [
     permission: 'constraints.upload',
     upload,
     answer: resource,
-    handle: ({ params, file }, context) => replaceConstraintTable(params.name, file, context),
+    handle: async ({ params, file }, context) =>
+      (await service()).replaceConstraintTable(params.name, file, context),
   }),
   tenantRoute({
     method: 'get',
@@ -49,7 +52,7 @@ export const constraintTableRoutes: readonly Route[] = [
       media: 'application/zip',
       description: 'A zip with the CSV, byte for byte as it was uploaded.',
     },
-    handle: ({ params }, context) => downloadConstraintTable(params.name, context),
+    handle: async ({ params }, context) => (await service()).downloadConstraintTable(params.name, context),
   }),
   tenantRoute({
     method: 'get',
@@ -61,6 +64,7 @@ export const constraintTableRoutes: readonly Route[] = [
     permission: 'constraints.read',
     query: ConstraintRecordQuery,
     answer: { schema: ConstraintRecordResponse, description: 'The values of each column.' },
-    handle: ({ params, query }, context) => showConstraintRecord(params.name, query, context),
+    handle: async ({ params, query }, context) =>
+      (await records()).showConstraintRecord(params.name, query, context),
   }),
 ]

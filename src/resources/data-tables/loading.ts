@@ -12,8 +12,9 @@ import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
 import { storedFile } from './file.ts'
 import { Held } from './held.ts'
 import { asDeclared, type TableKind } from './layout.ts'
+import { LARGEST_TABLE_BYTES } from './limits.ts'
 import { MOST_NOTES, noteText } from './notes.ts'
-import { LARGEST_TABLE_BYTES, TableReading, type TableRow } from './reading.ts'
+import { TableReading, type TableRow } from './reading.ts'
 import {
   addRows,
   beginContents,

@@ -5,12 +5,9 @@ import { NotUtf8, Utf8Text } from './csv/text.ts'
 import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal } from './decimals.ts'
 import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
 import { layoutOf, type ReadLayout, type TableKind, type TableLayout } from './layout.ts'
+import { LARGEST_TABLE_BYTES, MOST_ROWS } from './limits.ts'
 import { Notes } from './notes.ts'
 import { KEY_SEPARATOR, TYPE_RULES } from './values.ts'
-
-/** What a table may have (resources brief 1.2). */
-export const LARGEST_TABLE_BYTES = 100 * 1_048_576
-export const MOST_ROWS = 1_000_000
 
 /** A row as it is stored. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
 export type TableRow = {

@@ -9,9 +9,10 @@ import {
   TableLookupResponse,
   TableUseResponse,
 } from './contract.ts'
-import { tableDiff } from './diff.ts'
-import { LARGEST_TABLE_BYTES } from './reading.ts'
-import { createTable, downloadTable, listTableUses, replaceTable, showRecord } from './service.ts'
+import { LARGEST_TABLE_BYTES } from './limits.ts'
+
+/** Code that most requests never need. */
+const service = () => import('./service.ts')
 
 const FILE =
   'A CSV, or a zip with exactly one: the file part of a form, or the body itself. UTF-8, a header with the names of the columns, at most 1,000,000 rows, 200 columns and 100 MiB unpacked. Every problem is listed with its line, the first 50.'
@@ -42,7 +43,7 @@ export const dataTableRoutes: readonly Route[] = [
     query: ResourceCreateQuery,
     upload,
     answer: resource,
-    handle: ({ query, file }, context) => createTable('table', query, file, context),
+    handle: async ({ query, file }, context) => (await service()).createTable('table', query, file, context),
   }),
   tenantUploadRoute({
     method: 'patch',
@@ -53,7 +54,8 @@ export const dataTableRoutes: readonly Route[] = [
     permission: 'tables.upload',
     upload,
     answer: resource,
-    handle: ({ params, file }, context) => replaceTable('table', params.name, file, context),
+    handle: async ({ params, file }, context) =>
+      (await service()).replaceTable('table', params.name, file, context),
   }),
   tenantRoute({
     method: 'get',
@@ -62,7 +64,7 @@ export const dataTableRoutes: readonly Route[] = [
     ...tables,
     permission: 'tables.read',
     answer: zip,
-    handle: ({ params }, context) => downloadTable('table', params.name, context),
+    handle: async ({ params }, context) => (await service()).downloadTable('table', params.name, context),
   }),
   tenantRoute({
     method: 'get',
@@ -73,7 +75,8 @@ export const dataTableRoutes: readonly Route[] = [
     permission: 'tables.read',
     query: RecordQuery,
     answer: record,
-    handle: ({ params, query }, context) => showRecord('table', params.name, query, context),
+    handle: async ({ params, query }, context) =>
+      (await service()).showRecord('table', params.name, query, context),
   }),
   tenantRoute({
     method: 'get',
@@ -85,7 +88,8 @@ export const dataTableRoutes: readonly Route[] = [
     permission: 'tables.read',
     query: TableDiffQuery,
     answer: { schema: TableDiffResponse, description: 'A page of differences, in the order of their keys.' },
-    handle: ({ params, query }, context) => tableDiff(params.name, query, context),
+    handle: async ({ params, query }, context) =>
+      (await import('./diff.ts')).tableDiff(params.name, query, context),
   }),
   tenantRoute({
     method: 'get',
@@ -96,7 +100,7 @@ export const dataTableRoutes: readonly Route[] = [
     ...tables,
     permission: 'policies.read',
     answer: { schema: z.array(TableUseResponse), description: 'In the order in which they were recorded.' },
-    handle: ({ params }, context) => listTableUses(params.policyLocator, context),
+    handle: async ({ params }, context) => (await service()).listTableUses(params.policyLocator, context),
   }),
   tenantUploadRoute({
     method: 'post',
@@ -108,7 +112,8 @@ export const dataTableRoutes: readonly Route[] = [
     query: ResourceCreateQuery,
     upload,
     answer: resource,
-    handle: ({ query, file }, context) => createTable('rangeTable', query, file, context),
+    handle: async ({ query, file }, context) =>
+      (await service()).createTable('rangeTable', query, file, context),
   }),
   tenantUploadRoute({
     method: 'patch',
@@ -119,7 +124,8 @@ export const dataTableRoutes: readonly Route[] = [
     permission: 'tables.upload',
     upload,
     answer: resource,
-    handle: ({ params, file }, context) => replaceTable('rangeTable', params.name, file, context),
+    handle: async ({ params, file }, context) =>
+      (await service()).replaceTable('rangeTable', params.name, file, context),
   }),
   tenantRoute({
     method: 'get',
@@ -128,7 +134,8 @@ export const dataTableRoutes: readonly Route[] = [
     ...rangeTables,
     permission: 'tables.read',
     answer: zip,
-    handle: ({ params }, context) => downloadTable('rangeTable', params.name, context),
+    handle: async ({ params }, context) =>
+      (await service()).downloadTable('rangeTable', params.name, context),
   }),
   tenantRoute({
     method: 'get',
@@ -139,6 +146,7 @@ export const dataTableRoutes: readonly Route[] = [
     permission: 'tables.read',
     query: RangeRecordQuery,
     answer: record,
-    handle: ({ params, query }, context) => showRecord('rangeTable', params.name, query, context),
+    handle: async ({ params, query }, context) =>
+      (await service()).showRecord('rangeTable', params.name, query, context),
   }),
 ]

@@ -3,7 +3,10 @@ import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuer
 import { LONGEST_FONT_STATIC_NAME } from '../resource.ts'
 import { documentFormat } from './document-format.ts'
 import { fontMediaType } from './font-format.ts'
-import { createFile, type FileKind, fileResponse, replaceFile } from './service.ts'
+import type { FileKind } from './service.ts'
+
+/** Code that most requests never need. */
+const service = () => import('./service.ts')
 
 const LARGEST_DOCUMENT_BYTES = 25 * 1_048_576
 const LARGEST_FONT_BYTES = 10 * 1_048_576
@@ -35,7 +38,8 @@ export const fileResourceRoutes: readonly Route[] = [
     query: ResourceCreateQuery,
     upload: { largestBytes: LARGEST_DOCUMENT_BYTES },
     answer,
-    handle: ({ query, file }, context) => createFile(query, staticDocument, file, context),
+    handle: async ({ query, file }, context) =>
+      (await service()).createFile(query, staticDocument, file, context),
   }),
   tenantUploadRoute({
     method: 'patch',
@@ -46,7 +50,8 @@ export const fileResourceRoutes: readonly Route[] = [
     permission: 'documents.update',
     upload: { largestBytes: LARGEST_DOCUMENT_BYTES },
     answer,
-    handle: ({ params, file }, context) => replaceFile(params.name, staticDocument, file, context),
+    handle: async ({ params, file }, context) =>
+      (await service()).replaceFile(params.name, staticDocument, file, context),
   }),
   tenantRoute({
     method: 'get',
@@ -56,7 +61,8 @@ export const fileResourceRoutes: readonly Route[] = [
     permission: 'documents.read',
     query: SelectionQuery,
     answer: contents,
-    handle: ({ params, query }, context) => fileResponse(params.name, 'staticDocument', query, context),
+    handle: async ({ params, query }, context) =>
+      (await service()).fileResponse(params.name, 'staticDocument', query, context),
   }),
   tenantUploadRoute({
     method: 'post',
@@ -68,7 +74,7 @@ export const fileResourceRoutes: readonly Route[] = [
     query: FontQuery,
     upload: { largestBytes: LARGEST_FONT_BYTES },
     answer,
-    handle: ({ query, file }, context) => createFile(query, font, file, context),
+    handle: async ({ query, file }, context) => (await service()).createFile(query, font, file, context),
   }),
   tenantUploadRoute({
     method: 'patch',
@@ -79,7 +85,8 @@ export const fileResourceRoutes: readonly Route[] = [
     permission: 'fonts.update',
     upload: { largestBytes: LARGEST_FONT_BYTES },
     answer,
-    handle: ({ params, file }, context) => replaceFile(params.name, font, file, context),
+    handle: async ({ params, file }, context) =>
+      (await service()).replaceFile(params.name, font, file, context),
   }),
   tenantRoute({
     method: 'get',
@@ -89,6 +96,7 @@ export const fileResourceRoutes: readonly Route[] = [
     permission: 'fonts.read',
     query: SelectionQuery,
     answer: contents,
-    handle: ({ params, query }, context) => fileResponse(params.name, 'customFont', query, context),
+    handle: async ({ params, query }, context) =>
+      (await service()).fileResponse(params.name, 'customFont', query, context),
   }),
 ]

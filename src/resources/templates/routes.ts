@@ -1,12 +1,14 @@
 import { z } from '@hono/zod-openapi'
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
 import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuery } from '../contract.ts'
-import { createFile, fileResponse, replaceFile } from '../files/service.ts'
 import { TEMPLATE_FORMATS } from '../resource.ts'
 import { templateKind } from './kinds.ts'
 import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
 
 /** Of a template or snippet, as it is sent (contract 2, notes 1). */
+/** Code that most requests never need. */
+const files = () => import('../files/service.ts')
+
 const LARGEST_TEMPLATE_BYTES = 5_000_000
 
 const upload = {
@@ -40,7 +42,8 @@ const routesOf = (
       query: ResourceCreateQuery,
       upload,
       answer,
-      handle: ({ query, file }, context) => createFile(query, templateKind(type, format), file, context),
+      handle: async ({ query, file }, context) =>
+        (await files()).createFile(query, templateKind(type, format), file, context),
     }),
     tenantUploadRoute({
       method: 'patch',
@@ -52,8 +55,8 @@ const routesOf = (
       query: ReplaceQuery,
       upload,
       answer,
-      handle: ({ query, file }, context) =>
-        replaceFile(query.name, templateKind(type, format), file, context),
+      handle: async ({ query, file }, context) =>
+        (await files()).replaceFile(query.name, templateKind(type, format), file, context),
     }),
   ]),
   tenantRoute({
@@ -64,7 +67,8 @@ const routesOf = (
     permission: 'templates.read',
     query: SelectionQuery,
     answer: { description: 'The text as it was uploaded.', media: 'text/plain' },
-    handle: ({ params, query }, context) => fileResponse(params.name, type, query, context),
+    handle: async ({ params, query }, context) =>
+      (await files()).fileResponse(params.name, type, query, context),
   }),
 ]
 
