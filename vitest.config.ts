@@ -1,15 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
-import {
-  buildServiceBundle,
-  SERVICE_BUNDLE,
-  TEST_CONFIG,
-  writeTestConfig,
-} from './test/support/service-bundle.ts'
+import { buildServiceBundle, SERVICE_BUNDLE } from './test/support/service-bundle.ts'
 
 await buildServiceBundle()
-writeTestConfig()
 
 // Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against
 // the real runtime with its own D1, R2, Durable Objects and queues for each file. `process`: the service as
@@ -38,7 +32,7 @@ export default defineConfig({
         plugins: [
           cloudflareTest({
             main: SERVICE_BUNDLE,
-            wrangler: { configPath: TEST_CONFIG },
+            wrangler: { configPath: './wrangler.generated.toml' },
             miniflare: {
               // In place of .dev.vars, so that tests run the same on every machine.
               bindings: {

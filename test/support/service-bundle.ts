@@ -79,18 +79,3 @@ export async function buildServiceBundle(): Promise<void> {
   writeFileSync(written, outputFiles[0]!.contents)
   renameSync(written, SERVICE_BUNDLE)
 }
-
-/** The service's own configuration for tests: databases of the pool cost each file of tests a moment at its start. */
-export const TEST_CONFIG = 'wrangler.tests.generated.toml'
-
-/** More tenants than any file of tests makes. */
-const MOST_TENANTS = 32
-
-/** Writes it from the service's configuration (`npm run config`), with the first databases of the pool only. */
-export function writeTestConfig(): void {
-  const sections = readFileSync('wrangler.generated.toml', 'utf8').split(/^(?=\[\[)/m)
-  const kept = sections.filter(
-    section => Number(/binding = "TENANT_(\d+)"/.exec(section)?.[1] ?? 0) <= MOST_TENANTS,
-  )
-  writeFileSync(TEST_CONFIG, kept.join(''))
-}
