@@ -14,11 +14,12 @@ const Keys = z
     type: 'array',
     items: { type: 'string' },
     description: 'The values of the key columns, in the order in which those are declared.',
+    // Left out it is empty, as of a range table without key columns; the contract requires it.
+    param: { required: true },
   })
 
 export const RecordQuery = SelectionQuery.extend({
   byStaticName: booleanOr(true),
-  // Left out it is empty, as of a range table without key columns.
   key: Keys,
 })
 export type RecordQuery = z.output<typeof RecordQuery>
