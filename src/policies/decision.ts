@@ -8,7 +8,6 @@ import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
 import { type Attempt, NOTHING_REPORTED, ratingContext } from './attempt.ts'
 import { assertQuoteValid } from './constraints/validation.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from './contract/requests.ts'
-import { newDraft } from './draft/draft.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { isIssued } from './fold/line.ts'
 import { bill, billOnAcceptance, showBills } from './invoicing.ts'
@@ -17,9 +16,10 @@ import { chain, type Planned } from './planned.ts'
 import { underwritingResponse } from './projection/parts.ts'
 import { policyView } from './projection/view.ts'
 import { quoteParts } from './quote-parts.ts'
+import { requestedDraft } from './requested-draft.ts'
 import type { Ground, Loaded } from './surroundings.ts'
 import { termEndTimers } from './term-end.ts'
-import { assertWithinLimits, contractSpan, paymentSchedule } from './terms.ts'
+import { assertWithinLimits } from './terms.ts'
 import { policyState } from './transitions.ts'
 
 export async function decideCreation(
@@ -27,22 +27,7 @@ export async function decideCreation(
   ground: Ground,
   attempt: Attempt,
 ): Promise<Planned> {
-  const { product, timeZone, currency, policyholder, configVersion } = ground
-  const { now, supply } = attempt
-  const { aggregate, reported } = newDraft(
-    {
-      policyholderLocator: policyholder.locator,
-      configVersion,
-      currency,
-      contract: contractSpan(request.policyStartTimestamp, request.policyEndTimestamp, timeZone, now),
-      paymentScheduleName: paymentSchedule(product, request.paymentScheduleName),
-      premiumReportName: request.premiumReportName,
-      fieldValues: request.fieldValues,
-      fieldGroups: request.fieldGroups,
-      exposures: request.exposures,
-    },
-    { product, timeZone, now, supply },
-  )
+  const { aggregate, reported } = requestedDraft(request, ground, attempt)
   const created = planCreation(aggregate)
   return await completed(created, reported, request.finalize, { ...ground, aggregate }, attempt)
 }

@@ -11,9 +11,9 @@ import {
 import type { Instant } from '../platform/time.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import type { PolicyCreateRequest } from '../policies/contract/requests.ts'
-import { newDraft } from '../policies/draft/draft.ts'
+import { requestedDraft } from '../policies/requested-draft.ts'
 import type { Ground } from '../policies/surroundings.ts'
-import { assertWithinLimits, contractSpan, paymentSchedule } from '../policies/terms.ts'
+import { assertWithinLimits } from '../policies/terms.ts'
 
 /** UUIDs that follow from the quick quote's own; what is numbered is only shown, and is numbered by none. */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
@@ -34,23 +34,10 @@ export function locatorsOf(quickQuote: Uuid): LocatorSupply {
  */
 export function quickDraft(
   request: PolicyCreateRequest,
-  { product, timeZone, currency, policyholder, configVersion }: Ground,
-  { now, supply }: { now: Instant; supply: LocatorSupply },
+  ground: Ground,
+  attempt: { now: Instant; supply: LocatorSupply },
 ): PolicyAggregate {
-  const { aggregate, reported } = newDraft(
-    {
-      policyholderLocator: policyholder.locator,
-      configVersion,
-      currency,
-      contract: contractSpan(request.policyStartTimestamp, request.policyEndTimestamp, timeZone, now),
-      paymentScheduleName: paymentSchedule(product, request.paymentScheduleName),
-      premiumReportName: request.premiumReportName,
-      fieldValues: request.fieldValues,
-      fieldGroups: request.fieldGroups,
-      exposures: request.exposures,
-    },
-    { product, timeZone, now, supply },
-  )
+  const { aggregate, reported } = requestedDraft(request, ground, attempt)
   const problems = [
     ...reported.strays.map(({ message }) => message),
     ...[...reported.byOwner.values()].flatMap(({ errors, fieldGroupErrors }) =>
