@@ -7,7 +7,7 @@ import type { SignedInContext } from '../platform/http/route.ts'
 import { signedAddress } from '../platform/signed-links.ts'
 import { HOME_SHARD, readTenant, shardDatabase, type Tenant } from '../platform/tenancy.ts'
 import { loadConfiguration } from './cache.ts'
-import type { ProductDefinition } from './configuration.ts'
+import type { Configuration, ProductDefinition } from './configuration.ts'
 import type {
   DeploymentQuery,
   DeploymentResponse,
@@ -93,6 +93,13 @@ export async function readStatus(
     deploymentTimestamp: String(last.deployedAt),
     version: String(asked),
   }
+}
+
+/** What the latest version says; undefined before the first deploy. */
+export async function newestConfiguration(context: RequestContext): Promise<Configuration | undefined> {
+  const { env, tenant, calls } = context
+  const latest = await latestVersion(context, tenant)
+  return latest && (await loadConfiguration(env, tenant, latest.hash, calls)).configuration
 }
 
 /** Products of the latest version; none before the first deploy. */

@@ -1,4 +1,5 @@
 // What a constraint table allows, column by column (resources brief 3).
+import { newestConfiguration } from '../../configuration/reading.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { ConstraintTableDeclaration } from '../data-tables/declaration.ts'
@@ -9,7 +10,6 @@ import { openContents } from './contents.ts'
 import type { ConstraintRecordQuery, ConstraintRecordResponse } from './contract.ts'
 import { columnIn, declarationOf } from './force.ts'
 import { type Comparison, comparable } from './scan.ts'
-import { newestConfiguration } from './service.ts'
 
 /** Values of one answer, all columns together. */
 const MOST_VALUES = 200_000

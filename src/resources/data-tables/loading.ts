@@ -13,7 +13,7 @@ import { storedFile } from './file.ts'
 import { Held } from './held.ts'
 import { asDeclared, type TableKind } from './layout.ts'
 import { LARGEST_TABLE_BYTES } from './limits.ts'
-import { MOST_NOTES, noteText } from './notes.ts'
+import { invalidTable, MOST_NOTES } from './notes.ts'
 import { TableReading, type TableRow } from './reading.ts'
 import {
   addRows,
@@ -93,7 +93,7 @@ export async function loadTable(
           line,
           `The range begins before the one of line ${firstLine} has ended; of one key, ranges share no more than an edge.`,
         )
-    if (notes.problems.length > 0 || contents === undefined) throw invalidTable(reading)
+    if (notes.problems.length > 0 || contents === undefined) throw invalidTable(notes)
     return { contents, rowCount: reading.rowCount, warnings: notes.warnings }
   } catch (problem) {
     if (contents !== undefined) abandon(context, database, contents)
@@ -148,12 +148,6 @@ function noteRepeated(
   if (isKeyUnique || kind === 'rangeTable')
     notes.problem(line, `The row has the same ${what} as line ${firstLine}; remove one of them.`)
   else notes.warn(line, `The row has the same ${what} as line ${firstLine}, which counts.`)
-}
-
-function invalidTable({ notes }: TableReading): Refusal {
-  const problems = notes.sortedProblems
-  const more = notes.isFull ? ' Only the first problems are listed.' : ''
-  return new Refusal('invalidTable', `${problems.map(noteText).join(' ')}${more}`, { tableErrors: problems })
 }
 
 /** Key, start, end and line, and the cells as a list of their own. */

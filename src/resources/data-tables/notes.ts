@@ -1,4 +1,5 @@
 // What is found in an uploaded table: problems, which refuse it, and warnings (resources brief 1.2).
+import { Refusal } from '../../platform/errors.ts'
 
 export type TableProblem = {
   /** Counted from 1; a row's first line. */
@@ -55,3 +56,10 @@ const shownCell = ({ column, text }: { column: string; text: string }) => ({
 })
 
 export const noteText = ({ line, message }: TableProblem): string => `Line ${line}: ${message}`
+
+/** What refuses a table with problems (400), which it lists by line. */
+export function invalidTable(notes: Notes): Refusal {
+  const problems = notes.sortedProblems
+  const more = notes.isFull ? ' Only the first problems are listed.' : ''
+  return new Refusal('invalidTable', `${problems.map(noteText).join(' ')}${more}`, { tableErrors: problems })
+}

@@ -1,12 +1,9 @@
-// From the bytes of a CSV to rows that can be looked up, one piece after the other; nothing is kept but the notes.
-import { Refusal } from '../../platform/errors.ts'
-import { CsvFault, CsvReader, type CsvRow } from './csv/reader.ts'
-import { NotUtf8, Utf8Text } from './csv/text.ts'
+// From the bytes of a CSV to rows that can be looked up; nothing is kept but the notes.
 import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal } from './decimals.ts'
 import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
 import { layoutOf, type ReadLayout, type TableKind, type TableLayout } from './layout.ts'
-import { LARGEST_TABLE_BYTES, MOST_ROWS } from './limits.ts'
 import { Notes } from './notes.ts'
+import { checkCells, RowReading } from './row-reading.ts'
 import { KEY_SEPARATOR, TYPE_RULES } from './values.ts'
 
 /** A row as it is stored. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
@@ -20,19 +17,25 @@ export type TableRow = {
   readonly cells: readonly string[]
 }
 
+const NUL = 'which cannot be kept'
+
 /** The reading of one file. `rows` gives its rows; the rest is known when they have come to their end. */
 export class TableReading {
   readonly notes = new Notes()
-  readonly #kind: TableKind
-  readonly #declared: TableDeclaration | RangeTableDeclaration | undefined
+  readonly #rows: RowReading<TableRow>
   #read: ReadLayout | undefined
-  #hasHeader = false
-  #rowCount = 0
-  #rows: TableRow[] = []
 
   constructor(kind: TableKind, declared: TableDeclaration | RangeTableDeclaration | undefined) {
-    this.#kind = kind
-    this.#declared = declared
+    const { notes } = this
+    this.#rows = new RowReading({
+      notes,
+      header: (cells, line) => {
+        this.#read = layoutOf(cells, line, kind, declared, notes)
+        return this.#read !== undefined
+      },
+      row: (cells, line) => rowOf(cells, line, this.#read!.layout, notes),
+      empty: 'The table has no rows below its header.',
+    })
   }
 
   /** Undefined while the header has not been read, or makes no sense. */
@@ -45,103 +48,24 @@ export class TableReading {
   }
 
   get rowCount(): number {
-    return this.#rowCount
+    return this.#rows.rowCount
   }
 
-  /**
-   * The rows without problems, those of each piece together. Ends early when so many problems are noted that no
-   * more are listed, or when the text makes no sense any more. Refuses (413) a table over its limits.
-   */
-  async *rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TableRow[], void, undefined> {
-    const text = new Utf8Text()
-    const reader = new CsvReader(row => this.#take(row))
-    let total = 0
-    try {
-      for await (const piece of bytes) {
-        total += piece.length
-        if (total > LARGEST_TABLE_BYTES)
-          throw new Refusal(
-            'tooLarge',
-            `The table has more than ${LARGEST_TABLE_BYTES / 1_048_576} MiB; split it over several tables.`,
-          )
-        reader.push(text.read(piece))
-        if (this.notes.isFull || this.#isUnreadable) return
-        yield this.#taken()
-      }
-      reader.push(text.end())
-      reader.end()
-    } catch (problem) {
-      if (problem instanceof CsvFault) this.notes.problem(problem.line, problem.message)
-      else if (problem instanceof NotUtf8)
-        this.notes.problem(
-          reader.line + problem.line,
-          'The text is not UTF-8 from this line on; save the file as UTF-8.',
-        )
-      else throw problem
-    }
-    if (!this.#hasHeader && this.notes.problems.length === 0)
-      this.notes.problem(1, 'The file is empty; its first line names the columns.')
-    if (this.#read && this.#rowCount === 0 && this.notes.problems.length === 0)
-      this.notes.warn(1, 'The table has no rows below its header.')
-    yield this.#taken()
-  }
-
-  get #isUnreadable(): boolean {
-    return this.#hasHeader && this.#read === undefined
-  }
-
-  #taken(): TableRow[] {
-    const rows = this.#rows
-    this.#rows = []
-    return rows
-  }
-
-  #take({ line, cells, fault }: CsvRow): void {
-    if (this.notes.isFull || this.#isUnreadable) return
-    if (fault !== undefined) this.notes.problem(line, fault)
-    if (!this.#hasHeader) {
-      this.#hasHeader = true
-      while (cells.length > 1 && cells.at(-1) === '') cells.pop()
-      if (fault === undefined) this.#read = layoutOf(cells, line, this.#kind, this.#declared, this.notes)
-      return
-    }
-    if (!this.#read || fault !== undefined) return
-    this.#rowCount += 1
-    if (this.#rowCount > MOST_ROWS)
-      throw new Refusal(
-        'tooLarge',
-        `The table has more than ${MOST_ROWS.toLocaleString('en')} rows; split it over several tables.`,
-      )
-    const row = rowOf(cells, line, this.#read.layout, this.notes)
-    if (row) this.#rows.push(row)
+  /** As of `RowReading`. */
+  rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TableRow[], void, undefined> {
+    return this.#rows.rows(bytes)
   }
 }
 
-/** The row, or undefined with its problems noted. Blank cells beyond the header are what spreadsheets leave behind. */
+/** The row, or undefined with its problems noted. */
 function rowOf(
   cells: string[],
   line: number,
   { columns, keys, range }: TableLayout,
   notes: Notes,
 ): TableRow | undefined {
-  while (cells.length > columns.length && cells.at(-1) === '') cells.pop()
-  if (cells.length !== columns.length) {
-    notes.problem(
-      line,
-      `The row has ${cells.length} cells, the header ${columns.length}; add or remove commas, or quote cells that contain one.`,
-    )
-    return undefined
-  }
   const before = notes.problems.length
-  for (const [at, { name, type }] of columns.entries()) {
-    const text = cells[at]!
-    const what = text.includes('\0')
-      ? 'has a NUL character, which cannot be kept'
-      : type !== 'string' && text !== '' && TYPE_RULES[type].canonical(text) === undefined
-        ? `is not ${TYPE_RULES[type].named}`
-        : undefined
-    if (what !== undefined) notes.problem(line, `The cell '${name}' ${what}.`, { column: name, text })
-  }
+  if (checkCells(cells, line, columns, notes, NUL) === 'ragged') return undefined
   const parts = keys.map(at => keyPart(columns[at]!, cells[at]!, line, notes))
   const bounds = range && boundsOf(cells, line, columns, range, notes)
   if (notes.problems.length > before) return undefined

@@ -1,24 +1,15 @@
 import { loadConfiguration } from '../../configuration/cache.ts'
 import type { Configuration, SecretDeclaration } from '../../configuration/configuration.ts'
-import { latestVersion } from '../../configuration/reading.ts'
+import { newestConfiguration } from '../../configuration/reading.ts'
 import type { VersionRow } from '../../configuration/store.ts'
 import type { RequestContext } from '../../platform/context.ts'
-
-/** What the version stands for; undefined before the first deploy. */
-async function configurationOf(
-  { env, tenant, calls }: RequestContext,
-  version: VersionRow | undefined,
-): Promise<Configuration | undefined> {
-  if (!version) return undefined
-  return (await loadConfiguration(env, tenant, version.hash, calls)).configuration
-}
 
 /** How the newest configuration declares the secret; undefined: it does not. */
 export async function declarationOf(
   context: RequestContext,
   staticName: string,
 ): Promise<SecretDeclaration | undefined> {
-  const configuration = await configurationOf(context, await latestVersion(context, context.tenant))
+  const configuration = await newestConfiguration(context)
   return configuration && declarationIn(configuration, staticName)
 }
 
@@ -31,8 +22,9 @@ export async function isReferredToBy(
   version: VersionRow | undefined,
   staticName: string,
 ): Promise<boolean> {
-  const configuration = await configurationOf(context, version)
-  if (!configuration) return false
+  if (!version) return false
+  const { env, tenant, calls } = context
+  const { configuration } = await loadConfiguration(env, tenant, version.hash, calls)
   if (declarationIn(configuration, staticName)) return true
   const written = ["'", '"', '`'].map(quote => quote + staticName + quote)
   return Object.values(configuration.scripts).some(
