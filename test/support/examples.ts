@@ -30,13 +30,13 @@ export function exampleFiles(name: string): Record<string, Uint8Array> {
   return files
 }
 
-/** A zip of the files. */
+/** A zip of the files, the same bytes whenever it is made: a repeat of a request has the same body. */
 export function archiveOf(files: ArchiveFiles): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(files).map(([path, content]) => [
     path,
     typeof content === 'string' ? encoder.encode(content) : content,
   ])
-  return new Uint8Array(zipSync(Object.fromEntries(entries)))
+  return new Uint8Array(zipSync(Object.fromEntries(entries), { mtime: '2026-01-01T00:00:00Z' }))
 }
 
 /** The multipart body of a deploy. */
