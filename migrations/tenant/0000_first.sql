@@ -183,6 +183,7 @@ CREATE TABLE `event` (
 	`locator` text NOT NULL,
 	`request_id` text NOT NULL,
 	`type` text NOT NULL,
+	`newer_type` text,
 	`at` integer NOT NULL,
 	`data` text NOT NULL,
 	`account_locator` text NOT NULL,

@@ -5,6 +5,7 @@ import { type Database, putRows, type Query } from '../platform/database.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../platform/locators.ts'
 import { tenantNow } from '../platform/tenancy.ts'
 import { later } from '../platform/time.ts'
+import { newerTypeOf } from './newer-types.ts'
 import { deliveries, events, webhooks } from './tables.ts'
 import type { CustomEventType, EventType } from './types.ts'
 
@@ -33,6 +34,7 @@ export function eventRows(
     locator: newUuid(shard),
     requestId: context.requestId,
     type: event.type,
+    newerType: newerTypeOf(event.type) ?? null,
     at,
     data: event.data,
     accountLocator: context.caller.accountLocator,
@@ -51,7 +53,7 @@ export function eventRows(
 
 /**
  * A query that makes a delivery of each event of the request for each enabled webhook whose types match it
- * exactly or by a `prefix.*`. Its `changes` tell how many there are. They are due at once by the database's own
+ * by either name, exactly or by a `prefix.*`. Its `changes` tell how many there are. They are due at once by the database's own
  * clock: an event's timestamp may be that of a machine whose clock is ahead.
  */
 export function deliveriesOf(database: Database, requestId: Uuid): Query {
@@ -61,6 +63,7 @@ export function deliveriesOf(database: Database, requestId: Uuid): Query {
     from ${events} e join ${webhooks} w on w.enabled and w.suspended_at is null
     where e.request_id = ${requestId} and exists (
       select 1 from json_each(w.event_types) t
-      where t.value = e.type
-        or (substr(t.value, -2) = '.*' and substr(e.type, 1, length(t.value) - 1) = substr(t.value, 1, length(t.value) - 1)))`)
+      where t.value in (e.type, e.newer_type)
+        or (substr(t.value, -2) = '.*' and substr(t.value, 1, length(t.value) - 1) in (
+          substr(e.type, 1, length(t.value) - 1), substr(e.newer_type, 1, length(t.value) - 1))))`)
 }

@@ -11,6 +11,8 @@ export const events = sqliteTable(
     locator: text().notNull(),
     requestId: text().notNull(),
     type: text().notNull(),
+    /** What the events interface calls it (resources brief 8.1); null where it has no name of its own for it. */
+    newerType: text(),
     /** Never smaller than that of an earlier `sequence` (outbox.ts): a span of time is a span of the stream. */
     at: integer().notNull(),
     data: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
