@@ -124,9 +124,17 @@ const HELD = new Map<string, ReadonlySet<string>>(
 export const holds = (accountType: string, permission: Permission): boolean =>
   HELD.get(accountType)?.has(permission) ?? false
 
+/** Whether a list of `group.action` and `group.*` has the permission. */
+export const grants = (listed: readonly string[], permission: Permission): boolean =>
+  listed.includes(permission) || listed.includes(`${permission.slice(0, permission.indexOf('.'))}.*`)
+
+/** Whether the caller may: by the list that it brings, else by its account's type. */
+const may = ({ accountType, permissions }: Caller, permission: Permission): boolean =>
+  permissions ? grants(permissions, permission) : holds(accountType, permission)
+
 /** Refuses (403) a caller who holds none of the permissions, naming them. */
 export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
-  if (anyOf.some(permission => holds(caller.accountType, permission))) return
+  if (anyOf.some(permission => may(caller, permission))) return
   throw new Refusal(
     'forbidden',
     `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,

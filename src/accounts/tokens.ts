@@ -73,6 +73,7 @@ export async function issueToken(
       'tenant.generation': tenant.generation,
       'tenant.epoch': tenant.tokenEpoch,
     }),
+    ...(caller.permissions && { permissions: caller.permissions }),
     auth_time: seconds(signedInAt),
   })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -101,7 +102,12 @@ export async function readToken(secret: string, token: string, now: Instant): Pr
     throw unauthenticated('The token is of another kind; sign in with POST /account/authenticate.')
   const tenantLocator = readUuid(String(payload['tenant.uuid']))
   return {
-    caller: { accountLocator, username: payload.sub, accountType: String(payload['account.type']) },
+    caller: {
+      accountLocator,
+      username: payload.sub,
+      accountType: String(payload['account.type']),
+      ...(Array.isArray(payload.permissions) && { permissions: payload.permissions.map(String) }),
+    },
     tenant: tenantLocator && {
       locator: tenantLocator,
       generation: Number(payload['tenant.generation']),

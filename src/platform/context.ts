@@ -9,6 +9,11 @@ export type Caller = {
   readonly username: string
   /** E.g. `account.tenant.employee`; see accounts/permissions. */
   readonly accountType: string
+  /**
+   * What the caller may, as `group.action` or `group.*`, in the place of what the account type may: of a token that
+   * has permissions of its own, or of roles that the tenant defines. Absent: what the type may.
+   */
+  readonly permissions?: readonly string[]
 }
 
 /** What makes a repeat of a write recognisable: the caller's key and a hash of method, path and body. */

@@ -57,6 +57,19 @@ describe('permissions', () => {
     }
   })
 
+  it('a list that a caller brings counts in the place of its type', () => {
+    const caller = {
+      accountLocator: '00000000-0000-4000-8000-000000000001' as Uuid,
+      username: 'anna',
+      accountType: 'account.tenant.read.only.user',
+      permissions: ['policies.write', 'tables.*'],
+    }
+    for (const permission of ['policies.write', 'tables.read', 'tables.upload'] as const)
+      expect(() => requirePermission(caller, [permission])).not.toThrow()
+    for (const permission of ['policies.read', 'tenants.clock'] as const)
+      expect(() => requirePermission(caller, [permission])).toThrow(permission)
+  })
+
   it('an unknown account type holds nothing', () => {
     expect(heldBy('account.unauthenticated')).toEqual([])
     expect(heldBy('constructor')).toEqual([])
