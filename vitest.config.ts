@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
+import { writeRouteIndex } from './scripts/route-index.ts'
 import { buildServiceBundle, SERVICE_BUNDLE } from './test/support/service-bundle.ts'
 
+await writeRouteIndex()
 await buildServiceBundle()
 
 // Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against

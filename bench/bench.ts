@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildBundles } from '../scripts/bundles.ts'
+import { writeRouteIndex } from '../scripts/route-index.ts'
 import { CONFIG_FILE, writeConfig } from '../scripts/write-config.ts'
 import { documentLines, measureDocuments } from './documents.ts'
 import type { Operation } from './operations.ts'
@@ -33,6 +34,7 @@ function commit(): string | undefined {
 async function bench(options: Options, folder: string): Promise<void> {
   const { sizes, onlyStartUp, onlyPlugin, onlyDocuments, jsonFile } = options
   writeConfig()
+  await writeRouteIndex()
   await buildBundles()
   if (onlyDocuments) {
     const documents = await measureDocuments(join(folder, 'documents'), say)

@@ -7,6 +7,7 @@ import { openStores } from '../scripts/databases.ts'
 import { type DeployedExample, deployExample, testUsers, workedPolicies } from '../scripts/example.ts'
 import { readPool } from '../scripts/pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from '../scripts/prepare-databases.ts'
+import { writeRouteIndex } from '../scripts/route-index.ts'
 import { completeSecrets, readSecrets } from '../scripts/settings.ts'
 import { writeConfig } from '../scripts/write-config.ts'
 import type { World } from './operations.ts'
@@ -23,6 +24,7 @@ const DATABASES = 2
 export async function prepareStores(dataFolder: string): Promise<Credentials> {
   completeSecrets()
   writeConfig()
+  await writeRouteIndex()
   await buildBundles()
   const stores = await openStores(dataFolder)
   try {

@@ -1,5 +1,4 @@
 import { DurableObject } from 'cloudflare:workers'
-import { workOff } from '../src/events/dispatch.ts'
 import { FIRST_SEQUENCE } from '../src/platform/locators.ts'
 import type { Block } from '../src/platform/sequence.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
@@ -46,6 +45,7 @@ export class DispatcherObject extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(begun + REARM_MS)
     let due: number | undefined
     try {
+      const { workOff } = await import('../src/events/dispatch.ts')
       due = await workOff(this.env, shard)
     } catch (problem) {
       console.error(JSON.stringify({ at: 'dispatcher', ...shard, problem: String(problem) }))

@@ -8,6 +8,7 @@ import { openStores } from './databases.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
 import { readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
+import { writeRouteIndex } from './route-index.ts'
 import {
   callScheduled,
   checkPort,
@@ -30,6 +31,7 @@ async function prepareFiles(): Promise<Settings> {
   if (await endStaleService(settings.dataFolder)) say('ended a service that a crash had left running')
   await checkPort(settings.port)
   writeConfig()
+  await writeRouteIndex()
   await buildBundles()
   say(`${CONFIG_FILE} is written; data is kept in ${settings.dataFolder}`)
   return settings

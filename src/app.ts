@@ -1,4 +1,5 @@
-// The Hono app: every route of every capability, the OpenAPI document and the reference page.
+// Every route of every capability, and the OpenAPI document made of them. The service mounts them by the index that
+// `npm run config` writes of this list, and so reads a capability's routes when one is first called.
 import { accountRoutes } from './accounts/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { autofillRoutes } from './autofill/routes.ts'
@@ -16,9 +17,7 @@ import { lapseRoutes } from './lapses/routes.ts'
 import { mediaRoutes } from './media/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
-import { mount } from './platform/http/mount.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
-import { referencePage } from './platform/http/reference/page.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
 import { pluginRoutes } from './plugins/routes.ts'
 import { constraintRoutes } from './policies/constraints/routes.ts'
@@ -94,6 +93,3 @@ function document(): string {
   cachedDocument ??= openApiDocument(ROUTES)
   return cachedDocument
 }
-
-/** The app; one for an isolate. */
-export const createApp = () => mount(ROUTES, [{ path: '/docs', respond: referencePage }])

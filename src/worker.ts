@@ -1,7 +1,8 @@
 // The Worker's entry: requests, announcements, housekeeping; and the Durable Objects.
-import { createApp } from './app.ts'
-import { consumeAnnouncements } from './events/delivery/consume.ts'
-import { wipeReturned } from './tenants/service.ts'
+// What every request needs is evaluated at the start; the rest with the first request, message or tick for it.
+import { mount } from './platform/http/mount.ts'
+import { referencePage } from './platform/http/reference/page.ts'
+import { ROUTE_INDEX } from './route-index.mjs'
 
 export { DispatcherObject } from '../durable/dispatcher.ts'
 export { PolicyObject } from '../durable/policy.ts'
@@ -9,17 +10,21 @@ export { PolicyObject } from '../durable/policy.ts'
 /** As wrangler.toml names it. */
 const DOCUMENTS_QUEUE = 'bindery-documents'
 
-const app = createApp()
+/** One for an isolate. */
+const app = mount(ROUTE_INDEX, [{ path: '/docs', respond: referencePage }])
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
   queue: async (batch, env) => {
-    if (batch.queue !== DOCUMENTS_QUEUE) return await consumeAnnouncements(batch, env)
-    // Making documents is much code, which requests never need.
-    const { consumeDocumentHints } = await import('./documents/job/consume.ts')
-    return await consumeDocumentHints(batch, env)
+    if (batch.queue === DOCUMENTS_QUEUE) {
+      const { consumeDocumentHints } = await import('./documents/job/consume.ts')
+      return await consumeDocumentHints(batch, env)
+    }
+    const { consumeAnnouncements } = await import('./events/delivery/consume.ts')
+    return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {
+    const { wipeReturned } = await import('./tenants/service.ts')
     await wipeReturned(env)
   },
 } satisfies ExportedHandler<Env, unknown>

@@ -9,6 +9,9 @@ import { serve } from './serve.ts'
 
 type Bindings = { Bindings: Env }
 
+/** A route by its method and path alone; `load` gives the list that has it, whose module is evaluated with the first call. */
+export type ListedRoute = Pick<Route, 'method' | 'path'> & { readonly load: () => Promise<readonly Route[]> }
+
 /** A page for people, beside the routes. */
 export type Page = { readonly path: string; readonly respond: () => Response }
 
@@ -21,10 +24,9 @@ const isParameter = (segment: string): boolean => segment.startsWith('{')
  * Literal segments before parameters, so that `/groups/list` is not taken for the group named `list`: the
  * first route that fits is called.
  */
-export function staticFirst(routes: readonly Route[]): Route[] {
-  const segments = (route: Route): string[] => route.path.split('/')
-  return [...routes].sort((one, other) => {
-    const [a, b] = [segments(one), segments(other)]
+export function staticFirst<R extends { readonly path: string }>(routes: readonly R[]): R[] {
+  const split = routes.map(route => ({ route, segments: route.path.split('/') }))
+  split.sort(({ segments: a }, { segments: b }) => {
     for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
       const difference = Number(isParameter(a[at]!)) - Number(isParameter(b[at]!))
       if (difference !== 0) return difference
@@ -32,6 +34,16 @@ export function staticFirst(routes: readonly Route[]): Route[] {
     // Without it paths of other lengths were equal to paths that are not equal to one another, and the sort went wrong.
     return a.length - b.length
   })
+  return split.map(({ route }) => route)
+}
+
+async function routeOf(listed: Route | ListedRoute): Promise<Route> {
+  if (!('load' in listed)) return listed
+  const routes = await listed.load()
+  const route = routes.find(({ method, path }) => method === listed.method && path === listed.path)
+  if (!route)
+    throw new Error(`The index of routes is old: ${listed.method} ${listed.path}; run npm run config.`)
+  return route
 }
 
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
@@ -42,20 +54,25 @@ const laterOf = (context: Context): ((work: Promise<unknown>) => void) => {
 }
 
 /** The app of the routes and pages; trailing slashes are tolerated (brief 0.5). */
-export function mount(routes: readonly Route[], pages: readonly Page[]): Hono<Bindings> {
+export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly Page[]): Hono<Bindings> {
   const app = new Hono<Bindings>({ strict: false })
   for (const { path, respond } of pages) app.get(honoPath(path), () => respond())
-  for (const route of staticFirst(routes))
-    app.on(route.method, honoPath(route.path), async context => {
+  for (const listed of staticFirst(routes)) {
+    let route: Route | undefined
+    app.on(listed.method, honoPath(listed.path), async context => {
       const exchange = beginExchange(context.req.raw)
-      const answered = serve(route, exchange, context.req.param(), context.env, laterOf(context))
-      const response = await answered.catch(async problem => {
+      const answer = async (): Promise<Response> => {
+        route ??= await routeOf(listed)
+        return await serve(route, exchange, context.req.param(), context.env, laterOf(context))
+      }
+      const response = await answer().catch(async problem => {
         await discardRest(exchange.request)
         return problemResponse(exchange, problem)
       })
-      if (route.deprecated) response.headers.set('deprecation', DEPRECATED_SINCE)
+      if (route?.deprecated) response.headers.set('deprecation', DEPRECATED_SINCE)
       return response
     })
+  }
   const methodsOf = methodFinder([...routes, ...pages.map(({ path }) => ({ path, method: 'get' }))])
   app.notFound(async context => {
     await discardRest(context.req.raw)

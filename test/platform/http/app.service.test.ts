@@ -6,6 +6,7 @@ import { ROUTES } from '../../../src/app.ts'
 import { staticFirst } from '../../../src/platform/http/mount.ts'
 import { newUuid, type Uuid } from '../../../src/platform/locators.ts'
 import { now } from '../../../src/platform/time.ts'
+import { ROUTE_INDEX } from '../../../src/route-index.mjs'
 import { callApi } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 
@@ -43,6 +44,18 @@ async function token(tenant: boolean): Promise<string> {
 }
 
 beforeAll(() => prepareDatabases({ tenants: 0 }))
+
+describe('the index of routes', () => {
+  it('has every route of the app in its order, and loads each from a list that has it', async () => {
+    const loaded = await Promise.all(
+      ROUTE_INDEX.map(async ({ method, path, load }) =>
+        (await load()).find(route => route.method === method && route.path === path),
+      ),
+    )
+    expect(loaded.length).toBe(ROUTES.length)
+    for (const [at, route] of ROUTES.entries()) expect(loaded[at], route.path).toBe(route)
+  })
+})
 
 describe('the OpenAPI document', () => {
   it('is 3.1 and has every route with its path parameters, under a name of its own', async () => {

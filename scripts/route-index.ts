@@ -1,0 +1,114 @@
+// Writes src/route-index.mjs: method and path of every route, and the module that has it, so that the service mounts all
+// of them and evaluates a capability's contracts with the first request for it (docs/design.md, section 3).
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { build, type Plugin } from 'esbuild'
+import type { Method, Route } from '../src/platform/http/route.ts'
+
+export const ROUTE_INDEX = 'src/route-index.mjs'
+
+const APP = 'src/app.ts'
+
+/** Where a route is exported from: a list by its name in a module. */
+type Place = { module: string; list: string }
+
+/** Modules of the platform and files that are no code: the lists of routes are made without them. */
+const absent: Plugin = {
+  name: 'absent',
+  setup(build) {
+    build.onResolve({ filter: /^cloudflare:|\.(?:ttf|wasm|bundle\.mjs)$/ }, ({ path }) => ({
+      path,
+      namespace: 'absent',
+    }))
+    build.onLoad({ filter: /.*/, namespace: 'absent' }, () => ({
+      contents: 'export class DurableObject {}\nexport const env = {}\nexport default undefined',
+    }))
+  },
+}
+
+const platform: Plugin = {
+  name: 'platform',
+  setup: build =>
+    build.onResolve({ filter: /^(?:fs|stream|zlib|buffer|util|events|assert|path|crypto)$/ }, ({ path }) => ({
+      path: `node:${path}`,
+      external: true,
+    })),
+}
+
+/** What the module exports, of a bundle made of it here. */
+async function evaluated(contents: string): Promise<Record<string, unknown>> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: '.', loader: 'ts' },
+    write: false,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['import'],
+    target: 'es2024',
+    loader: { '.html': 'text' },
+    external: ['node:*'],
+    plugins: [absent, platform],
+    logLevel: 'error',
+  })
+  const text = Buffer.from(outputFiles[0]!.contents).toString('base64')
+  return (await import(`data:text/javascript;base64,${text}`)) as Record<string, unknown>
+}
+
+/** Modules that the app is made of, as it names them. */
+const importedBy = (source: string): string[] =>
+  [...source.matchAll(/ from '(\.\/[^']*)'/g)].map(match => match[1]!)
+
+type Indexed = { method: Method; path: string; place: Place }
+
+/** All routes in their order, each with a list that has it; those of the app's own are in its list of all. */
+async function indexedRoutes(): Promise<Indexed[]> {
+  const modules = [...new Set([...importedBy(readFileSync(APP, 'utf8')), './app.ts'])]
+  const exported = await evaluated(
+    modules
+      .map((module, at) => `export * as m${at} from ${JSON.stringify(`./src/${module.slice(2)}`)}`)
+      .join('\n'),
+  )
+  const places = new Map<unknown, Place>()
+  for (const [at, module] of modules.entries())
+    for (const [list, value] of Object.entries(exported[`m${at}`] as Record<string, unknown>))
+      if (Array.isArray(value))
+        for (const route of value) if (!places.has(route)) places.set(route, { module, list })
+  const app = exported[`m${modules.length - 1}`] as { ROUTES: readonly Route[] }
+  return app.ROUTES.map(route => ({
+    method: route.method,
+    path: route.path,
+    place: places.get(route)!,
+  }))
+}
+
+function indexText(routes: readonly Indexed[]): string {
+  const loaders = new Map<string, string>()
+  const loaderOf = ({ module, list }: Place): string => {
+    const load = `async () => (await import('${module}')).${list}`
+    if (!loaders.has(load)) loaders.set(load, `load${loaders.size}`)
+    return loaders.get(load)!
+  }
+  const lines = routes.map(
+    ({ method, path, place }) =>
+      `  { method: '${method}', path: ${JSON.stringify(path)}, load: ${loaderOf(place)} },`,
+  )
+  return [
+    '// Made by `npm run config` of the routes in app.ts; do not edit.',
+    ...[...loaders].map(([load, name]) => `const ${name} = ${load}`),
+    'export const ROUTE_INDEX = [',
+    ...lines,
+    ']',
+    '',
+  ].join('\n')
+}
+
+/** Writes the file when it changes: a service that runs from here would start anew at every write. */
+export async function writeRouteIndex(): Promise<void> {
+  const text = indexText(await indexedRoutes())
+  if (existsSync(ROUTE_INDEX) && readFileSync(ROUTE_INDEX, 'utf8') === text) return
+  const written = `${ROUTE_INDEX}.${process.pid}`
+  writeFileSync(written, text)
+  renameSync(written, ROUTE_INDEX)
+}
+
+if (import.meta.main) await writeRouteIndex()
