@@ -3,20 +3,33 @@ import { type CurrencyCode, minorDigits } from '../platform/money.ts'
 
 /**
  * The value with its numbers as text. An amount, which has its currency beside it, has all its minor digits: `379.10`.
+ * What has no numbers in it is not copied: a policy of a thousand vehicles has few.
  */
 export function asPluginInput(value: unknown): unknown {
   if (typeof value === 'number') return String(value)
-  if (Array.isArray(value)) return value.map(asPluginInput)
   if (typeof value !== 'object' || value === null) return value
-  const record = value as Record<string, unknown>
-  const input: Record<string, unknown> = {}
-  for (const [name, part] of Object.entries(record)) {
-    if (part === undefined) continue
-    const currency = typeof part === 'number' ? record[`${name}Currency`] : undefined
-    input[name] =
-      typeof currency === 'string'
-        ? (part as number).toFixed(minorDigits(currency as CurrencyCode))
-        : asPluginInput(part)
+  if (Array.isArray(value)) {
+    let list: unknown[] | undefined
+    for (let at = 0; at < value.length; at += 1) {
+      const entry = asPluginInput(value[at])
+      if (entry === value[at]) continue
+      list ??= [...value]
+      list[at] = entry
+    }
+    return list ?? value
   }
-  return input
+  const record = value as Record<string, unknown>
+  let input: Record<string, unknown> | undefined
+  for (const name in record) {
+    const part = record[name]
+    if (typeof part === 'string' || part === undefined) continue
+    const text = typeof part === 'number' ? numberText(part, record[`${name}Currency`]) : asPluginInput(part)
+    if (text === part) continue
+    input ??= { ...record }
+    input[name] = text
+  }
+  return input ?? value
 }
+
+const numberText = (number: number, currency: unknown): string =>
+  typeof currency === 'string' ? number.toFixed(minorDigits(currency as CurrencyCode)) : String(number)

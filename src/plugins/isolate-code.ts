@@ -1,36 +1,47 @@
 // The code of the isolate that tenant code runs in (isolate.ts).
 import { isLookupTable } from '../configuration/lookup-table.ts'
 import { ISOLATE_LIMITS, LARGEST_TRAVELLING_TABLE } from './limits.ts'
-import { unpack } from './packed.ts'
+import { COPIES, unpack } from './packed.ts'
 import { realmSettings } from './program.ts'
 import type { PluginProgram } from './runner.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
 import { zoneOffsets } from './zone-offset.ts'
 
-/** The isolate's code: the realm, every script under its own path, and the tables that are small enough. */
+/**
+ * The isolate's code: the realm, every script under its own path, and the tables that are small enough. Scripts are made
+ * functions from text while the isolate starts, which the platform allows then and never after. As CommonJS modules
+ * they would find names of the language, such as `Number`, twenty times slower: each time in an object of the
+ * module's that may have been given others.
+ */
 export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
   const modules: WorkerLoaderWorkerCode['modules'] = {}
   const paths = [...program.scripts.keys()]
-  for (const [path, { text }] of program.scripts) modules[path] = { cjs: `module.exports = ${text}` }
+  for (const [path, { text }] of program.scripts) modules[path] = { text: text + calledBy(path) }
   const tables = travelling(program)
   for (const [name, text] of tables) modules[name] = { text }
   const imports = [
     ...paths.map((path, at) => `import script${at} from ${JSON.stringify(path)};`),
     ...[...tables.keys()].map((name, at) => `import table${at} from ${JSON.stringify(name)};`),
   ]
-  const scripts = paths.map((path, at) => `[${JSON.stringify(path)}, script${at}]`)
+  const scripts = paths.map(
+    (path, at) => `[${JSON.stringify(path)}, compile(${JSON.stringify(path)}, script${at})]`,
+  )
   const indexes = [...tables.keys()].map((name, at) => `[${JSON.stringify(name)}, { text: table${at} }]`)
   modules.sandbox = {
     js: `import { WorkerEntrypoint } from 'cloudflare:workers';
 ${imports.join('\n')}
 const { Intl, Date } = globalThis;
+const compile = (${compiling})(eval);
 const scripts = new Map([${scripts}]);
 const tables = new Map([${indexes}]);
 const settings = ${JSON.stringify(realmSettings(program))};
 const named = ${JSON.stringify(tableNames(program))};
-const own = (record, name) => record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
+const { hasOwn } = Object;
+const own = (record, name) => record !== undefined && hasOwn(record, name) ? record[name] : undefined;
 const lookup = (${lookupIn})(tables, named, own, JSON.parse);
-const host = { ...settings, script: path => scripts.get(path), lookup, unpack: ${unpack} };
+const copies = ${COPIES};
+const unpack = ${unpack};
+const host = { ...settings, script: path => scripts.get(path), lookup, unpack: packed => unpack(packed, copies) };
 const realm = ${REALM_SOURCE}(host, ((Intl, Date) => (${zoneOffsets})())(Intl, Date));
 export default class extends WorkerEntrypoint { run(call, packed) { return realm.run(call, packed) } }
 `,
@@ -45,24 +56,49 @@ export default class extends WorkerEntrypoint { run(call, packed) { return realm
   }
 }
 
+/**
+ * Runs inside the isolate: it stands alone. `evaluate` is the engine's `eval`, which under another name than its own
+ * sees nothing but globals. What the parser let pass and the engine does not fails where it is required.
+ */
+function compiling(evaluate: (text: string) => () => void): (path: string, text: string) => () => void {
+  return (path, text) => {
+    try {
+      return evaluate(text)
+    } catch (problem) {
+      return () => {
+        throw new SyntaxError(`${(problem as Error).message} (${path})`)
+      }
+    }
+  }
+}
+
+/** What makes the engine call the code by its path: a comment, which a path with lines of its own would end. */
+const calledBy = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)
+
 type Names = { products: Record<string, Record<string, string>>; tenant: Record<string, string> }
 
 type Index = { text: string; rows?: Map<string, string> }
 
-/** Runs inside the isolate: it stands alone. */
+/** Runs inside the isolate: it stands alone, and hands its maps to nothing that a script could put in the place of theirs. */
 function lookupIn(
   tables: Map<string, Index>,
   { products, tenant }: Names,
   own: <T>(record: Record<string, T> | undefined, name: string) => T | undefined,
   parse: (text: string) => unknown,
 ): (product: string, table: string, key: string) => string | null | undefined {
+  const { get } = Map.prototype
+  const call = Function.prototype.call.bind(Function.prototype.call) as <V>(
+    of: typeof get,
+    map: Map<string, V>,
+    key: string,
+  ) => V | undefined
   return (product, table, key) => {
     const name = own(own(products, product), table) ?? own(tenant, table)
     if (name === undefined) return null
-    const index = tables.get(name)
+    const index = call(get, tables, name)
     if (!index) return undefined
     index.rows ??= new Map(parse(index.text) as [string, string][])
-    return index.rows.get(key) ?? null
+    return call(get, index.rows, key) ?? null
   }
 }
 

@@ -3,11 +3,12 @@
 import { Refusal } from '../platform/errors.ts'
 import { LONGEST_CALL_MS } from './limits.ts'
 import { readOutcome } from './outcome.ts'
-import { type Packed, pack } from './packed.ts'
+import { pack } from './pack.ts'
+import type { Packed } from './packed.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner } from './runner.ts'
 
 /** Raised whenever the sandbox's own code makes something else of the same program. */
-const SANDBOX_FORMAT = 2
+const SANDBOX_FORMAT = 3
 
 type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 
@@ -22,7 +23,7 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
       return await inIsolate(loader, codeOf, program, text, packed)
     } catch (problem) {
       const message = problem instanceof Error ? problem.message : String(problem)
-      // What the parser lets pass and the engine does not; its message names file and line.
+      // As what is too large: its message says so.
       if (message.startsWith('Failed to start Worker')) return failed({ reason: message })
       if (/exceeded|limit/i.test(message))
         return failed({ reason: `was stopped by the sandbox: ${message}`, limit: true })

@@ -1,11 +1,14 @@
 import type { ZoneOffset } from './sandbox/intl.ts'
 
-/** How far zones are ahead of UTC, by the runtime's own `Intl`. Stands alone: the isolate has its own copy. */
+/**
+ * How far zones are ahead of UTC, by the runtime's own `Intl`. Stands alone: the isolate has its own copy, and keeps what
+ * it knows from call to call: it uses nothing on the way that a script may have changed.
+ */
 export function zoneOffsets(): ZoneOffset {
-  const formats = new Map<string, Intl.DateTimeFormat>()
-  const formatOf = (zone: string): Intl.DateTimeFormat => {
-    const known = formats.get(zone)
-    if (known) return known
+  type Known = { readonly format: Intl.DateTimeFormat; offsets: Record<number, number>; count: number }
+  const nothing = (): Record<string, never> => Object.create(null) as Record<string, never>
+  const zones: Record<string, Known> = nothing()
+  const knownOf = (zone: string): Known => {
     const format = new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
       hourCycle: 'h23',
@@ -16,20 +19,34 @@ export function zoneOffsets(): ZoneOffset {
       minute: 'numeric',
       second: 'numeric',
     })
-    formats.set(zone, format)
-    return format
+    return { format, offsets: nothing(), count: 0 }
   }
+  const offsetAt = ({ format }: Known, at: number): number => {
+    const parts = format.formatToParts(at)
+    const part: Record<string, number> = nothing()
+    for (let one = 0; one < parts.length; one += 1) part[parts[one]!.type] = +parts[one]!.value
+    const { year, month, day, hour, minute, second } = part
+    return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) - at
+  }
+  // A fleet asks thousands of times for the same few days. To the second, since zones changed at odd ones once.
+  const MOST_KNOWN = 1_000
   return (at, zone) => {
-    let format: Intl.DateTimeFormat
     try {
-      format = formatOf(zone)
+      zones[zone] ??= knownOf(zone)
     } catch {
       return undefined
     }
-    const whole = Math.floor(at / 1000) * 1000
-    const part: Record<string, number> = {}
-    for (const { type, value } of format.formatToParts(whole)) part[type] = Number(value)
-    const { year, month, day, hour, minute, second } = part
-    return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) - whole
+    const known = zones[zone]!
+    const second = Math.floor(at / 1000)
+    const offset = known.offsets[second]
+    if (offset !== undefined) return offset
+    if (known.count === MOST_KNOWN) {
+      known.offsets = nothing()
+      known.count = 0
+    }
+    const found = offsetAt(known, second * 1000)
+    known.offsets[second] = found
+    known.count += 1
+    return found
   }
 }

@@ -135,6 +135,32 @@ describe('the isolate', () => {
     expect(await runner.run(program, callOf({ known }))).toMatchObject({ value: 'value-59999' })
   })
 
+  it('lets what the engine cannot read fail only what requires it, and names the file', async () => {
+    const program = programOf({
+      ...GOOD,
+      'main/asks.js': "exports.getPerilRates = () => { require('./odd.js') }",
+      'main/odd.js': '',
+    })
+    const scripts = new Map(program.scripts).set('main/odd.js', { text: '(function () { var = 2 })' })
+    const run = (path: string) =>
+      isolateRunner(env.LOADER, workerCode).run({ ...program, scripts }, callOf({ path }))
+    expect((await run('main/asks.js')).failure).toMatchObject({
+      at: 'main/asks.js:1',
+      reason: "SyntaxError: Unexpected token '=' (main/odd.js)",
+    })
+    expect(await run('main/rater.js')).toMatchObject({ value: 'fine' })
+  })
+
+  it('takes no code from the name of a file', async () => {
+    const program = programOf({
+      ...GOOD,
+      'main/odd.js\nglobalThis.taken = 1': 'exports.a = 1',
+      'main/look.js': 'exports.getPerilRates = () => typeof taken',
+    })
+    const runner = isolateRunner(env.LOADER, workerCode)
+    expect(await runner.run(program, callOf({ path: 'main/look.js' }))).toMatchObject({ value: 'undefined' })
+  })
+
   it('is made once for a program, and used again', async () => {
     let made = 0
     const counting = {

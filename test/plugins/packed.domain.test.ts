@@ -1,35 +1,101 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pack, unpack } from '../../src/plugins/packed.ts'
+import { pack } from '../../src/plugins/pack.ts'
+import { COPIES, type Packed, unpack } from '../../src/plugins/packed.ts'
 
-const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+const copies = [(record: object) => ({ ...record })]
+const unpacked = (packed: Packed): unknown => unpack(packed, copies)
+
+/** Text of the whole: names in their order, and each value in its place. */
+const told = (value: unknown): string => JSON.stringify(unpacked(pack(value)))
+
+/** Records that are alike, as those of a fleet are: few shapes, and values that come again, or are others each time. */
+const alike = fc.array(
+  fc.record(
+    {
+      locator: fc.uuid(),
+      owner: fc.constantFrom('a91340cb', 'b4580546', ''),
+      name: fc.constantFrom('liability', 'own_damage', 'theft', '\ud800', 'é'),
+      deductible: fc.option(fc.constantFrom<unknown>('150.00', 150, true, null, -0), { nil: undefined }),
+      fields: fc.dictionary(fc.constantFrom('kind', 'usage', '2', '__proto__'), fc.array(fc.string())),
+      inner: fc.oneof(fc.constant('text'), fc.array(fc.record({ locator: fc.uuid(), owner: fc.string() }))),
+    },
+    { requiredKeys: ['locator', 'fields'] },
+  ),
+  { maxLength: 60 },
+)
 
 describe('packed values', () => {
-  it('are what JSON would have made of them', () => {
+  it('are what JSON would have made of them, names in their order', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 5, noUnicodeString: false }), value => {
-        expect(unpack(pack(value))).toEqual(asJson(value))
-      }),
-      { numRuns: 1_000, seed: 20261121 },
+      fc.property(
+        fc.oneof(
+          fc.jsonValue({ maxDepth: 5, noUnicodeString: false }),
+          alike,
+          fc.tuple(alike, alike).map(([a, b]) => ({ a, b, again: a })),
+        ),
+        value => {
+          expect(told(value)).toBe(JSON.stringify(value))
+        },
+      ),
+      { numRuns: 1_500, seed: 20261121 },
     )
+  })
+
+  it('say all of records with more properties than a change has bits', () => {
+    const names = Array.from({ length: 70 }, (_, at) => `field_${at}`)
+    const records = Array.from({ length: 100 }, (_, row) =>
+      Object.fromEntries(names.map((name, at) => [name, (row * at) % 7 === 0 ? `${row}` : 'same'])),
+    )
+    expect(told(records)).toBe(JSON.stringify(records))
   })
 
   it('leave out what is undefined, and have null for what is no number', () => {
     const value = { a: undefined, b: [undefined, Number.NaN, -0.5], c: { d: undefined } }
-    expect(unpack(pack(value))).toEqual({ b: [null, null, -0.5], c: {} })
+    expect(unpacked(pack(value))).toEqual({ b: [null, null, -0.5], c: {} })
   })
 
   it('have a property named __proto__ as any other', () => {
-    const made = unpack(pack(JSON.parse('{"__proto__":{"polluted":true},"x":1}'))) as object
-    expect(Object.getPrototypeOf(made)).toBe(Object.prototype)
-    expect(Object.keys(made)).toEqual(['__proto__', 'x'])
-    expect('polluted' in made).toBe(false)
+    const two = JSON.parse('[{"__proto__":{"polluted":true},"x":1},{"__proto__":"text","x":2}]') as object[]
+    for (const [at, made] of (unpacked(pack(two)) as object[]).entries()) {
+      expect(Object.getPrototypeOf(made)).toBe(Object.prototype)
+      expect(Object.keys(made)).toEqual(['__proto__', 'x'])
+      expect('polluted' in made).toBe(false)
+      expect(JSON.stringify(made)).toBe(JSON.stringify(two[at]))
+    }
   })
 
-  it('say what is the same once', () => {
-    const { strings, shapes, data } = pack(
-      Array.from({ length: 1_000 }, () => ({ name: 'own_damage', to: 'x' })),
+  it('are plain data of their own, each apart from those that said the same', () => {
+    const record = { name: 'x', list: ['a'], inner: { deep: 'b' } }
+    const [first, second] = unpacked(pack([record, record])) as (typeof record)[]
+    expect(Object.getOwnPropertyDescriptors(first)).toEqual(Object.getOwnPropertyDescriptors(record))
+    first!.name = 'other'
+    first!.list.push('more')
+    first!.inner.deep = 'changed'
+    expect(second).toEqual(record)
+  })
+
+  it('say what is the same once, and of a record only what differs from the one before it', () => {
+    const { text, shapes, data } = pack(
+      Array.from({ length: 1_000 }, (_, at) => ({ name: 'own_damage', to: 'x', key: `${at % 500}` })),
     )
-    expect([strings, shapes, data.length]).toEqual([['own_damage', 'x'], [['name', 'to']], 1 + 1_000 * 3])
+    const keys = Array.from({ length: 500 }, (_, at) => `${at}`)
+    // Of the second half, which comes again, only as many texts are sent again as are not remembered any more.
+    expect(text.startsWith(`own_damagex${keys.join('')}`)).toBe(true)
+    expect(shapes).toEqual([['name', 'to', 'key']])
+    expect(data.length).toBe(1 + 2 + 1_000 * 2)
+  })
+
+  it('send a locator once that stands in several lists in the same order', () => {
+    const locators = Array.from({ length: 1_000 }, (_, at) => `locator-${String(at).padStart(4, '0')}`)
+    const value = { changes: locators.map(to => ({ to })), perils: locators.map(locator => ({ locator })) }
+    expect(pack(value).text).toBe(locators.join(''))
+    expect(told(value)).toBe(JSON.stringify(value))
+  })
+
+  it('are copied by functions of their own text', () => {
+    const functions = new Function(`return ${COPIES}`)() as ((record: object) => object)[]
+    const value = Array.from({ length: 200 }, (_, at) => ({ [`name_${at % 70}`]: 'x', at: `${at}` }))
+    expect(JSON.stringify(unpack(pack(value), functions))).toBe(JSON.stringify(value))
   })
 })

@@ -306,6 +306,136 @@ exports.getPerilRates = data => {
     expect(first.value === 'taken' || JSON.stringify(first.value) === JSON.stringify(expected)).toBe(true)
   })
 
+  it('gives inputs as plain data of the call’s own, which it may change as it likes', async () => {
+    const vehicles = Array.from({ length: 40 }, (_, at) => ({
+      locator: `vehicle-${at}`,
+      name: 'vehicle',
+      fieldValues: at % 2 === 0 ? { usage: ['private'] } : { usage: ['private'], '1': ['x'] },
+      perils: [{ name: 'glass', deductible: '0.00', characteristics: [] }],
+    }))
+    const given = { policy: { vehicles, none: null, is: true }, operation: 'new_business' }
+    const program = programOf({
+      'main/rater.js': `exports.getPerilRates = data => {
+  const { vehicles } = data.policy
+  const [first, second] = vehicles
+  const before = JSON.stringify(data)
+  const seen = {
+    names: Object.keys(first), entries: Object.entries(second.fieldValues), own: Object.hasOwn(first, 'perils') && 'locator' in first,
+    lists: Array.isArray(vehicles) && Array.isArray(first.fieldValues.usage) && vehicles.length,
+    descriptor: Object.getOwnPropertyDescriptor(first, 'name'), spread: JSON.stringify({ ...first, name: 'other' }),
+    looped: (() => { const all = []; for (const name in first) all.push(name); return all })(),
+    prototypes: [first, vehicles, second.fieldValues].map(one => Object.getPrototypeOf(one) === (Array.isArray(one) ? Array : Object).prototype),
+  }
+  first.name = 'changed'
+  first.perils[0].deductible = '1.00'
+  first.fieldValues.usage.push('rented')
+  delete second.locator
+  second.added = 1
+  Object.freeze(vehicles[2])
+  vehicles[2].name = 'frozen'
+  vehicles.length = 4
+  vehicles.unshift({ name: 'new' })
+  return { before, seen, after: vehicles }
+}`,
+    })
+    const [, second, third, fourth] = vehicles
+    const { locator: _, ...rest } = second!
+    const expected = {
+      before: JSON.stringify(given),
+      seen: {
+        names: ['locator', 'name', 'fieldValues', 'perils'],
+        entries: [
+          ['1', ['x']],
+          ['usage', ['private']],
+        ],
+        own: true,
+        lists: 40,
+        descriptor: { value: 'vehicle', writable: true, enumerable: true, configurable: true },
+        spread: JSON.stringify({ ...vehicles[0], name: 'other' }),
+        looped: ['locator', 'name', 'fieldValues', 'perils'],
+        prototypes: [true, true, true],
+      },
+      after: [
+        { name: 'new' },
+        {
+          ...vehicles[0],
+          name: 'changed',
+          fieldValues: { usage: ['private', 'rented'] },
+          perils: [{ ...vehicles[0]!.perils[0], deductible: '1.00' }],
+        },
+        { ...rest, added: 1 },
+        third,
+        fourth,
+      ],
+    }
+    // The same again, as when a call is stopped to fetch something: it finds what the first one was given.
+    for (let round = 0; round < 3; round += 1)
+      expect((await runner.run(program, callOf({ arguments: [given] }))).value).toEqual(expected)
+  })
+
+  it('gives inputs untouched by what an earlier call made of the language', async () => {
+    const program = programOf({
+      'main/rater.js': `exports.getPerilRates = data => {
+  const seen = JSON.stringify(data)
+  for (const name of ['name', 'list', '0'])
+    Object.defineProperty(Object.prototype, name, { configurable: true, get() { return 'taken' }, set() {} })
+  Object.defineProperty(Array.prototype, '0', { configurable: true, get() { return 'taken' }, set() {} })
+  Array.prototype.push = String.prototype.slice = () => 'mine'
+  Array.prototype[Symbol.iterator] = function* () { yield 'mine' }
+  JSON.parse = () => ({ stolen: true })
+  Object.prototype.get = Object.prototype.set = () => 'taken'
+  return seen
+}`,
+    })
+    const given = [{ list: [{ name: 'a' }, { name: 'b', more: ['c'] }] }]
+    for (let round = 0; round < 3; round += 1)
+      expect((await runner.run(program, callOf({ arguments: given }))).value).toBe(JSON.stringify(given[0]))
+  })
+
+  it('knows zones and tables as before, whatever an earlier call made of how they are looked up', async () => {
+    const program = programOf(
+      {
+        'main/rater.js': `exports.getPerilRates = ({ harm }) => {
+  if (harm) {
+    Map.prototype.get = function () { this.clear(); return 'mine' }
+    Map.prototype.set = Map.prototype.has = () => 'mine'
+    Number = () => 0
+    Object.defineProperty(Object.prototype, 'year', { configurable: true, set() {} })
+    Array.prototype[Symbol.iterator] = function* () {}
+  }
+  const seen = []
+  try { seen[0] = new Intl.DateTimeFormat('en', { timeZone: 'Asia/Kolkata', hour: 'numeric', hourCycle: 'h23' }).format(0) } catch (e) {}
+  try { seen[1] = socotraApi.tableLookup(0, 'rates', 'car') } catch (e) {}
+  return harm ? 'done' : seen
+}`,
+      },
+      { rates: table('rates', [['car', '1.5']]) },
+    )
+    const run = async (harm: boolean) => (await runner.run(program, callOf({ arguments: [{ harm }] }))).value
+    expect([await run(true), await run(false), await run(true), await run(false)]).toEqual([
+      'done',
+      ['05', '1.5'],
+      'done',
+      ['05', '1.5'],
+    ])
+  })
+
+  it('writes an answer as JSON does, what has to be looked at too, and tells its log once', async () => {
+    const answer = `const told = { toJSON() { console.log('written'); socotraApi.setAuxData('x', 'k', 'v'); return 'told' } }`
+    expect(
+      await outcomeOf(runner, `${answer}; return { told, rate: 1.5, none: null, not: undefined }`),
+    ).toMatchObject({
+      value: { told: 'told', rate: 1.5, none: null },
+      logs: [{ text: 'written' }],
+      writes: [{ key: 'k', value: 'v' }],
+    })
+    expect(await outcomeOf(runner, `${answer}; return { told, rate: 12n, bad: [-Infinity] }`)).toMatchObject({
+      value: { told: 'told', rate: '12', bad: ['-Infinity'] },
+      logs: [{ text: 'written' }],
+    })
+    expect(await value('return ["null", { "null": 1 }]')).toEqual(['null', { null: 1 }])
+  })
+
   it('keeps calls apart that are made at the same time', async () => {
     const program = programOf({
       'main/rater.js':

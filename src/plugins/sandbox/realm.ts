@@ -38,6 +38,8 @@ export type Realm = { run(call: string, packed?: unknown): Promise<string> }
 export function realm(setClock: (now: number, seed: number) => void, host: RealmHost): Realm {
   const { parse, stringify } = JSON
   const { ownKeys, defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect
+  const { indexOf } = String.prototype
+  const [textOf, isNumber] = [String, Number.isFinite]
   const promiseOf = Promise.resolve.bind(Promise) as (value: unknown) => Promise<unknown>
   const { then } = Promise.prototype
   const call = Function.prototype.call.bind(Function.prototype.call) as (...given: unknown[]) => unknown
@@ -45,8 +47,8 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
   const paths = new Map(host.scripts.map(one => [one.path, one.problem]))
   const pristine = remembered()
 
-  /** Every property of the language's own objects. */
-  function remembered(): { on: object; kept: Map<PropertyKey, PropertyDescriptor> }[] {
+  /** Every property of the language's own objects; nothing of it inherits what they become. */
+  function remembered(): { on: object; kept: Record<PropertyKey, PropertyDescriptor> }[] {
     const found = new Set<object>([globalThis])
     for (const key of ownKeys(globalThis)) {
       const value = getOwnPropertyDescriptor(globalThis, key)!.value as unknown
@@ -55,19 +57,27 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       const { prototype } = value as { prototype?: unknown }
       if (typeof prototype === 'object' && prototype !== null) found.add(prototype)
     }
-    return [...found].map(on => ({
-      on,
-      kept: new Map(ownKeys(on).map(key => [key, getOwnPropertyDescriptor(on, key)!])),
-    }))
+    return [...found].map(on => {
+      const kept = Object.create(null) as Record<PropertyKey, PropertyDescriptor>
+      for (const key of ownKeys(on))
+        kept[key] = Object.setPrototypeOf(getOwnPropertyDescriptor(on, key)!, null)
+      return { on, kept }
+    })
   }
 
+  /** What is walked here is walked by number: a script may have changed what walking is. */
   function restore(): void {
-    for (const { on, kept } of pristine) {
-      for (const key of ownKeys(on)) if (!kept.has(key)) deleteProperty(on, key)
-      for (const [key, was] of kept) {
-        const is = getOwnPropertyDescriptor(on, key)
+    for (let one = 0; one < pristine.length; one += 1) {
+      const { on, kept } = pristine[one]!
+      const present = ownKeys(on)
+      for (let at = 0; at < present.length; at += 1)
+        if (!(present[at]! in kept)) deleteProperty(on, present[at]!)
+      const keys = ownKeys(kept)
+      for (let at = 0; at < keys.length; at += 1) {
+        const was = kept[keys[at]!]!
+        const is = getOwnPropertyDescriptor(on, keys[at]!)
         if (is && is.value === was.value && is.get === was.get && is.set === was.set) continue
-        defineProperty(on, key, was)
+        defineProperty(on, keys[at]!, was)
       }
     }
   }
@@ -354,6 +364,22 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     const failing = (reason: string, at?: string, limit?: boolean): End => ({
       failure: { reason, at, limit },
     })
+    // JSON has no such numbers: they go as text, which no amount is.
+    const readable = (_key: string, value: unknown): unknown =>
+      typeof value === 'bigint' || (typeof value === 'number' && !isNumber(value)) ? textOf(value) : value
+    /** Of thousands of rates: written at once, and with an eye on each value only where one may need it. */
+    const asJson = (result: unknown): string | undefined => {
+      const before = [logs.length, writes.length, events.length] as const
+      try {
+        const made = stringify(result)
+        if (made === undefined || call(indexOf, made, 'null') === -1) return made
+      } catch {
+        // A bigint, or what is no JSON in any case.
+      }
+      // What the answer itself did when it was written, it does again.
+      ;[logs.length, writes.length, events.length] = before
+      return stringify(result, readable)
+    }
     const ended = async (): Promise<End> => {
       try {
         const exports = loader()(path) as Record<string, unknown> | null
@@ -383,14 +409,9 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
           if ('thrown' in found) throw found.thrown
           result = found.value
         }
-        // JSON has no such numbers: they go as text, which no amount is.
-        const readable = (_key: string, value: unknown): unknown =>
-          typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))
-            ? String(value)
-            : value
         let made: string | undefined
         try {
-          made = stringify(result, readable)
+          made = asJson(result)
         } catch (problem) {
           return failing(`returned what is no JSON: ${reasonOf(problem)}`, path)
         }

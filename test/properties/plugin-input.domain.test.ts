@@ -1,0 +1,48 @@
+// What plugins see of policies with random histories: what answers show, numbers as text, packed or not.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type CurrencyCode, minorDigits } from '../../src/platform/money.ts'
+import { asPluginInput } from '../../src/plugins/input.ts'
+import { pack } from '../../src/plugins/pack.ts'
+import { unpack } from '../../src/plugins/packed.ts'
+import type { Example } from '../support/configurations.ts'
+import { beginStory } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
+import { answerNow } from '../support/story-checks.ts'
+import { newBusiness, steps } from '../support/story-steps.ts'
+import { tell } from '../support/story-telling.ts'
+
+/** The answer's text with its numbers as text, amounts with all their digits (brief 5.5). */
+const textual = (answer: object): string =>
+  JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
+    if (typeof value !== 'number') return value
+    const currency = this[`${name}Currency`]
+    return typeof currency === 'string' ? value.toFixed(minorDigits(currency as CurrencyCode)) : String(value)
+  })
+
+const examples: Example[] = ['motor', 'home']
+
+describe.each(examples)('a policy of the %s example as plugins see it', example => {
+  it(
+    'is the answer with its numbers as text, to the last name and in order',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, steps, async (business, all) => {
+          let story = await beginStory(example, business)
+          for (const one of [undefined, ...all]) {
+            if (one) ({ story } = await tell(story, one))
+            const { answer } = answerNow(story)
+            const before = JSON.stringify(answer)
+            const input = [{ policy: asPluginInput(answer) }]
+            const seen = unpack(pack(input), [record => ({ ...record })])
+            expect(JSON.stringify(seen)).toBe(`[{"policy":${textual(answer)}}]`)
+            expect(JSON.stringify(input)).toBe(JSON.stringify(seen))
+            expect(JSON.stringify(answer)).toBe(before)
+          }
+        }),
+        { seed: 20261121, numRuns: size(8, 300) },
+      )
+    },
+    size(60_000, 1_200_000),
+  )
+})
