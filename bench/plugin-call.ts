@@ -11,12 +11,17 @@ export type PluginCallCost = {
   characters: number
   /** Milliseconds of a call that rates 5,000 perils, medians. */
   throughRunnerMs: number
-  /** The function alone, and with reading its input from JSON and writing its answer. */
+  /** The function alone, compiled as the sandbox compiles it; and with reading its input from JSON and writing its answer. */
   aloneMs: number
   readingMs: number
+  /** The function alone, of files that are CommonJS modules of a Worker. */
+  asModulesMs: number
   ratio: number
   ratioToReading: number
+  ratioToModules: number
 }
+
+type Way = 'through' | 'alone' | 'reading' | 'asModules'
 
 const CALLS_A_RUN = 5
 
@@ -39,24 +44,28 @@ export async function measurePluginCall(dataFolder: string, rounds: number): Pro
     if (priced !== CALLS_A_RUN * 5_000) throw new Error(`${path} priced ${priced} perils.`)
     return (performance.now() - began) / CALLS_A_RUN
   }
-  const times: { through: number; alone: number; reading: number }[] = []
+  const times: Record<Way, number>[] = []
   for (let round = 0; round <= rounds; round += 1)
     times.push({
       through: await run('/through?'),
       alone: await run('/alone?'),
       reading: await run('/alone?reads&'),
+      asModules: await run('/alone?modules&'),
     })
   await worker.stop()
   // The first round warms up.
-  const medianOf = (way: 'through' | 'alone' | 'reading') => median(times.slice(1).map(one => one[way]))
-  const [throughRunnerMs, aloneMs, readingMs] = [medianOf('through'), medianOf('alone'), medianOf('reading')]
+  const medianOf = (way: Way) => median(times.slice(1).map(one => one[way]))
+  const [throughRunnerMs, aloneMs] = [medianOf('through'), medianOf('alone')]
+  const [readingMs, asModulesMs] = [medianOf('reading'), medianOf('asModules')]
   return {
     characters,
     throughRunnerMs,
     aloneMs,
     readingMs,
+    asModulesMs,
     ratio: throughRunnerMs / aloneMs,
     ratioToReading: throughRunnerMs / readingMs,
+    ratioToModules: throughRunnerMs / asModulesMs,
   }
 }
 

@@ -54,8 +54,12 @@ export const bundleLine = ({ bytes, gzippedBytes, apart }: BundleSize): string =
   `bundle: ${kibibytes(gzippedBytes)} KiB gzipped, ${kibibytes(bytes)} KiB plain (goal < ${kibibytes(BUNDLE_GOAL_BYTES)} KiB gzipped); loaded when needed: ${kibibytes(apart.gzippedBytes)} KiB gzipped`
 
 export function pluginCallLine(cost: PluginCallCost): string {
-  const { characters, throughRunnerMs, aloneMs, readingMs, ratio, ratioToReading } = cost
-  const alone = `alone ${aloneMs.toFixed(0)} ms: ratio ${ratio.toFixed(2)} (goal <= ${PLUGIN_CALL_GOAL})`
-  const reading = `with reading its input and writing its answer ${readingMs.toFixed(0)} ms: ratio ${ratioToReading.toFixed(2)}`
-  return `rating 5,000 perils in one call of a plugin: ${throughRunnerMs.toFixed(0)} ms for ${kibibytes(characters)} KiB; ${alone}; ${reading}`
+  const { characters, throughRunnerMs, aloneMs, readingMs, asModulesMs } = cost
+  const parts = [
+    `rating 5,000 perils in one call of a plugin: ${throughRunnerMs.toFixed(0)} ms for ${kibibytes(characters)} KiB`,
+    `alone ${aloneMs.toFixed(0)} ms: ratio ${cost.ratio.toFixed(2)} (goal <= ${PLUGIN_CALL_GOAL})`,
+    `with reading its input and writing its answer ${readingMs.toFixed(0)} ms: ratio ${cost.ratioToReading.toFixed(2)}`,
+    `alone, as CommonJS modules of a Worker, ${asModulesMs.toFixed(0)} ms: ratio ${cost.ratioToModules.toFixed(2)}`,
+  ]
+  return parts.join('; ')
 }

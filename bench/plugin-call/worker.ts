@@ -101,11 +101,23 @@ async function recordCall(
   return recorded
 }
 
+/** How the plugin's files are read: made functions as the sandbox makes them, or as modules of a Worker. */
+type Reading = 'compiled' | 'modules'
+
 /**
  * The plugin in an isolate with nothing around it. Its input is there and its answer stays; or it reads the one from
  * JSON and writes the other, as whoever calls it from elsewhere makes it do.
  */
-function aloneCode({ program, call }: Recorded, code: WorkerLoaderWorkerCode): WorkerLoaderWorkerCode {
+function aloneCode(
+  { program, call }: Recorded,
+  code: WorkerLoaderWorkerCode,
+  reading: Reading,
+): WorkerLoaderWorkerCode {
+  const scripts = [...program.scripts].map(([path, { text }]) => [
+    path,
+    reading === 'modules' ? { cjs: `module.exports = ${text}` } : { text },
+  ])
+  const script = (at: number) => (reading === 'modules' ? `script${at}` : `compile(script${at})`)
   const tables = [...Object.values(program.configuration.configuration.products.private_motor!.tables)]
     .filter(({ columns }) => columns.includes('key'))
     .map(({ path, rows }) => [path.split('/').at(-1)!.replace('.csv', ''), rows])
@@ -114,12 +126,14 @@ function aloneCode({ program, call }: Recorded, code: WorkerLoaderWorkerCode): W
     mainModule: 'alone',
     modules: {
       ...code.modules,
+      ...Object.fromEntries(scripts),
       given: { text: JSON.stringify(call.arguments) },
       alone: {
         js: `import { WorkerEntrypoint } from 'cloudflare:workers'
 import given from 'given'
 ${[...program.scripts.keys()].map((path, at) => `import script${at} from ${JSON.stringify(path)}`).join('\n')}
-const scripts = { ${[...program.scripts.keys()].map((path, at) => `${JSON.stringify(path)}: script${at}`)} }
+const compile = eval
+const scripts = { ${[...program.scripts.keys()].map((path, at) => `${JSON.stringify(path)}: ${script(at)}`)} }
 const tables = new Map(${JSON.stringify(tables)}.map(([name, rows]) => [name, new Map(rows)]))
 globalThis.socotraApi = { tableLookup: (_, table, key) => tables.get(table)?.get(String(key)) ?? '' }
 const loaded = {}
@@ -167,7 +181,9 @@ export default {
     const { program, call } = recorded
     const { workerCode } = await loadSandbox()
     if (pathname === '/alone') {
-      const worker = env.LOADER.get('alone', () => aloneCode({ program, call }, workerCode(program)))
+      const reading = searchParams.has('modules') ? 'modules' : 'compiled'
+      const code = () => aloneCode({ program, call }, workerCode(program), reading)
+      const worker = env.LOADER.get(`alone/${reading}`, code)
       const entrypoint = worker.getEntrypoint() as unknown as Alone
       return Response.json({ priced: await entrypoint.run(times, searchParams.has('reads')) })
     }
