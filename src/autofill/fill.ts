@@ -9,16 +9,20 @@ import { assertEndorsementAllows } from '../endorsements/transitions.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { PolicyLocator } from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
 import type { AutofillInput } from '../plugins/contract.ts'
 import { hasPlugin } from '../plugins/functions.ts'
 import type { PluginSession, PluginSubject } from '../plugins/session.ts'
+import { selectedQuote } from '../policies/aggregate.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../policies/contract/requests.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
 import type { PlannedChange } from '../policies/planned-change.ts'
 import type { PolicyPreview } from '../policies/preview/contract.ts'
+import { basisOfNewPolicy, basisOfRequest } from '../policies/selection-basis.ts'
 import type { Ground, Loaded } from '../policies/surroundings.ts'
 import { assertPolicyAllows } from '../policies/transitions.ts'
 import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
+import type { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import { type Filler, pluginFiller, serviceFiller } from './fillers.ts'
 import { merged, named } from './merge.ts'
 import { callSequence, type Filling, INTERNAL } from './sequence.ts'
@@ -28,6 +32,15 @@ import { type FilledKind, shownWords, withWords, wordsOf } from './words.ts'
 const OF_CONTENT: ReadonlySet<string> = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
 
 type Fillable = { readonly autofill?: readonly string[] }
+
+/** The time of what a request asks for, and whether a policy or a term begins then. */
+type When = Pick<Parameters<typeof basisOfRequest>[1], 'at' | 'begins'> & {
+  /** Field values that it asks for already. */
+  readonly asked?: unknown
+}
+
+const updatedStart = (update: object): number | null | undefined =>
+  'startTimestamp' in update ? (update.startTimestamp as number | null | undefined) : undefined
 
 /** What is filled in, beside the request itself. */
 type Filled<R> = {
@@ -45,18 +58,24 @@ export class Autofill {
   readonly #context: RequestContext
   readonly #policy: PolicyLocator
   readonly #session: PluginSession
+  readonly #tables: RatingTables
   /** What was filled in so far, and by whom. */
   readonly #told: string[] = []
 
-  constructor(context: RequestContext, policy: PolicyLocator, session: PluginSession) {
+  constructor(context: RequestContext, policy: PolicyLocator, session: PluginSession, tables: RatingTables) {
     this.#context = context
     this.#policy = policy
     this.#session = session
+    this.#tables = tables
   }
 
   /** A new policy's request, filled in. */
   creation(request: PolicyCreateRequest, ground: Ground): Promise<PolicyCreateRequest> {
     const { product, configuration, configVersion, policyholder, timeZone } = ground
+    const { now } = this.#context
+    const { policyStartTimestamp, fieldValues } = request
+    const at = (policyStartTimestamp ?? now) as Instant
+    const basis = basisOfNewPolicy(product, { at, fieldValues }, now)
     return this.#filled({
       kind: 'newPolicy',
       request,
@@ -67,7 +86,13 @@ export class Autofill {
         productName: product.name,
         policyholderLocator: policyholder.locator,
       },
-      subject: { product, configuration, configVersion, policyLocator: String(this.#policy) },
+      subject: {
+        product,
+        configuration,
+        configVersion,
+        policyLocator: String(this.#policy),
+        tables: this.#tables.of(configuration, product.name, basis),
+      },
       timeZone,
     })
   }
@@ -75,27 +100,30 @@ export class Autofill {
   /** A draft's update, filled in; refuses (409) where the policy is no draft, before anything is called. */
   async update(request: PolicyUpdateRequest, loaded: Loaded): Promise<PolicyUpdateRequest> {
     assertPolicyAllows(loaded.aggregate, 'update')
-    return await this.#filledOf(loaded, 'policy', request, PolicyUpdateRequest, {
-      operation: 'newBusiness',
-      operationType: 'update',
+    const at = (request.policyStartTimestamp ?? selectedQuote(loaded.aggregate).contractStart) as Instant
+    const filling = { operation: 'newBusiness', operationType: 'update' } as const
+    return await this.#filledOf(loaded, 'policy', request, PolicyUpdateRequest, filling, {
+      at,
+      begins: 'policy',
     })
   }
 
   /** A new endorsement's request, filled in. */
   async newEndorsement(request: EndorsementCreateRequest, loaded: Loaded): Promise<EndorsementCreateRequest> {
     assertPolicyAllows(loaded.aggregate, 'endorse')
-    return await this.#filledOf(loaded, 'endorsement', request, EndorsementCreateRequest, {
-      operation: 'endorsement',
-      operationType: 'create',
-    })
+    const at = (request.startTimestamp ?? this.#context.now) as Instant
+    const filling = { operation: 'endorsement', operationType: 'create' } as const
+    return await this.#filledOf(loaded, 'endorsement', request, EndorsementCreateRequest, filling, { at })
   }
 
   /** A new renewal's request, filled in. */
   async newRenewal(request: RenewalCreateRequest, loaded: Loaded): Promise<RenewalCreateRequest> {
     assertPolicyAllows(loaded.aggregate, 'renew')
-    return await this.#filledOf(loaded, 'renewal', request, RenewalCreateRequest, {
-      operation: 'renewal',
-      operationType: 'create',
+    const at = loaded.aggregate.policy.effectiveEnd
+    const filling = { operation: 'renewal', operationType: 'create' } as const
+    return await this.#filledOf(loaded, 'renewal', request, RenewalCreateRequest, filling, {
+      at,
+      begins: 'term',
     })
   }
 
@@ -117,6 +145,11 @@ export class Autofill {
           operation.update,
           contract as z.ZodType<typeof operation.update>,
           { operation: kind, operationType: 'update', [`${kind}Locator`]: String(locator) },
+          {
+            at: (updatedStart(operation.update) ?? endorsement.startAt) as Instant,
+            ...(kind === 'renewal' && { begins: 'term' as const }),
+            asked: endorsement.changes.fieldValues,
+          },
         )
         return { ...operation, update }
       }
@@ -158,8 +191,11 @@ export class Autofill {
     request: R,
     contract: z.ZodType<R>,
     filling: Pick<AutofillInput, 'operation' | 'operationType' | 'endorsementLocator' | 'renewalLocator'>,
+    when: When,
   ): Promise<R> {
     const { locator, policyholderLocator, configVersion, timeZone } = aggregate.policy
+    const fieldValues = { ...(when.asked ?? {}), ...(request.fieldValues ?? {}) }
+    const basis = basisOfRequest({ aggregate, product }, { ...when, fieldValues }, this.#context.now)
     const filled = await this.#filled({
       kind,
       request,
@@ -170,7 +206,13 @@ export class Autofill {
         policyholderLocator,
         policyLocator: String(locator),
       },
-      subject: { product, configuration, configVersion, policyLocator: String(locator) },
+      subject: {
+        product,
+        configuration,
+        configVersion,
+        policyLocator: String(locator),
+        tables: this.#tables.of(configuration, product.name, basis),
+      },
       timeZone,
     })
     // Of a large policy, what the request named was read: what is filled in may be about more.

@@ -17,6 +17,7 @@ import type { PolicySelection } from '../policies/store/aggregates.ts'
 import { loadPolicy, loadVersion, productOf } from '../policies/store/loading.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import { compileTemplate } from '../rating/liquid/compile.ts'
+import { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import type {
   CalculationResponse,
   CheckExistingPerilPremiumRequest,
@@ -44,8 +45,7 @@ export async function checkPerilPremium(
     policyholder: nobody(context),
     credit: zero(currency),
   }
-  const attempt = attemptOf(context, HOME_SHARD)
-  return tried(formula, madeUp(request, ground, attempt), attempt)
+  return await tried(context, formula, HOME_SHARD, attempt => madeUp(request, ground, attempt))
 }
 
 /** What the formula comes to for a peril that there is: one round trip. */
@@ -58,18 +58,24 @@ export async function checkExistingPerilPremium(
   const { shard, selection } = perilNamed(request.perilDisplayId)
   if (shard >= tenant.shards.length) throw notFound('peril', request.perilDisplayId)
   const loaded = await loadPolicy(context, shardDatabase(env, tenant, shard, calls), selection)
-  return tried(formula, existing(request, loaded), attemptOf(context, shard))
+  return await tried(context, formula, shard, () => existing(request, loaded))
 }
 
-const tried = (
+/** With the tenant's tables, as new business of its policy would look up in them. */
+async function tried(
+  context: RequestContext,
   formula: ReturnType<typeof readFormula>,
-  { subject, loaded, operation }: Tried,
-  attempt: Attempt,
-): CalculationResponse => calculated(formula, subject, { ...ratingContext(loaded, attempt), operation })
-
-function attemptOf({ now }: RequestContext, shard: number): Attempt {
+  shard: number,
+  make: (attempt: Attempt) => Tried,
+): Promise<CalculationResponse> {
+  const tables = new RatingTables(context)
+  await tables.open()
   const supply = transientLocators(shard)
-  return { now, supply, digits: async () => supply }
+  const attempt: Attempt = { now: context.now, supply, digits: async () => supply, tables }
+  return await tables.inRounds(async () => {
+    const { subject, loaded, operation } = make(attempt)
+    return calculated(formula, subject, { ...ratingContext(loaded, attempt), operation })
+  })
 }
 
 function perilNamed(text: string): { shard: number; selection: PolicySelection } {

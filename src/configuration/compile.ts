@@ -60,12 +60,13 @@ export function compileConfiguration(
       hasScript: path => Object.hasOwn(scripts, path),
       ownTables: tables.byProduct.get(name) ?? new Map(),
       tenantTables: tables.ofTenant,
+      jurisdictions: settings.jurisdictions,
       isResourceTable: table => Object.hasOwn(settings.resources?.tables ?? {}, table),
     }),
   )
   checkConstraints(products, policyholderFields, report)
   checkScripts(scripts, products, compileScript, report)
-  const bootstrap = compileBootstrap(files, settings.resources, report)
+  const bootstrap = compileBootstrap(files, settings, report)
   const configuration: Configuration = {
     ...settings,
     ...(bootstrap && { bootstrap }),

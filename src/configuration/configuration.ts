@@ -159,6 +159,8 @@ export type ProductDefinition = {
   /** The folder's name. */
   name: string
   displayName: string
+  /** The field of the policy whose value is its jurisdiction (policies/selection-basis.ts). */
+  jurisdictionField?: string
   /** UUID derived from tenant-independent product name; the `productLocator` of every record. */
   locator: string
   fields: FieldDefinition[]
@@ -205,6 +207,8 @@ export type Configuration = {
   timeZone: TimeZone
   currency: CurrencyCode
   features: Record<string, boolean>
+  /** Names of the jurisdictions that resources may be for; absent when config.json declares none: then any is one. */
+  jurisdictions?: string[]
   /** Tables that are resources, by static name; absent when config.json declares none. */
   resources?: ResourceDeclarations
   policyholderFields: FieldDefinition[]

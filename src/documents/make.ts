@@ -3,11 +3,13 @@
 import type { TemplateSource } from '../configuration/configuration.ts'
 import type { Instant } from '../platform/time.ts'
 import { knownAt } from '../policies/projection/known.ts'
+import { basisAt, selectionBasis } from '../policies/selection-basis.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import type { RatingEffects } from '../rating/liquid/effects.ts'
 import type { RenderingEnvironment } from '../rating/liquid/environment.ts'
 import { TemplateError } from '../rating/liquid/template-error.ts'
-import type { RatingTables, TableTimes } from '../resources/data-tables/rating-tables.ts'
+import type { SelectionBasis } from '../resources/data-tables/declaration.ts'
+import type { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import type { DocumentResources } from '../resources/templates/for-documents.ts'
 import type { StaticFiles } from './archive-files.ts'
 import type { DocumentType } from './contract.ts'
@@ -57,9 +59,10 @@ export async function makeDocument(
   context: MakingContext,
 ): Promise<Product> {
   const { loaded, renderer, resources, tables } = context
-  const at = selectionTime(document, loaded)
-  const inForce = await resources?.template(document.templateName ?? '', at)
-  const files = resources?.files(at, context.files) ?? context.files
+  const basis = basisOf(document, loaded)
+  const where = { at: basis.transactionEffectiveTime, jurisdiction: basis.jurisdiction }
+  const inForce = await resources?.template(document.templateName ?? '', where)
+  const files = resources?.files(where, context.files) ?? context.files
   const source = inForce ? { path: inForce.name } : loaded.product.templates[document.templateName ?? '']
   if (!source)
     return failed(
@@ -77,10 +80,10 @@ export async function makeDocument(
   } catch (problem) {
     return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
   }
-  const environment = environmentOf(data, loaded, document.createdAt, tables)
+  const environment = environmentOf(data, loaded, document.createdAt, basis, tables)
   const rendered = await tables.inRounds(async () =>
     inForce && resources
-      ? await resources.rendered(inForce, at, data, environment)
+      ? await resources.rendered(inForce, where, data, environment)
       : render(source as TemplateSource, data, environment, loaded),
   )
   if ('failure' in rendered) return failed('renderError', rendered.failure)
@@ -132,26 +135,20 @@ const failed = (outcome: DocumentFailure, failure: string): Product => ({ outcom
 const asOf = ({ aggregate }: Loaded, at: PolicyDocument['createdAt']): Loaded['aggregate'] =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
 
-/** A document belongs to the policy as it was when it was asked for. */
-const timesOf = (
-  { originalStart }: Loaded['aggregate']['policy'],
-  now: PolicyDocument['createdAt'],
-): TableTimes => ({
-  policyStartTime: originalStart,
-  termStartTime: originalStart,
-  transactionEffectiveTime: now,
-  currentTime: now,
-})
-
 /**
- * The time for which names of resources are read: when the document's transaction takes effect; of what belongs to
- * none, as an invoice, when the document was asked for.
+ * The time and place for which its tables, templates, snippets and files are read: those of the document's transaction,
+ * so that it prints what the transaction was rated with; of what belongs to none, as an invoice, when the document was
+ * asked for.
  */
-const selectionTime = (
+function basisOf(
   { modificationLocator, createdAt }: Pick<PolicyDocument, 'modificationLocator' | 'createdAt'>,
-  { aggregate }: Loaded,
-): Instant =>
-  (modificationLocator && aggregate.modifications.get(modificationLocator)?.effectiveAt) ?? createdAt
+  loaded: Loaded,
+): SelectionBasis {
+  const modification = modificationLocator && loaded.aggregate.modifications.get(modificationLocator)
+  return modification
+    ? selectionBasis(loaded, modification, createdAt)
+    : basisAt(loaded, createdAt, createdAt)
+}
 
 type Rendered = { output: string; effects?: RatingEffects }
 type Environment = Omit<RenderingEnvironment, 'templates'>
@@ -160,6 +157,7 @@ function environmentOf(
   data: object,
   { aggregate, policyholder, product, configuration }: Loaded,
   now: Instant,
+  basis: SelectionBasis,
   tables: RatingTables,
 ): Environment {
   const { policy } = aggregate
@@ -167,7 +165,7 @@ function environmentOf(
     timeZone: policy.timeZone,
     currency: policy.currency,
     now,
-    lookup: tables.of(configuration, product.name, timesOf(policy, now)).lookup,
+    lookup: tables.of(configuration, product.name, basis).lookup,
     policyholderInfo: locator =>
       locator === policyholder.locator ? (data as { policyholder: unknown }).policyholder : undefined,
     imageUrl: imageName,

@@ -2,7 +2,6 @@
 
 import { withPlan } from '../billing/bill.ts'
 import type { Replan } from '../billing/replan.ts'
-import { termsOf as billedTerms } from '../billing/replan.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type EndorsementLocator, shardOfDigits, transientLocators } from '../platform/locators.ts'
 import type { TransactionNames } from '../plugins/contract.ts'
@@ -31,7 +30,6 @@ import type { RatingContext } from '../rating/rater.ts'
 import { assertUnderwritten, type Referral } from '../rating/referral.ts'
 import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
 import { digitsForRenewal, renewed } from '../renewals/effect.ts'
-import type { TableTimes } from '../resources/data-tables/rating-tables.ts'
 import { digitsForEndorsement } from './changes.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 import { type Endorsed, endorsed } from './effect.ts'
@@ -375,7 +373,7 @@ const contextOf = (
   loaded: Loaded,
   attempt: Attempt,
 ): RatingContext => ({
-  ...ratingContext(loaded, attempt, tableTimes(endorsement, loaded, attempt)),
+  ...ratingContext(loaded, attempt, modification),
   operation: endorsement.kind,
   transaction: transactionOf(endorsement),
   project: (current, quote) =>
@@ -387,18 +385,6 @@ const contextOf = (
       withIssued(modification.locator),
     ),
 })
-
-/** A renewal begins a term; an endorsement lies in the one that has begun by then. */
-function tableTimes({ kind, startAt }: Endorsement, { aggregate }: Loaded, { now }: Attempt): TableTimes {
-  const { originalStart, effectiveEnd } = aggregate.policy
-  const term = billedTerms(aggregate, effectiveEnd).findLast(one => one.start <= startAt)
-  return {
-    policyStartTime: originalStart,
-    termStartTime: kind === 'renewal' ? startAt : (term?.start ?? originalStart),
-    transactionEffectiveTime: startAt,
-    currentTime: now,
-  }
-}
 
 /** A configuration that turns this on lets endorsements change the policy's end (brief 2.5). */
 export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'

@@ -7,6 +7,8 @@ import type { RequestContext } from '../platform/context.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import { type JsonText, jsonText } from '../platform/http/route.ts'
 import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
+import { allAt } from '../resources/data-tables/declaration.ts'
+import { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import { hasPlugin } from './functions.ts'
 import { PluginSessions } from './sessions.ts'
 
@@ -16,7 +18,8 @@ const USUAL_PATH = 'lambda/lambda.js'
 /**
  * Calls `executeLambda(operation, payload)` of the latest configuration: of the first product, by name, that switches
  * it on, else of scripts/lambda/lambda.js; and answers what that returns. It belongs to no policy: what it writes is
- * auxiliary data of locators that lie in shard 0, as `global` does, and counts when it returns.
+ * auxiliary data of locators that lie in shard 0, as `global` does, and counts when it returns. Tables are those in force
+ * at the time of the request, for no jurisdiction.
  */
 export async function executeLambda(
   context: RequestContext,
@@ -33,10 +36,18 @@ export async function executeLambda(
   const configuration = await loadConfiguration(env, tenant, version.hash, calls)
   const product = productOf(configuration.configuration, operation)
   const plugins = new PluginSessions({ context, database, shard: HOME_SHARD })
-  const session = plugins.begin()
+  const tables = new RatingTables(context)
+  await tables.open()
   try {
-    const subject = { configuration, configVersion: version.version, product }
-    const value = await session.call(subject, 'executeLambda', [operation, payload ?? null])
+    const value = await tables.inRounds(async () => {
+      const subject = {
+        configuration,
+        configVersion: version.version,
+        product,
+        tables: tables.of(configuration, product.name, allAt(context.now)),
+      }
+      return await plugins.begin().call(subject, 'executeLambda', [operation, payload ?? null])
+    })
     const answer = { status: 200, text: answerText(value) }
     const [facts, events] = [plugins.facts(), plugins.events()]
     if (facts.length === 0 && events.length === 0 && !context.idempotency) return jsonText(answer)

@@ -4,17 +4,19 @@ import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PluginSession } from '../plugins/session.ts'
 import type { ExternalRater, RatingContext } from '../rating/rater.ts'
+import type { SelectionBasis } from '../resources/data-tables/declaration.ts'
 import {
   type RatingTables,
-  type TableTimes,
   type TransactionTables,
   tablesOfConfiguration,
 } from '../resources/data-tables/rating-tables.ts'
-import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
+import { type Modification, type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
 import type { ReadTables } from './constraints/validation.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { summary, validateQuote } from './draft/validation.ts'
 import { policyResponse } from './projection/policy.ts'
+import { quoteParts } from './quote-parts.ts'
+import { jurisdictionOf, selectionBasis } from './selection-basis.ts'
 import type { Loaded } from './surroundings.ts'
 
 /** Time and locators for one attempt. `digits` leases display ids whose number only a plan can tell. */
@@ -34,30 +36,22 @@ export type Attempt = {
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
 
-/** The times of new business, which are those of its quote; of a policy that is bound, its first. */
-export const timesOfQuote = ({ contractStart }: Quote, { now }: Pick<Attempt, 'now'>): TableTimes => ({
-  policyStartTime: contractStart,
-  termStartTime: contractStart,
-  transactionEffectiveTime: contractStart,
-  currentTime: now,
-})
-
 /** Look-ups of a transaction of the policy: in the tenant's tables, else in those of the configuration. */
 export const tablesOf = (
   { configuration, product }: Pick<Loaded, 'configuration' | 'product'>,
   { tables }: Attempt,
-  times: TableTimes,
+  basis: SelectionBasis,
 ): TransactionTables =>
-  tables?.of(configuration, product.name, times) ?? tablesOfConfiguration(configuration.lookup(product.name))
+  tables?.of(configuration, product.name, basis) ?? tablesOfConfiguration(configuration.lookup(product.name))
 
-/** What rating needs beside the quote itself. `times` are those of its transaction. */
+/** What rating needs beside the quote itself, for a transaction that `loaded` has; left out, for new business. */
 export function ratingContext(
   loaded: Loaded,
   attempt: Attempt,
-  times: TableTimes = timesOfQuote(selectedQuote(loaded.aggregate), attempt),
+  modification: Modification = quoteParts(loaded.aggregate, selectedQuote(loaded.aggregate)).modification,
 ): RatingContext {
   const { product, configuration, policyholder, aggregate, unread } = loaded
-  const tables = tablesOf(loaded, attempt, times)
+  const tables = tablesOf(loaded, attempt, selectionBasis(loaded, modification, attempt.now))
   return {
     product,
     policyholder,
@@ -68,6 +62,10 @@ export function ratingContext(
     supply: attempt.supply,
     template: source => configuration.template(source),
     lookup: tables.lookup,
+    lookupIn: data =>
+      product.jurisdictionField === undefined
+        ? tables.lookup
+        : tables.in(jurisdictionOf(product, data)).lookup,
     project: (current, quote) => policyResponse(current, product, { summarizeQuotes: false }, quote),
     unread: unread !== undefined,
     externalRater: async name => attempt.externalRater?.(name, String(aggregate.policy.locator)),

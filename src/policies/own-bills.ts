@@ -45,7 +45,11 @@ async function plannedByPlugin(
       policy: () =>
         policyResponse({ ...before, policy }, loaded.product, { summarizeQuotes: false }, quote, counts),
     },
-    ratingContext({ ...loaded, aggregate: before }, attempt),
+    ratingContext(
+      { ...loaded, aggregate: before },
+      attempt,
+      modification ?? quoteParts(before, quote).modification,
+    ),
   )
 }
 

@@ -7,6 +7,7 @@ import type { PluginFunction } from '../plugins/functions.ts'
 import type { PluginSubject } from '../plugins/session.ts'
 import { type PolicyAggregate, selectedQuote } from './aggregate.ts'
 import { type Attempt, tablesOf } from './attempt.ts'
+import { basisAt } from './selection-basis.ts'
 import type { Loaded } from './surroundings.ts'
 
 type Contract = typeof import('../plugins/contract.ts')
@@ -56,17 +57,11 @@ export async function askPluginUnattended<S extends z.ZodType, A>(
 
 const OF_PLUGINS: ReadonlySet<ErrorCode> = new Set(['pluginFailed', 'pluginLimit'])
 
-/** Tables are those in force when the policy began, or now: which transaction asks is not told. */
+/** Tables are those in force when the policy or its term began, or now: what asks is no transaction. */
 const subjectOf = (loaded: Loaded, attempt: Attempt): PluginSubject => {
   const { aggregate, configuration, product } = loaded
-  const { configVersion, locator, originalStart } = aggregate.policy
-  const times = {
-    policyStartTime: originalStart,
-    termStartTime: originalStart,
-    transactionEffectiveTime: attempt.now,
-    currentTime: attempt.now,
-  }
-  const tables = tablesOf(loaded, attempt, times)
+  const { configVersion, locator } = aggregate.policy
+  const tables = tablesOf(loaded, attempt, basisAt(loaded, attempt.now, attempt.now))
   return { configuration, product, configVersion, policyLocator: String(locator), tables }
 }
 

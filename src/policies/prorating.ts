@@ -71,7 +71,7 @@ export async function prorationOf(
       )
     if (at === undefined) return known
     const asked = { runs: runs.filter(one => one.at === at), fees: fees.filter(one => one.at === at) }
-    const context = ratingContext(loaded, attempt)
+    const context = ratingContext({ ...loaded, aggregate }, attempt, modification)
     known = both(known, await askProration(aggregate, modification, at, asked, context))
     if (modification.kind !== 'endorsement' || modification.policyEnd >= before.policy.effectiveEnd)
       return known

@@ -19,17 +19,19 @@ import type { Instant } from '../platform/time.ts'
 import { PluginSessions } from '../plugins/sessions.ts'
 import { selectedQuote } from '../policies/aggregate.ts'
 import { type Attempt, ratingContext } from '../policies/attempt.ts'
-import { elementsAt, lineUpTo, timesOf } from '../policies/constraints/content.ts'
+import { elementsAt } from '../policies/constraints/content.ts'
 import type { Constrainable } from '../policies/constraints/service.ts'
 import type { PolicyCreateRequest } from '../policies/contract/requests.ts'
 import { isIssued } from '../policies/fold/line.ts'
 import { policyView } from '../policies/projection/view.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
+import { lineUpTo, selectionBasis } from '../policies/selection-basis.ts'
 import { loadGround } from '../policies/store/loading.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import type { PolicyPriceResponse } from '../rating/contract.ts'
 import { policyPriceResponse } from '../rating/price.ts'
 import { priceQuote } from '../rating/rate.ts'
+import { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import type { QuickQuoteResponse } from './contract.ts'
 import { locatorsOf, quickDraft } from './draft.ts'
 import { expiryTimer, findQuickQuote, type QuickQuote, quickQuoteRows } from './store.ts'
@@ -108,7 +110,7 @@ export async function quickQuoteContent(context: RequestContext, text: string): 
   return {
     elements: elementsAt(aggregate, line, modification.effectiveAt, { ...ground, configuration }, locator),
     configuration,
-    times: timesOf(quote, line, modification, context.now),
+    basis: selectionBasis({ aggregate, product: ground.product }, modification, context.now),
   }
 }
 
@@ -125,20 +127,19 @@ async function priced(
   const supply = locatorsOf(locator)
   const policy = transientLocators(shard).digits() as PolicyLocator
   const sessions = new PluginSessions({ context, database, shard }, policy)
+  const tables = new RatingTables(context)
+  await tables.open()
+  const externalRater = externalRaters(context, shard)
   try {
-    const plugins = sessions.begin()
-    const autofill = new Autofill(context, policy, plugins)
-    const { finalize: _, ...request } = await autofill.creation(asked, ground)
-    const aggregate = quickDraft({ ...request, finalize: false }, ground, { now, supply })
-    const attempt: Attempt = {
-      now,
-      supply,
-      digits: async () => supply,
-      plugins,
-      externalRater: externalRaters(context, shard),
-    }
-    const loaded: Loaded = { ...ground, aggregate }
-    const price = await autofill.explaining(priceOf(loaded, attempt))
+    const { request, loaded, price } = await tables.inRounds(async () => {
+      const plugins = sessions.begin()
+      const autofill = new Autofill(context, policy, plugins, tables)
+      const { finalize: _, ...request } = await autofill.creation(asked, ground)
+      const aggregate = quickDraft({ ...request, finalize: false }, ground, { now, supply })
+      const loaded: Loaded = { ...ground, aggregate }
+      const attempt: Attempt = { now, supply, digits: async () => supply, plugins, externalRater, tables }
+      return { request, loaded, price: await autofill.explaining(priceOf(loaded, attempt)) }
+    })
     const expiresAt = now + KEEP_MS
     return {
       locator,

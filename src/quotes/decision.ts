@@ -2,11 +2,12 @@
 import { Refusal } from '../platform/errors.ts'
 import type { QuoteLocator } from '../platform/locators.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
-import { type Attempt, ratingContext, timesOfQuote } from '../policies/attempt.ts'
+import { type Attempt, ratingContext } from '../policies/attempt.ts'
 import { assertQuoteValid } from '../policies/constraints/validation.ts'
 import { digitsForChanges } from '../policies/draft/request.ts'
 import { billOnAcceptance, showBills } from '../policies/invoicing.ts'
 import { chain, type Planned } from '../policies/planned.ts'
+import { quoteParts } from '../policies/quote-parts.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { assertWithinLimits } from '../policies/terms.ts'
 import { policyState } from '../policies/transitions.ts'
@@ -75,7 +76,11 @@ export async function decideQuote(
     case 'quote': {
       await assertQuoteValid(aggregate, quote, loaded, attempt, true)
       return await shown(
-        await planQuoting(aggregate, quote, ratingContext(loaded, attempt, timesOfQuote(quote, attempt))),
+        await planQuoting(
+          aggregate,
+          quote,
+          ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification),
+        ),
       )
     }
     case 'accept': {
@@ -95,7 +100,7 @@ export async function decideQuote(
           aggregate,
           quote,
           operation,
-          ratingContext(loaded, attempt, timesOfQuote(quote, attempt)),
+          ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification),
         ),
       )
   }

@@ -83,10 +83,11 @@ export class PerilRating {
     const nothing = { month: '0', amount: zero(currency) }
     const rated =
       given ??
-      this.#rater.run(definition.premium!, {
-        ...shared,
-        peril_characteristics: perilRunData(peril, run, definition.fields),
-      })
+      this.#rater.run(
+        definition.premium!,
+        { ...shared, peril_characteristics: perilRunData(peril, run, definition.fields) },
+        segment,
+      )
     const price: PerilPrice = {
       premium: scaled(rated.premium, runMonths, currency) ?? nothing,
       technicalPremium: scaled(rated.technicalPremium, runMonths, currency),
@@ -100,7 +101,7 @@ export class PerilRating {
     }
     const priced = { ...shared, peril_characteristics: perilRunData(peril, run, definition.fields, price) }
     const taxes = product.taxes.flatMap((tax): Tax[] => {
-      const recorded = tax.premium && this.#rater.run(tax.premium, priced).tax
+      const recorded = tax.premium && this.#rater.run(tax.premium, priced, segment).tax
       if (!recorded) return []
       return [{ name: tax.name, amount: money(recorded.amount, currency), description: recorded.description }]
     })

@@ -2,11 +2,12 @@
 // that a template may ask for is handed in.
 import type { ProductDefinition, TemplateSource } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
+import type { FieldData } from '../platform/fields/groups.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
 import type { Instant, TimeZone } from '../platform/time.ts'
 import type { PerilRatesInput, TransactionNames } from '../plugins/contract.ts'
 import type { PluginCaller } from '../plugins/functions.ts'
-import type { PolicyAggregate, Quote } from '../policies/aggregate.ts'
+import type { PolicyAggregate, PolicySegment, Quote } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
@@ -28,6 +29,8 @@ export type RatingContext = {
   template(source: TemplateSource): CompiledTemplate
   /** A row of the archive's tables, the product's own before those of the tenant. */
   lookup: RenderingEnvironment['lookup']
+  /** The same in the jurisdiction that this data of a policy segment names. */
+  lookupIn(data: FieldData): RenderingEnvironment['lookup']
   /** The policy as its answer shows it, for templates that read `data.policy`. */
   project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
   /** Exposures of the policy were not read: what takes all of them is not in its answer. */
@@ -72,20 +75,28 @@ export class Rater {
     }
   }
 
-  /** What the template records over `data` of its own and the policy's. Refuses when the template fails. */
-  run(source: TemplateSource, own: object): RatingEffects {
+  /**
+   * What the template records over `data` of its own and the policy's; `segment` is the one that it is run for. Refuses
+   * when the template fails.
+   */
+  run(source: TemplateSource, own: object, segment?: PolicySegment): RatingEffects {
     const data = withLazy({ ...own }, 'policy', () => this.#policyData())
     withLazy(data, 'policyholder', () => this.#policyholderData())
     try {
       // Where rows of tables are missing what comes of it is provisional; they are fetched, and all is rated again
       // (resources/data-tables/rating-tables.ts).
-      return this.#context.template(source).render(data, this.#environment).effects
+      return this.#context.template(source).render(data, this.#environmentFor(segment)).effects
     } catch (problem) {
       if (this.#needsWhole) throw new NeedsWholePolicy()
       if (!(problem instanceof TemplateError)) throw problem
       const at = problem.line === undefined ? '' : `:${problem.line}`
       throw new Refusal(problem.code, `${problem.path ?? source.path}${at}: ${problem.message}`)
     }
+  }
+
+  #environmentFor(segment: PolicySegment | undefined): RenderingEnvironment {
+    const lookup = segment ? this.#context.lookupIn(segment.data) : this.#environment.lookup
+    return lookup === this.#environment.lookup ? this.#environment : { ...this.#environment, lookup }
   }
 
   #policyData() {

@@ -253,7 +253,7 @@ export const groupGuard = (group: ResourceGroup, read: ResourceGroup | undefined
   }`,
 })
 
-/** Whether another group, or another type of resource, has the name. */
+/** The resources that have the name or the static name. */
 export async function nameTakenBy(
   database: Database,
   { name, staticName }: Pick<Resource, 'name' | 'staticName'>,

@@ -3,7 +3,7 @@
 import { commit, type Guard, type JsonAnswer, type NewTimer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { notFound, Refusal } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { JsonText } from '../platform/http/route.ts'
 import { type Upload, withContents } from '../platform/http/upload.ts'
 import { newUuid, type Uuid } from '../platform/locators.ts'
@@ -13,6 +13,7 @@ import { zipOf } from './data-tables/download.ts'
 import { deleteFile, type StoredFile, storedFile, storeUpload } from './data-tables/file.ts'
 import { Held } from './data-tables/held.ts'
 import { LARGEST_TABLE_BYTES } from './data-tables/limits.ts'
+import { assertNew } from './new-resource.ts'
 import { basicResourceResponse } from './projection.ts'
 import { recordedOnce } from './recorded.ts'
 import type { Resource, ResourceRevision, ResourceType } from './resource.ts'
@@ -22,7 +23,6 @@ import {
   findRevision,
   findWithContents,
   homeDatabase,
-  nameTakenBy,
   newNameGuard,
   resourceRows,
 } from './store.ts'
@@ -82,29 +82,16 @@ export const newTable = (
   type,
   name,
   plan: async database => {
-    const taken = await nameTakenBy(database, { name, staticName })
-    if (taken.some(one => one.name === name))
-      throw new Refusal(
-        'alreadyExists',
-        `There is a resource '${name}' already; choose another name, or replace its contents by PATCH.`,
-      )
-    const other = taken.find(one => one.type !== type)
-    if (other)
-      throw new Refusal(
-        'alreadyExists',
-        `The static name '${staticName}' is that of a ${other.type}, '${other.name}'; choose another.`,
-      )
-    return {
-      before: undefined,
-      resource: {
-        name,
-        type,
-        staticName,
-        jurisdictions: [...new Set(jurisdiction)],
-        createdAt: context.now,
-        createdBy: context.caller.accountLocator,
-      },
+    const resource = {
+      name,
+      type,
+      staticName,
+      jurisdictions: [...new Set(jurisdiction)],
+      createdAt: context.now,
+      createdBy: context.caller.accountLocator,
     }
+    await assertNew(context, database, resource)
+    return { before: undefined, resource }
   },
 })
 

@@ -18,6 +18,7 @@ import {
   type ResourceType,
 } from '../../resources/resource.ts'
 import { clashes } from '../../resources/selection.ts'
+import type { Configuration } from '../configuration.ts'
 import type { FileIndex } from './file-index.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
 import type { Place, Report } from './report.ts'
@@ -26,12 +27,15 @@ import { bootstrapFile, secretFile } from './schemas/bootstrap.ts'
 const CONFIG = `${BOOTSTRAP_PATH}/config.json`
 const FILES = `${BOOTSTRAP_PATH}/resourceFiles`
 
+/** What config.json says of resources, and of the places that they may be for. */
+type Declared = Pick<Configuration, 'jurisdictions' | 'resources'>
+
 type File = { readonly path: string; readonly type: ResourceType }
 
 /** Undefined where the archive has no such folder, or nothing in it. */
 export function compileBootstrap(
   files: FileIndex,
-  declared: ResourceDeclarations | undefined,
+  declared: Declared,
   report: Report,
 ): Bootstrap | undefined {
   const found = filesByName(files, report)
@@ -87,7 +91,7 @@ type ConfigFile = Decoded<ReturnType<typeof bootstrapFile.parse>>
 function compileResources(
   { value, place }: ConfigFile,
   found: ReadonlyMap<string, readonly File[]>,
-  declared: ResourceDeclarations | undefined,
+  { resources: declared, jurisdictions: known }: Declared,
   report: Report,
 ): BootstrapResource[] {
   const typeOfStaticName = new Map<string, ResourceType>()
@@ -122,6 +126,11 @@ function compileResources(
     const jurisdictions = [...new Set(entry.jurisdictions)]
     if (jurisdictions.some(one => one === '' || one.length > LONGEST_JURISDICTION))
       wrong(`A jurisdiction of '${name}' is empty or longer than ${LONGEST_JURISDICTION} characters.`)
+    const stranger = jurisdictions.find(one => known && !known.includes(one))
+    if (stranger !== undefined)
+      wrong(
+        `'${name}' is for '${stranger}', which config.json does not declare. Correct it, or add it to 'jurisdictions'.`,
+      )
     resources.push({ name, type, staticName, jurisdictions, path: file.path })
   }
   return resources

@@ -6,12 +6,16 @@ import { typeOfRole } from '../test-user-roles.ts'
 import { compileFields, type FieldContext } from './fields/fields.ts'
 import type { FileIndex } from './file-index.ts'
 import { decodeFile, readText } from './json/decode.ts'
+import { compileJurisdictions } from './jurisdictions.ts'
 import type { Report } from './report.ts'
 import { compileResourceTables } from './resource-tables.ts'
 import { configFile, dictionaryFile, paymentFile, rolesFile, testUsersFile } from './schemas/tenant.ts'
 import { checkSecrets } from './secrets.ts'
 
-type Settings = Pick<Configuration, 'timeZone' | 'currency' | 'features' | 'resources' | 'secrets'>
+type Settings = Pick<
+  Configuration,
+  'timeZone' | 'currency' | 'features' | 'jurisdictions' | 'resources' | 'secrets'
+>
 
 /** In place of what is missing or wrong, until all problems are reported: with an error nothing is deployed. */
 const UNREAD = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
@@ -61,6 +65,7 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
       `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.`,
     )
   const resources = compileResourceTables(value, place, report)
+  const jurisdictions = compileJurisdictions(value.jurisdictions, place, report)
   return {
     timeZone: zone ?? UNREAD.timeZone,
     currency: currency ?? UNREAD.currency,
@@ -69,6 +74,7 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
       ...value.features,
       ...(value.improvedRating !== undefined && { improvedRating: value.improvedRating }),
     },
+    ...(jurisdictions.length > 0 && { jurisdictions }),
     ...(resources && { resources }),
   }
 }

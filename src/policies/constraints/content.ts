@@ -2,13 +2,12 @@
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../configuration/configuration.ts'
 import type { FieldData } from '../../platform/fields/groups.ts'
 import type { Uuid } from '../../platform/locators.ts'
-import { type Instant, later } from '../../platform/time.ts'
+import type { Instant } from '../../platform/time.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
 import type { Element } from '../../resources/constraints/evaluation.ts'
-import type { SelectionTimes } from '../../resources/constraints/force.ts'
 import type { ScopeKind } from '../../resources/constraints/scopes.ts'
-import type { ExposureRun, Modification, PerilRun, PolicyAggregate, Quote } from '../aggregate.ts'
-import { type Line, lineOf, segmentsInForce } from '../fold/line.ts'
+import type { ExposureRun, Modification, PerilRun, PolicyAggregate } from '../aggregate.ts'
+import { type Line, segmentsInForce } from '../fold/line.ts'
 import { endOfRun } from '../fold/run-end.ts'
 import type { Loaded } from '../surroundings.ts'
 
@@ -26,14 +25,6 @@ export const surroundingsOf = ({ product, policyholder, configuration }: Loaded)
   policyholder,
   configuration: configuration.configuration,
 })
-
-/** The line up to a modification, which counts though it may not be issued. */
-export const lineUpTo = (aggregate: PolicyAggregate, quote: Quote, last: Modification): Line =>
-  lineOf(
-    aggregate,
-    quote,
-    one => one.locator === last.locator || (one.issuedAt !== undefined && one.number < last.number),
-  )
 
 /** The line as it was before the modification; of new business, no line. */
 export const lineBefore = (line: Line, { locator }: Modification): Line =>
@@ -103,25 +94,4 @@ export function elementsAt(
     }
   }
   return elements
-}
-
-/** The times by which tables are selected for a modification. A renewal begins a term. */
-export function timesOf(
-  quote: Quote,
-  line: Line,
-  { effectiveAt }: Modification,
-  now: Instant,
-): SelectionTimes {
-  const renewals = line.filter(
-    ({ modification }) => modification.kind === 'renewal' && modification.effectiveAt <= effectiveAt,
-  )
-  return {
-    policyStartTime: quote.contractStart,
-    termStartTime: renewals.reduce(
-      (start, { modification }) => later(start, modification.effectiveAt),
-      quote.contractStart,
-    ),
-    transactionEffectiveTime: effectiveAt,
-    currentTime: now,
-  }
 }

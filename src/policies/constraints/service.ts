@@ -28,28 +28,30 @@ import type {
   EvaluationResponse,
 } from '../../resources/constraints/contract.ts'
 import type { Element } from '../../resources/constraints/evaluation.ts'
-import { allAt, type SelectionTimes, tablesInForce } from '../../resources/constraints/force.ts'
+import { tablesInForce } from '../../resources/constraints/force.ts'
+import { allAt, type SelectionBasis } from '../../resources/data-tables/declaration.ts'
 import type { Endorsement, Modification, PolicyAggregate, Quote } from '../aggregate.ts'
 import { quoteParts } from '../quote-parts.ts'
+import { lineUpTo, selectionBasis } from '../selection-basis.ts'
 import { loadPolicy } from '../store/loading.ts'
 import type { Loaded } from '../surroundings.ts'
-import { elementsAt, lineUpTo, policyholderElement, surroundingsOf, timesOf } from './content.ts'
+import { elementsAt, policyholderElement, surroundingsOf } from './content.ts'
 
-/** What constraints are asked of: elements, and the times and configuration that say which tables hold. */
+/** What constraints are asked of: elements, and the configuration, time and place that say which tables hold. */
 export type Constrainable = {
   readonly elements: readonly Element[]
   readonly configuration: Configuration
-  readonly times: SelectionTimes
+  readonly basis: SelectionBasis
 }
 
 /** The options of each field that the request names, by static locator. */
 export async function evaluated(
   context: RequestContext,
-  { elements, configuration, times }: Constrainable,
+  { elements, configuration, basis }: Constrainable,
   request: EvaluationRequest,
 ): Promise<EvaluationResponse> {
   const { tables, answer } = evaluation(elements, request)
-  const { tableOf } = await tablesInForce(context, configuration, tables, times)
+  const { tableOf } = await tablesInForce(context, configuration, tables, basis)
   return await answer(tableOf)
 }
 
@@ -78,7 +80,7 @@ export async function accountContent(context: RequestContext, text: string): Pro
   if (!versions[0]) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
   const { configuration } = await loadConfiguration(env, tenant, versions[0].hash, calls)
   const element = policyholderElement(policyholder, configuration.policyholderFields)
-  return { elements: [element], configuration, times: allAt(now) }
+  return { elements: [element], configuration, basis: allAt(now) }
 }
 
 /** A quote of new business: one round trip. */
@@ -157,6 +159,6 @@ export function contentOf(
   return {
     elements,
     configuration: loaded.configuration.configuration,
-    times: timesOf(quote, line, modification, now),
+    basis: selectionBasis({ aggregate, product: loaded.product }, modification, now),
   }
 }

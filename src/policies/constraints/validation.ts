@@ -19,21 +19,23 @@ import {
   constrainedFields,
   type Element,
 } from '../../resources/constraints/evaluation.ts'
-import type { SelectionTimes, TablesInForce } from '../../resources/constraints/force.ts'
+import type { TablesInForce } from '../../resources/constraints/force.ts'
 import { graphOfProduct } from '../../resources/constraints/graph.ts'
 import { comparable } from '../../resources/constraints/scan.ts'
+import type { SelectionBasis } from '../../resources/data-tables/declaration.ts'
 import type { Modification, PolicyAggregate, Quote } from '../aggregate.ts'
 import { type Attempt, assertValid, NOTHING_REPORTED } from '../attempt.ts'
 import type { ReportedProblems } from '../draft/request.ts'
 import { quoteParts } from '../quote-parts.ts'
+import { lineUpTo, selectionBasis } from '../selection-basis.ts'
 import type { Loaded } from '../surroundings.ts'
-import { elementsAt, lineBefore, lineUpTo, type PolicyElement, surroundingsOf, timesOf } from './content.ts'
+import { elementsAt, lineBefore, type PolicyElement, surroundingsOf } from './content.ts'
 
 /** Reads the tables of these static names that are in force. */
 export type ReadTables = (
   configuration: Configuration,
   staticNames: readonly string[],
-  times: SelectionTimes,
+  basis: SelectionBasis,
 ) => Promise<TablesInForce>
 
 /** What was carried out, and under which locator problems of the policy's own data are reported. */
@@ -83,7 +85,11 @@ export async function withConstraints(
   })
   if (checked.length === 0) return reported
   const names = [...new Set(checked.map(({ table }) => table))]
-  const tables = await readTables(configuration, names, timesOf(quote, line, modification, now))
+  const tables = await readTables(
+    configuration,
+    names,
+    selectionBasis({ aggregate, product }, modification, now),
+  )
   const problems = new Map<ConstrainedField, FieldError[]>()
   const lacking = checked.filter(({ table }) => !tables.has(table))
   if (requireMissing) for (const one of lacking) problems.set(one, [notThere(one)])

@@ -171,7 +171,7 @@ async function attemptOn(
     count <= 0 ? Promise.resolve([]) : takeLocators(context, shard, count)
   const digits = async (count: number): Promise<LocatorSupply> => locatorSupply(shard, await lease(count))
   const session = plugins.begin()
-  const autofill = new Autofill(context, locator, session)
+  const autofill = new Autofill(context, locator, session, tables)
   const readTables = tableReader(context)
   const attemptWith = (supply: LocatorSupply): Attempt => ({
     now: context.now,

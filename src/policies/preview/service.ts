@@ -7,6 +7,7 @@ import { type PolicyLocator, transientLocators } from '../../platform/locators.t
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { PluginSessions } from '../../plugins/sessions.ts'
 import { tableReader } from '../../resources/constraints/force.ts'
+import { RatingTables } from '../../resources/data-tables/rating-tables.ts'
 import { loadPolicy } from '../store/loading.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview } from './decision.ts'
@@ -23,20 +24,26 @@ export async function previewOf(
   const loaded = await loadPolicy(context, database, { locator })
   const supply = transientLocators(shard)
   const sessions = new PluginSessions({ context, database, shard }, locator)
+  const tables = new RatingTables(context)
+  await tables.open()
+  const externalRater = externalRaters(context, shard)
+  const readTables = tableReader(context)
   try {
-    const plugins = sessions.begin()
-    const autofill = new Autofill(context, locator, plugins)
-    const filled = await autofill.preview(preview, loaded)
-    const externalRater = externalRaters(context, shard)
-    const attempt = {
-      now,
-      supply,
-      digits: async () => supply,
-      plugins,
-      externalRater,
-      readTables: tableReader(context),
-    }
-    return await autofill.explaining(decidePreview(loaded, filled, attempt))
+    return await tables.inRounds(async () => {
+      const plugins = sessions.begin()
+      const autofill = new Autofill(context, locator, plugins, tables)
+      const filled = await autofill.preview(preview, loaded)
+      const attempt = {
+        now,
+        supply,
+        digits: async () => supply,
+        plugins,
+        externalRater,
+        tables,
+        readTables,
+      }
+      return await autofill.explaining(decidePreview(loaded, filled, attempt))
+    })
   } finally {
     sessions.keepLogs()
   }

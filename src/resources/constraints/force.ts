@@ -4,7 +4,11 @@ import type { Configuration } from '../../configuration/configuration.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Instant } from '../../platform/time.ts'
-import type { ConstraintTableDeclaration, SelectionTimeBasis } from '../data-tables/declaration.ts'
+import type {
+  ConstraintTableDeclaration,
+  SelectionBasis,
+  SelectionTimeBasis,
+} from '../data-tables/declaration.ts'
 import type { ColumnType } from '../data-tables/values.ts'
 import { notInForce } from '../in-force.ts'
 import type { Resource, ResourceRevision } from '../resource.ts'
@@ -14,17 +18,6 @@ import { resourceRevisions, resources } from '../tables.ts'
 import { type Contents, openContents } from './contents.ts'
 import type { AskableTable, TableOf } from './evaluation.ts'
 import { TableScan } from './scan.ts'
-
-/** The times of a transaction, one of which decides which contents of a table are in force. */
-export type SelectionTimes = Readonly<Record<SelectionTimeBasis, Instant>>
-
-/** Where nothing but the present is known, as of an account. */
-export const allAt = (at: Instant): SelectionTimes => ({
-  policyStartTime: at,
-  termStartTime: at,
-  transactionEffectiveTime: at,
-  currentTime: at,
-})
 
 export type TablesInForce = {
   /** Refuses (404 `resourceNotInForce`) a table of which none is in force. */
@@ -41,7 +34,7 @@ export const declarationOf = (
 }
 
 /** What is not declared is selected by the transaction's own time. */
-const basisOf = (declared: ConstraintTableDeclaration | undefined): SelectionTimeBasis =>
+const timeBasisOf = (declared: ConstraintTableDeclaration | undefined): SelectionTimeBasis =>
   declared?.selectionTimeBasis ?? 'transactionEffectiveTime'
 
 /**
@@ -51,16 +44,17 @@ export async function tablesInForce(
   context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   configuration: Pick<Configuration, 'resources'>,
   staticNames: readonly string[],
-  times: SelectionTimes,
+  basis: SelectionBasis,
 ): Promise<TablesInForce> {
   const tables = new Map<string, AskableTable>()
-  const wantedAt = (name: string): Instant => times[basisOf(declarationOf(configuration, name))]
+  const { jurisdiction } = basis
+  const wantedAt = (name: string): Instant => basis[timeBasisOf(declarationOf(configuration, name))]
   if (staticNames.length > 0) {
     const { candidates, groups, revisions } = await readCandidates(context, staticNames)
     await Promise.all(
       staticNames.map(async name => {
         const ofName = candidates.filter(one => one.staticName === name && one.type === 'constraintTable')
-        const { chosen } = selectInForce(ofName, groups, { at: wantedAt(name) })
+        const { chosen } = selectInForce(ofName, groups, { at: wantedAt(name), jurisdiction })
         const revision = revisions.find(one => one.locator === chosen?.resource.revision)
         if (!chosen || !revision) return
         const contents = await openContents(context, chosen.resource.revision, revision.sizeBytes)
@@ -72,7 +66,14 @@ export async function tablesInForce(
     has: name => tables.has(name),
     tableOf: name => {
       const table = tables.get(name)
-      if (!table) throw notInForce({ name, byStaticName: true, at: wantedAt(name), type: 'constraintTable' })
+      if (!table)
+        throw notInForce({
+          name,
+          byStaticName: true,
+          at: wantedAt(name),
+          jurisdiction,
+          type: 'constraintTable',
+        })
       return table
     },
   }
@@ -84,10 +85,10 @@ export function tableReader(context: Pick<RequestContext, 'env' | 'tenant' | 'ca
   return (
     configuration: Pick<Configuration, 'resources'>,
     staticNames: readonly string[],
-    times: SelectionTimes,
+    basis: SelectionBasis,
   ): Promise<TablesInForce> => {
-    const asked = JSON.stringify([staticNames, times])
-    const read = known.get(asked) ?? tablesInForce(context, configuration, staticNames, times)
+    const asked = JSON.stringify([staticNames, basis])
+    const read = known.get(asked) ?? tablesInForce(context, configuration, staticNames, basis)
     known.set(asked, read)
     return read
   }

@@ -1,4 +1,5 @@
 // Tables as config.json declares them by their static names (resources brief 1.1).
+import type { Instant } from '../../platform/time.ts'
 import type { ColumnType } from './values.ts'
 
 /** Which of a policy's times decides the contents in force. */
@@ -9,6 +10,19 @@ export const SELECTION_TIME_BASES = [
   'currentTime',
 ] as const
 export type SelectionTimeBasis = (typeof SELECTION_TIME_BASES)[number]
+
+/** When and where a transaction is: which contents of a table are in force for it (policies/selection-basis.ts). */
+export type SelectionBasis = Readonly<Record<SelectionTimeBasis, Instant>> & {
+  readonly jurisdiction?: string | undefined
+}
+
+/** Where nothing but the present is known, as of an account, which has no jurisdiction. */
+export const allAt = (at: Instant): SelectionBasis => ({
+  policyStartTime: at,
+  termStartTime: at,
+  transactionEffectiveTime: at,
+  currentTime: at,
+})
 
 export type DeclaredColumn = { name: string; dataType: ColumnType; isKey: boolean }
 

@@ -19,7 +19,7 @@ import {
   knownRow,
 } from './cache.ts'
 import { canonicalDecimal, sortableDecimal } from './decimals.ts'
-import type { SelectionTimeBasis } from './declaration.ts'
+import type { SelectionBasis } from './declaration.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
 import type { TableRecord } from './record.ts'
 import {
@@ -31,9 +31,6 @@ import {
 } from './record-store.ts'
 import { NeedsTableRows } from './table-rows.ts'
 import { KEY_SEPARATOR, TYPE_RULES } from './values.ts'
-
-/** Which time of a transaction is which. */
-export type TableTimes = Readonly<Record<SelectionTimeBasis, Instant>>
 
 /** What a plugin asks of a range table. */
 export type WantedRange = {
@@ -51,6 +48,8 @@ export type TransactionTables = {
   range(table: string, wanted: WantedRange): TableRecord | undefined | 'notLoaded'
   /** The tables that are resources in force: the configuration is not asked for them. */
   readonly names: readonly string[]
+  /** The same in another jurisdiction, or in none. */
+  in(jurisdiction: string | undefined): TransactionTables
 }
 
 const ALL = 'all tables'
@@ -104,6 +103,7 @@ export class RatingTables {
    * again. What records something asserts that it is complete before.
    */
   async inRounds<T>(work: () => Promise<T>): Promise<T> {
+    this.#rounds = 0
     for (;;) {
       this.#used = new Set()
       try {
@@ -149,18 +149,28 @@ export class RatingTables {
     this.#missingNeighbours = new Map()
   }
 
-  /** For a transaction with these times; `product` names whose tables of the configuration stand behind. */
-  of(configuration: LoadedConfiguration, product: string, times: TableTimes): TransactionTables {
+  /** For a transaction then and there; `product` names whose tables of the configuration stand behind. */
+  of(configuration: LoadedConfiguration, product: string, basis: SelectionBasis): TransactionTables {
     const inConfiguration = configuration.lookup(product)
     if (this.#candidates.size === 0) return tablesOfConfiguration(inConfiguration)
     const { tables = {}, rangeTables = {} } = configuration.configuration.resources ?? {}
     const declared = { ...rangeTables, ...tables }
     const chosen = (name: string, at: Instant | undefined): Candidate | undefined => {
-      const basis = Object.hasOwn(declared, name) ? declared[name]!.selectionTimeBasis : undefined
-      const time = at ?? times[basis ?? 'transactionEffectiveTime']
-      return selectInForce(this.#candidates.get(name) ?? [], this.#groups, { at: time }).chosen?.resource
+      const timeBasis = Object.hasOwn(declared, name) ? declared[name]!.selectionTimeBasis : undefined
+      const selecting = {
+        at: at ?? basis[timeBasis ?? 'transactionEffectiveTime'],
+        jurisdiction: basis.jurisdiction,
+      }
+      return selectInForce(this.#candidates.get(name) ?? [], this.#groups, selecting).chosen?.resource
     }
-    return {
+    const elsewhere = new Map<string | undefined, TransactionTables>()
+    const made: TransactionTables = {
+      in: jurisdiction => {
+        const known =
+          elsewhere.get(jurisdiction) ?? this.of(configuration, product, { ...basis, jurisdiction })
+        elsewhere.set(jurisdiction, known)
+        return known
+      },
       range: (name, wanted) => {
         const table = chosen(name, undefined)
         if (table?.type !== 'rangeTable') return undefined
@@ -175,6 +185,8 @@ export class RatingTables {
       },
       names: [...this.#candidates.keys()].filter(name => chosen(name, undefined)?.type === 'table'),
     }
+    elsewhere.set(basis.jurisdiction, made)
+    return made
   }
 
   #range({ name, contents }: Candidate, { keys, bound, operation, columns }: WantedRange) {
@@ -234,11 +246,10 @@ export class RatingTables {
 }
 
 /** Where the tenant has no tables. */
-export const tablesOfConfiguration = (lookup: TransactionTables['lookup']): TransactionTables => ({
-  lookup,
-  range: () => undefined,
-  names: [],
-})
+export function tablesOfConfiguration(lookup: TransactionTables['lookup']): TransactionTables {
+  const tables: TransactionTables = { lookup, range: () => undefined, names: [], in: () => tables }
+  return tables
+}
 
 const isOneOf = <const T extends string>(words: readonly T[], word: string): word is T =>
   (words as readonly string[]).includes(word)

@@ -12,17 +12,11 @@ import { fileKey, HOME_SHARD } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { readResource } from '../in-force.ts'
+import { assertNew } from '../new-resource.ts'
 import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
 import type { Resource, ResourceType, TemplateFormat } from '../resource.ts'
-import {
-  contentsGuard,
-  findResource,
-  homeDatabase,
-  nameTakenBy,
-  newNameGuard,
-  resourceRows,
-} from '../store.ts'
+import { contentsGuard, findResource, homeDatabase, newNameGuard, resourceRows } from '../store.ts'
 
 /** What a file is found to be. */
 export type FileContents = {
@@ -69,18 +63,7 @@ export const createFile = (
       templateFormat: kind.templateFormat ?? null,
       format: contents.format ?? null,
     }
-    const taken = await nameTakenBy(database, resource)
-    if (taken.some(one => one.name === name))
-      throw new Refusal(
-        'alreadyExists',
-        `There is a resource '${name}' already; replace it with PATCH, or choose another name.`,
-      )
-    const other = taken.find(one => one.type !== kind.type)
-    if (other)
-      throw new Refusal(
-        'alreadyExists',
-        `The static name '${staticName}' is that of the ${other.type} '${other.name}'; a static name is of one type.`,
-      )
+    await assertNew(context, database, resource)
     return { resource, guard: newNameGuard(resource) }
   })
 

@@ -11,17 +11,11 @@ import { newUuid } from '../../platform/locators.ts'
 import { HOME_SHARD } from '../../platform/tenancy.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { readResource } from '../in-force.ts'
+import { assertNew } from '../new-resource.ts'
 import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
 import type { Resource } from '../resource.ts'
-import {
-  contentsGuard,
-  findResource,
-  homeDatabase,
-  nameTakenBy,
-  newNameGuard,
-  resourceRows,
-} from '../store.ts'
+import { contentsGuard, findResource, homeDatabase, newNameGuard, resourceRows } from '../store.ts'
 import type {
   SecretCreateQuery,
   SecretCreateRequest,
@@ -56,16 +50,6 @@ export function createSecret(
   const { now, caller } = context
   return written(context, async database => {
     const items = newItems(secret, await declarationOf(context, staticName))
-    const [taken] = (await nameTakenBy(database, { name, staticName })).filter(
-      one => one.name === name || one.type !== 'secret',
-    )
-    if (taken)
-      throw new Refusal(
-        'alreadyExists',
-        taken.name === name
-          ? `There is a resource '${name}' already; choose another name.`
-          : `The static name '${staticName}' is that of a ${taken.type}; choose another.`,
-      )
     const resource: Resource = {
       name,
       type: 'secret',
@@ -75,6 +59,7 @@ export function createSecret(
       createdBy: caller.accountLocator,
       revision: newUuid(HOME_SHARD),
     }
+    await assertNew(context, database, resource)
     return { resource, items, guard: newNameGuard(resource), details: { items: Object.keys(items) } }
   })
 }

@@ -4,6 +4,7 @@ import { displayNameOf } from '../display-name.ts'
 import { compileFields } from '../fields/fields.ts'
 import type { FileIndex } from '../file-index.ts'
 import { type Decoded, decodeFile } from '../json/decode.ts'
+import { withJurisdiction } from '../jurisdictions.ts'
 import { checkProductName } from '../names.ts'
 import type { Report } from '../report.ts'
 import { type PolicyFile, policyFile } from '../schemas/product.ts'
@@ -24,6 +25,8 @@ export type ProductContext = {
   ownTables: ReadonlyMap<string, LookupTable>
   tenantTables: ReadonlyMap<string, LookupTable>
   isResourceTable: (name: string) => boolean
+  /** Those that config.json declares; undefined: any is one. */
+  jurisdictions: readonly string[] | undefined
 }
 
 const CALCULATIONS = 'policy.calculations.liquid'
@@ -85,7 +88,11 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     name,
     displayName: value.displayName?.trim() || displayNameOf(name),
     locator: productLocator(name),
-    fields: compileFields(value.fields, ['fields'], { owner: 'policy', place, report, hasTable }),
+    ...withJurisdiction(
+      compileFields(value.fields, ['fields'], { owner: 'policy', place, report, hasTable }),
+      value,
+      { jurisdictions: context.jurisdictions, place, report },
+    ),
     exposures,
     documents: compileDocuments(value.documents, ['documents'], place, names, report),
     ...compileTerms({ value, place }, report),

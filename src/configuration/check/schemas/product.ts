@@ -37,6 +37,9 @@ const reminder = z.strictObject({
 export const policyFile = z.strictObject({
   displayName: text.optional(),
   fields: fieldList.default([]),
+  /** Name of the policy's field whose value is its jurisdiction; else a field `jurisdiction`. */
+  jurisdictionField: name.optional(),
+  requiresJurisdiction: flag.default(false),
   documents,
   paymentSchedules: list(
     z.strictObject({

@@ -17,6 +17,10 @@ export const configFile = z.strictObject({
   improvedRating: flag.optional(),
   features: z.record(z.string(), flag).default({}),
   secrets: z.record(z.string(), secretDeclaration).default({}),
+  /** By name; what an entry says beside it is for screens. */
+  jurisdictions: z
+    .record(z.string(), z.strictObject({ displayName: text.optional() }).optional())
+    .default({}),
   ...tableDeclarations,
 })
 

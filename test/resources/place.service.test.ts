@@ -1,0 +1,343 @@
+// When and where a transaction is: templates, plugins, documents, constraints and tries of a price use the tables that
+// its dates and its jurisdiction call for, all of them the same.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CalculationResponse } from '../../src/calculations/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
+import type { QuickQuoteResponse } from '../../src/quick-quotes/contract.ts'
+import type { EvaluationResponse } from '../../src/resources/constraints/contract.ts'
+import type { TableUseResponse } from '../../src/resources/data-tables/contract.ts'
+import { fileAt, whenMade } from '../documents/waiting.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles, motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+import { withPlugins } from '../support/with-plugins.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+const POLICY = 'products/private_motor/policy/'
+const KEY = '0603-BTP'
+
+/** Notes what the table of the price says when underwriting asks it. */
+const UNDERWRITER = `
+exports.getUnderwritingResult = () => ({
+  decision: 'accept',
+  notes: [socotraApi.tableLookup(0, 'own_damage_rate', '${KEY}')],
+})`
+
+/** Fills in as the sales channel's broker code what the table says, where the request asks for it. */
+const AUTOFILL = `
+exports.getDataAutofill = ({ updates }) =>
+  (updates.fieldValues || {}).contact_phone && String(updates.fieldValues.contact_phone).includes('fill')
+    ? { fieldValues: { contact_phone: 'filled ' + socotraApi.tableLookup(0, 'own_damage_rate', '${KEY}') } }
+    : {}`
+
+const LAMBDA = `
+exports.executeLambda = (operation, key) => [
+  socotraApi.tableLookup(0, 'own_damage_rate', key.of),
+  (socotraApi.rangeLookup('ages', [], '20') || {}).factor || '',
+]`
+
+const document = (generatingEvent: string) => ({
+  displayName: 'Rate',
+  fileName: 'rate.html',
+  templateName: 'rate.template.liquid',
+  type: 'html',
+  generatingEvent,
+})
+
+/** The motor example whose policies are in the jurisdiction of their region, with a document that prints a rate. */
+function placedMotor() {
+  const files = withPlugins(
+    { getUnderwritingResult: UNDERWRITER, getDataAutofill: AUTOFILL, executeLambda: LAMBDA },
+    motorWithoutPapers(),
+  )
+  const change = <Content>(path: string, changed: (content: Content) => unknown): void => {
+    const file = files[path]!
+    const text = typeof file === 'string' ? file : new TextDecoder().decode(file)
+    files[path] = JSON.stringify(changed(JSON.parse(text)))
+  }
+  change<object>('config.json', config => ({
+    ...config,
+    jurisdictions: Object.fromEntries(['R1', 'R2', 'R3', 'R4', 'R5', 'R6'].map(name => [name, {}])),
+  }))
+  change<{ fields: object[] }>(`${POLICY}policy.json`, policy => ({
+    ...policy,
+    jurisdictionField: 'region_class',
+    requiresJurisdiction: true,
+    documents: [document('issue')],
+    fields: [
+      ...policy.fields.map(field =>
+        (field as { name: string }).name === 'contact_phone' ? { ...field, type: 'string' } : field,
+      ),
+      {
+        name: 'tariff',
+        type: 'string',
+        optional: true,
+        constraint: { table: 'tariffs', column: 'tariff', where: {} },
+      },
+    ],
+  }))
+  change<{ endorsements: { name: string }[] }>(`${POLICY}endorsements.json`, ({ endorsements }) => ({
+    endorsements: endorsements.map(one =>
+      one.name === 'change_of_risk' ? { ...one, documents: [document('issue')] } : one,
+    ),
+  }))
+  files[`${POLICY}rate.template.liquid`] = `<p>{{ "own_damage_rate" | lookup: "${KEY}" }}</p>`
+  return files
+}
+
+let motor: Motor
+let root = ''
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('place', placedMotor())
+  const token = await motor.signIn('anna.admin')
+  motor = {
+    ...motor,
+    token,
+    get: path => callApi('GET', path, { token }),
+    post: (path, body, headers = {}) => callApi('POST', path, { token, body, headers }),
+  }
+  root = `/resource/${motor.tenantLocator}`
+})
+
+const upload = <Body = { lookupTableLocator: string }>(
+  kind: 'tables' | 'rangeTables' | 'constraints',
+  name: string,
+  staticName: string,
+  content: string,
+  place = '',
+): Promise<Answer<Body>> => {
+  const body = new FormData()
+  body.set('file', new Blob([content]), 'table.csv')
+  const query = `name=${name}&staticName=${staticName}${place && `&jurisdiction=${place}`}`
+  return callApi('POST', `${root}/${kind}?${query}`, { token: motor.token, body })
+}
+
+const group = (name: string, start: number, resourceNames: string[]) =>
+  motor.post(`${root}/groups`, { name, selectionStartTime: new Date(start).toISOString(), resourceNames })
+
+const premiumsOf = (policy: PolicyResponse): (number | undefined)[] =>
+  policy.exposures[0]!.perils.find(one => one.name === 'own_damage')!
+    .characteristics.filter(one => !one.replacedTimestamp)
+    .map(one => one.premium)
+
+const valuesIn = (region: string, more: object = {}) => ({
+  ...(plainYear().request.policy.fieldValues as object),
+  region_class: region,
+  ...more,
+})
+
+const START = plainYear().request.policy.policyStartTimestamp as unknown as Instant
+const from = (months: number): Instant => add(START, months, 'month', BERLIN)
+
+describe('tables of the time and place of a transaction', () => {
+  beforeAll(async () => {
+    // Of the whole country, and of region R5: from July on.
+    for (const [name, rate, place] of [
+      ['rate_july', '0.0200', ''],
+      ['rate_july_r5', '0.0250', 'R5'],
+    ] as const)
+      expect(
+        (await upload('tables', name, 'own_damage_rate', `key,value\n${KEY},${rate}\n`, place)).status,
+      ).toBe(200)
+    expect((await group('july', from(6), ['rate_july', 'rate_july_r5'])).status).toBe(200)
+  })
+
+  it('are used alike by templates, plugins and documents of a policy bound before their start and endorsed after it', async () => {
+    const { body: bound } = await motor.createPolicy({ finalize: true })
+    await motor.post(`/policy/${bound.locator}/issue`)
+    const endorse = async (months: number, fieldValues: object) => {
+      const answer = await motor.post<{ locator: string; automatedUnderwritingResult: { notes: string[] } }>(
+        `/policies/${bound.locator}/endorsements`,
+        { endorsementName: 'change_of_risk', startTimestamp: from(months), state: 'issued', fieldValues },
+      )
+      expect(answer.status).toBe(200)
+      return answer.body.automatedUnderwritingResult.notes
+    }
+    const notes = [
+      (await motor.get<{ notes: string[] }>(`/policy/${bound.locator}/automatedUnderwritingResult`)).body
+        .notes,
+      await endorse(3, { claims_free_years: '9' }),
+      await endorse(6, { claims_free_years: '10' }),
+      await endorse(9, { region_class: 'R5' }),
+    ]
+    // The plugin sees what each transaction's time and place call for: the configuration's until July, R5 has its own.
+    expect(notes).toEqual([['0.0185'], ['0.0185'], ['0.0200'], ['0.0250']])
+    const { body: policy } = await motor.get<PolicyResponse>(`/policy/${bound.locator}`)
+    // 24,500 × the rate × three of twelve months; in R5 times its factor of 1.17.
+    expect(premiumsOf(policy)).toEqual([113.31, 113.31, 122.5, 179.16])
+    // Each transaction has the document that was printed with its tables, whenever it is printed.
+    const { documents } = await whenMade(
+      async () => (await motor.get<PolicyResponse>(`/policy/${bound.locator}`)).body,
+      one => one.documents,
+    )
+    const papers = await Promise.all(
+      documents.map(
+        async ({ url }) => /0\.\d{4}/.exec(Buffer.from((await fileAt(url!)).bytes).toString())![0],
+      ),
+    )
+    expect(papers.sort()).toEqual(['0.0185', '0.0185', '0.0200', '0.0250'])
+    // What each was rated with can be read, whoever looked it up.
+    const { body: uses } = await motor.get<TableUseResponse[]>(`/policy/${bound.locator}/tableRevisions`)
+    expect(
+      policy.modifications.map(({ locator }) =>
+        uses.filter(use => use.modificationLocator === locator).map(({ name }) => name),
+      ),
+    ).toEqual([[], [], ['rate_july'], ['rate_july_r5']])
+  })
+
+  it('are those of each segment that an endorsement rates anew', async () => {
+    const { body: bound } = await motor.createPolicy({
+      policyStartTimestamp: from(6),
+      policyEndTimestamp: from(18),
+      finalize: true,
+    })
+    await motor.post(`/policy/${bound.locator}/issue`)
+    const endorse = (months: number, changes: object) =>
+      motor.post(`/policies/${bound.locator}/endorsements`, {
+        endorsementName: 'change_of_risk',
+        startTimestamp: from(months),
+        state: 'issued',
+        ...changes,
+      })
+    expect((await endorse(12, { fieldValues: { region_class: 'R5' } })).status).toBe(200)
+    const updateExposures = [
+      { exposureLocator: bound.exposures[0]!.locator, fieldValues: { vehicle_value: '49000' } },
+    ]
+    expect((await endorse(9, { updateExposures })).status).toBe(200)
+    const { body: policy } = await motor.get<PolicyResponse>(`/policy/${bound.locator}`)
+    // 24,500 × 0.02 / 4; 49,000 × 0.02 / 4; and, moved to R5 before, 49,000 × 0.025 × 1.17 / 2.
+    expect(premiumsOf(policy)).toEqual([122.5, 245, 716.63])
+  })
+
+  it('are used by whoever tries a price: previews, prices of drafts, quick quotes, formulas', async () => {
+    const later = { policyStartTimestamp: from(6), policyEndTimestamp: from(18) }
+    const request = { ...later, fieldValues: valuesIn('R5') }
+    const { body: draft } = await motor.createPolicy(request)
+    const price = (
+      await motor.get<{ exposurePrices: { perilPrices: { name: string; premium: number }[] }[] }>(
+        `/policy/${draft.locator}/price`,
+      )
+    ).body
+    const ofPeril = (list: { name: string; premium: number }[]) =>
+      list.find(one => one.name === 'own_damage')!.premium
+    expect(ofPeril(price.exposurePrices[0]!.perilPrices)).toBe(716.63)
+    const { body: quick } = await motor.post<QuickQuoteResponse>(
+      `/policy/${motor.tenantLocator}/quickquotes`,
+      {
+        ...plainYear().request.policy,
+        ...request,
+        policyholderLocator: await motor.newPolicyholder(),
+      },
+    )
+    expect(ofPeril(quick.price!.exposurePrices[0]!.perilPrices as never)).toBe(716.63)
+    const { policy } = plainYear().request
+    const exposure = policy.exposures[0]!
+    const { body: formula } = await motor.post<CalculationResponse>('/calculation/checkPerilPremium', {
+      calculation: new TextDecoder().decode(
+        exampleFiles('motor')[`${POLICY}exposures/vehicle/perils/own_damage.premium.liquid`],
+      ),
+      productName: policy.productName,
+      policyCharacteristics: { ...later, fieldValues: valuesIn('R5'), fieldGroupsByLocator: {} },
+      exposureName: exposure.exposureName,
+      exposureCharacteristics: { fieldValues: exposure.fieldValues, fieldGroupsByLocator: {} },
+      perilName: 'own_damage',
+      perilCharacteristics: { fieldValues: {}, fieldGroupsByLocator: {} },
+    })
+    expect(formula.premium).toBe(716.63)
+    const { body: bound } = await motor.createPolicy({ finalize: true })
+    await motor.post(`/policy/${bound.locator}/issue`)
+    const asked = {
+      endorsementName: 'change_of_risk',
+      startTimestamp: from(6),
+      fieldValues: { region_class: 'R5' },
+    }
+    const { body: preview } = await motor.post<PolicyPreviewResponse>(`/policies/${bound.locator}/preview`, {
+      kind: 'endorsement',
+      endorsement: asked,
+    })
+    const { body: made } = await motor.post<{ locator: string }>(`/policies/${bound.locator}/endorsements`, {
+      ...asked,
+      state: 'quoted',
+    })
+    const { body: change } = await motor.get<{ totalChange: number }>(`/endorsements/${made.locator}/price`)
+    expect(preview.price).toEqual(change)
+  })
+
+  it('are seen by plugins that fill requests in, and by functions called by name', async () => {
+    const created = (start: number, region: string) =>
+      motor.createPolicy({
+        policyStartTimestamp: start,
+        policyEndTimestamp: add(start as Instant, 12, 'month', BERLIN),
+        fieldValues: valuesIn(region, { contact_phone: 'fill' }),
+      })
+    const phoneOf = async (answer: Promise<Answer<PolicyResponse>>) =>
+      (await answer).body.characteristics[0]!.fieldValues.contact_phone
+    expect([
+      await phoneOf(created(from(0), 'R5')),
+      await phoneOf(created(from(6), 'R3')),
+      await phoneOf(created(from(6), 'R5')),
+    ]).toEqual([['filled 0.0185'], ['filled 0.0200'], ['filled 0.0250']])
+    expect((await upload('tables', 'rate_now', 'own_damage_rate', `key,value\n${KEY},0.0190\n`)).status).toBe(
+      200,
+    )
+    expect(
+      (await upload('rangeTables', 'ages_now', 'ages', 'rangeStart,rangeEnd,factor\n18,25,1.4\n')).status,
+    ).toBe(200)
+    await group('now', Date.UTC(2025, 0, 1), ['rate_now', 'ages_now'])
+    const lambda = await motor.post('/lambda/rates', { of: KEY })
+    expect([lambda.status, lambda.body]).toEqual([200, ['0.0190', '1.4']])
+    // Known by now: the look-ups are no round trip.
+    expect(roundTrips(await motor.post('/lambda/rates', { of: KEY })).d1).toBe(1)
+  })
+})
+
+describe('a jurisdiction', () => {
+  it('that config.json does not declare has no resources, and a product may require one', async () => {
+    const refused = await upload<{ code: string; message: string }>(
+      'tables',
+      'rate_r9',
+      'own_damage_rate',
+      'key,value\na,1\n',
+      'R9',
+    )
+    expect([refused.status, refused.body.code, refused.body.message]).toEqual([
+      400,
+      'invalidParameter',
+      "config.json declares no jurisdiction 'R9'; it has 'R1', 'R2', 'R3', 'R4', 'R5', 'R6'. Correct it, or declare it under 'jurisdictions'.",
+    ])
+    const { region_class: _, ...without } = valuesIn('R3')
+    const unplaced = await motor.createPolicy({ fieldValues: without, finalize: true })
+    expect([unplaced.status, (unplaced.body as unknown as { message: string }).message]).toEqual([
+      400,
+      expect.stringContaining('region_class'),
+    ])
+  })
+
+  it('decides which constraint table holds for a policy', async () => {
+    for (const [name, tariff, place] of [
+      ['tariffs_all', 'basic', ''],
+      ['tariffs_r5', 'coastal', 'R5'],
+    ] as const)
+      expect((await upload('constraints', name, 'tariffs', `tariff\n${tariff}\n`, place)).status).toBe(200)
+    await group('tariffs', Date.UTC(2025, 0, 1), ['tariffs_all', 'tariffs_r5'])
+    const created = async (region: string, tariff: string) =>
+      (await motor.createPolicy({ fieldValues: valuesIn(region, { tariff }) })).status
+    expect([
+      await created('R3', 'basic'),
+      await created('R3', 'coastal'),
+      await created('R5', 'coastal'),
+      await created('R5', 'basic'),
+    ]).toEqual([200, 400, 200, 400])
+    const { body: policy } = await motor.createPolicy({ fieldValues: valuesIn('R5') })
+    const options = await motor.post<EvaluationResponse>(
+      `/policy/${motor.tenantLocator}/transactions/${policy.modifications[0]!.locator}/elements/constraints/evaluate`,
+      {},
+    )
+    expect(options.body).toEqual({ [policy.locator]: { tariff: ['coastal'] } })
+  })
+})
