@@ -1,4 +1,4 @@
-// `npm run bench [-- --full] [-- --start-up | --plugin | --documents] [-- --json FILE]`: how the service compares with the least that the platform allows.
+// `npm run bench [-- --full] [-- --start-up | --plugin | --documents | --tables] [-- --json FILE]`: how the service compares with the least that the platform allows.
 // Starts all it needs on free ports and in a folder of its own, and removes both. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,6 +18,7 @@ import { waitedFor } from './round-trips.ts'
 import { type Measured, measureAll } from './rounds.ts'
 import { floorSide, serviceSide } from './sides.ts'
 import { measureStartUp } from './start-up.ts'
+import { measureTables, tableLines } from './tables.ts'
 import { startWorker, stopWorkers } from './worker-process.ts'
 import { fill, prepareStores } from './world.ts'
 
@@ -32,7 +33,7 @@ function commit(): string | undefined {
 }
 
 async function bench(options: Options, folder: string): Promise<void> {
-  const { sizes, onlyStartUp, onlyPlugin, onlyDocuments, jsonFile } = options
+  const { sizes, onlyStartUp, onlyPlugin, onlyDocuments, onlyTables, jsonFile } = options
   writeConfig()
   await writeRouteIndex()
   await buildBundles()
@@ -40,6 +41,11 @@ async function bench(options: Options, folder: string): Promise<void> {
     const documents = await measureDocuments(join(folder, 'documents'), say)
     console.log(documentLines(documents))
     return writeFigures(jsonFile, { documents })
+  }
+  if (onlyTables) {
+    const tables = await measureTables(join(folder, 'tables'), sizes, say)
+    console.log(tableLines(tables))
+    return writeFigures(jsonFile, { tables })
   }
   const plugin = onlyStartUp ? undefined : await pluginCall(sizes, folder)
   if (plugin && onlyPlugin) {

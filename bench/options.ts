@@ -12,10 +12,26 @@ export type Sizes = {
   evaluations: number
   /** Rounds of calls of a plugin that count. */
   pluginRounds: number
+  /** Rows of the table that look-ups are made in. */
+  tableRows: number
 }
 
-const SMALL: Sizes = { rounds: 5, requestsARun: 500, longestRunMs: 700, evaluations: 15, pluginRounds: 5 }
-const FULL: Sizes = { rounds: 9, requestsARun: 4_000, longestRunMs: 2_500, evaluations: 31, pluginRounds: 15 }
+const SMALL: Sizes = {
+  rounds: 5,
+  requestsARun: 500,
+  longestRunMs: 700,
+  evaluations: 15,
+  pluginRounds: 5,
+  tableRows: 100_000,
+}
+const FULL: Sizes = {
+  rounds: 9,
+  requestsARun: 4_000,
+  longestRunMs: 2_500,
+  evaluations: 31,
+  pluginRounds: 15,
+  tableRows: 1_000_000,
+}
 
 /** Requests under way at any time. */
 export const CONCURRENCY = 8
@@ -28,11 +44,13 @@ export type Options = {
   onlyPlugin: boolean
   /** Only a thousand documents. */
   onlyDocuments: boolean
+  /** Only look-ups in a table. */
+  onlyTables: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--start-up | --plugin | --documents] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--start-up | --plugin | --documents | --tables] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...words],
@@ -41,6 +59,7 @@ export function readOptions(words: readonly string[]): Options {
       'start-up': { type: 'boolean', default: false },
       plugin: { type: 'boolean', default: false },
       documents: { type: 'boolean', default: false },
+      tables: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   })
@@ -50,6 +69,7 @@ export function readOptions(words: readonly string[]): Options {
     onlyStartUp: values['start-up'],
     onlyPlugin: values.plugin,
     onlyDocuments: values.documents,
+    onlyTables: values.tables,
     jsonFile: values.json,
   }
 }

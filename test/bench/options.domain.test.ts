@@ -22,6 +22,11 @@ describe('the command line', () => {
     expect(readOptions(['--documents'])).toMatchObject({ onlyDocuments: true, onlyStartUp: false })
   })
 
+  test('with --tables means look-ups in a table and nothing else, of a million rows with --full', () => {
+    expect(readOptions(['--tables'])).toMatchObject({ onlyTables: true, onlyPlugin: false })
+    expect(readOptions(['--tables', '--full']).sizes.tableRows).toBe(1_000_000)
+  })
+
   test('names the file for the figures', () => {
     expect(readOptions(['--json=figures.json']).jsonFile).toBe('figures.json')
   })
