@@ -1,6 +1,7 @@
 // Values that must not lie in a database as they are: secrets of tenants and of connections. AES-256-GCM under keys that
 // only the service's environment has. Each is bound to the place where it is kept, by its key and as associated data, so
 // that one that is moved to another record or tenant does not open there.
+import { createHmac, type Hmac } from 'node:crypto'
 
 /** Shortest key that is taken: 32 random bytes in base64 have 43 characters. */
 const SHORTEST_KEY = 32
@@ -18,11 +19,16 @@ type MasterKey = { readonly id: string; readonly key: CryptoKey }
 
 let derived: { readonly secrets: string; readonly keys: Promise<MasterKey[]> } | undefined
 
-/** The keys of the environment, made once for an isolate. */
-function keysOf(secrets: string | undefined): Promise<MasterKey[]> {
-  const each = (secrets ?? '').split(',').map(secret => secret.trim())
+function secretsIn(list: string | undefined): string[] {
+  const each = (list ?? '').split(',').map(secret => secret.trim())
   if (each.some(secret => secret.length < SHORTEST_KEY))
     throw new Error(`SEALING_KEY must be set, with at least ${SHORTEST_KEY} characters.`)
+  return each
+}
+
+/** The keys of the environment, made once for an isolate. */
+function keysOf(secrets: string | undefined): Promise<MasterKey[]> {
+  const each = secretsIn(secrets)
   if (derived && derived.secrets === secrets) return derived.keys
   const keys = Promise.all(each.map(masterKey))
   derived = { secrets: secrets!, keys }
@@ -82,3 +88,10 @@ export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: st
     throw new Error('A sealed value does not open: it was changed, or kept for another place.')
   }
 }
+
+/**
+ * An empty hash that nobody without the environment's key can make, for what is kept of texts that may be secret: of a
+ * plain hash a short secret could be guessed. By the oldest of several keys, so that a new one before it changes nothing.
+ */
+export const keyedHash = ({ SEALING_KEY }: Sealing): Hmac =>
+  createHmac('sha256', `hashes of ${secretsIn(SEALING_KEY).at(-1)}`)

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Caller, IdempotencyKey } from '../context.ts'
 import { Refusal } from '../errors.ts'
+import { keyedHash } from '../sealed.ts'
 import type { Exchange } from './exchange.ts'
 import type { Form } from './form-body.ts'
 
@@ -11,10 +11,12 @@ export type SentBody = { readonly bytes: Uint8Array } | { readonly form: Form } 
 
 /**
  * The key of a write that the client may repeat, with a hash of all that makes the request this one; undefined
- * without the header. A form counts by its parts, since clients draw a new boundary for every try.
+ * without the header. A form counts by its parts, since clients draw a new boundary for every try. The hash is keyed:
+ * bodies have passwords and secrets, and the row is kept for weeks.
  */
 export function idempotencyKey(
   { request, url }: Exchange,
+  env: Pick<Env, 'SEALING_KEY'>,
   caller: Caller,
   body: SentBody,
 ): IdempotencyKey | undefined {
@@ -25,7 +27,7 @@ export function idempotencyKey(
       'invalidParameter',
       'The Idempotency-Key must have 1 to 255 visible ASCII characters and no blanks.',
     )
-  const hash = createHash('sha256')
+  const hash = keyedHash(env)
   hash.update(`${request.method} ${url.pathname.replace(/\/$/, '')}${url.search}\n`)
   if (body && 'bytes' in body) hash.update(body.bytes)
   else if (body) {

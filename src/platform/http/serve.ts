@@ -46,7 +46,7 @@ export async function serve(
             signedInAt: who.signedInAt,
             origin: exchange.url.origin,
           }),
-          idempotency: repeatable(route, exchange, who.caller, sent),
+          idempotency: repeatable(route, exchange, env, who.caller, sent),
         }
       : { ...open, requestHeaders: exchange.request.headers }
     const value = await route.handle({ params, query, body, file } as never, context as never)
@@ -61,8 +61,8 @@ export async function serve(
   }
 }
 
-const repeatable = (route: Route, exchange: Exchange, caller: Caller, sent: SentBody) =>
-  route.method === 'get' ? undefined : idempotencyKey(exchange, caller, sent)
+const repeatable = (route: Route, exchange: Exchange, env: Env, caller: Caller, sent: SentBody) =>
+  route.method === 'get' ? undefined : idempotencyKey(exchange, env, caller, sent)
 
 type ReadBody = { body: unknown; file: FilePart | Upload | undefined; sent: SentBody }
 

@@ -72,6 +72,119 @@ describe('typed cells', () => {
   })
 })
 
+/** Starts of contiguous ranges, in order: each ends where the next one starts. */
+const startsOfRanges = fc
+  .uniqueArray(fc.tuple(fc.integer({ min: -10_000, max: 10_000 }), fc.integer({ min: 0, max: 99 })), {
+    minLength: 2,
+    maxLength: 30,
+    selector: ([whole, places]) => whole * 100 + places,
+  })
+  .map(list =>
+    list
+      .map(([whole, places]) => canonicalDecimal(`${whole}.${String(places).padStart(2, '0')}`)!)
+      .sort((a, b) => new Big(a).cmp(b))
+      .filter((one, at, all) => one !== all[at - 1]),
+  )
+  .filter(list => list.length >= 2)
+
+describe('contiguous ranges', () => {
+  const layout = {
+    columns: [
+      { name: 'from', type: 'decimal' as const },
+      { name: 'to', type: 'decimal' as const },
+      { name: 'name', type: 'string' as const },
+    ],
+    keys: [],
+    range: { start: 0, end: 1 },
+  }
+  /** As the database has them: by texts that sort as their numbers do. */
+  const neighboursIn = (starts: readonly string[], bound: string) => {
+    const rows = starts.slice(0, -1).map((start, at) => ({
+      start: sortableDecimal(start),
+      cells: [start, starts[at + 1]!, `from ${start}`],
+      holds: sortableDecimal(bound) <= sortableDecimal(starts[at + 1]!),
+    }))
+    const key = sortableDecimal(bound)
+    return {
+      below: rows
+        .filter(({ start }) => start <= key)
+        .reverse()
+        .slice(0, 2),
+      above: rows.filter(({ start }) => start >= key).slice(0, 2),
+    }
+  }
+  const found = (starts: readonly string[], bound: string) =>
+    rangeRecord(layout, neighboursIn(starts, bound), bound, 'record', {})?.name
+
+  it('answer every bound between the first start and the last end, and none outside', () => {
+    fc.assert(
+      fc.property(startsOfRanges, fc.integer({ min: -1_200_000, max: 1_200_000 }), (starts, hundredths) => {
+        const bound = new Big(hundredths).div(100).toFixed()
+        const [first, last] = [starts[0]!, starts.at(-1)!]
+        const inside = new Big(bound).gte(first) && new Big(bound).lte(last)
+        // By plain arithmetic: the last start up to the bound; the last end belongs to the last range.
+        const expected = starts
+          .slice(0, -1)
+          .filter(start => new Big(start).lte(bound))
+          .at(-1)
+        expect(found(starts, bound)).toBe(inside ? `from ${expected}` : undefined)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('give an exact start to the row that starts there, and both neighbours are that row', () => {
+    fc.assert(
+      fc.property(startsOfRanges, starts => {
+        for (const start of starts.slice(0, -1)) {
+          expect(found(starts, start)).toBe(`from ${start}`)
+          const near = neighboursIn(starts, start)
+          for (const operation of ['lowerAdjacent', 'upperAdjacent', 'interpolate'] as const)
+            expect(rangeRecord(layout, near, start, operation, { name: 'stepUp' })?.name).toBe(
+              `from ${start}`,
+            )
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('interpolate between neighbours: at a share of the way, that share of the rise', () => {
+    const figures = {
+      ...layout,
+      columns: [layout.columns[0]!, { name: 'value', type: 'decimal' as const }],
+      range: { start: 0 },
+    }
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -1_000, max: 1_000 }),
+        fc.integer({ min: 1, max: 500 }),
+        fc.integer({ min: -9_999, max: 9_999 }),
+        fc.integer({ min: -9_999, max: 9_999 }),
+        fc.integer({ min: 0, max: 4 }),
+        (s1, width, v1, v2, quarters) => {
+          const row = (start: Big, value: number) => ({
+            cells: [start.toFixed(), String(value)],
+            holds: true,
+          })
+          const [from, to] = [new Big(s1), new Big(s1).plus(width)]
+          const bound = from.plus(new Big(width).times(quarters).div(4)).toFixed()
+          const near = {
+            below: [row(quarters === 4 ? to : from, quarters === 4 ? v2 : v1)],
+            above: [row(quarters === 0 ? from : to, quarters === 0 ? v1 : v2)],
+          }
+          const value = (how: Interpolation) =>
+            rangeRecord(figures, near, bound, 'interpolate', { value: how })?.value
+          expect(value('linear')).toBe(Number(new Big(v2).minus(v1).times(quarters).div(4).plus(v1)))
+          expect(value('stepDown')).toBe(quarters === 4 ? v2 : v1)
+          expect(value('stepUp')).toBe(quarters === 0 ? v1 : v2)
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
 describe('operations of range tables', () => {
   const layout = {
     columns: [
@@ -123,6 +236,27 @@ describe('operations of range tables', () => {
     ['-11', 'record', 'linear', undefined],
   ] as const)('at %s: %s %s is %s', (bound, operation, how, value) => {
     expect(factor(bound, operation, how)).toBe(value)
+  })
+
+  it('round half to even in the last of 15 places', () => {
+    const row = (start: string, value: string) => ({ cells: [start, value, 'x'], holds: true })
+    const halfway = (v1: string, v2: string) =>
+      rangeRecord(layout, { below: [row('0', v1)], above: [row('2', v2)] }, '1', 'interpolate', {
+        factor: 'linear',
+      })?.factor
+    // Half of the last place up and down, of an even and of an odd digit before it.
+    expect(String(halfway('0.000000000000002', '0.000000000000003'))).toBe('2e-15')
+    expect(String(halfway('0.000000000000003', '0.000000000000004'))).toBe('4e-15')
+    expect(String(halfway('-0.000000000000002', '-0.000000000000003'))).toBe('-2e-15')
+  })
+
+  it('take of one key alone what its rows say, and keep an empty cell empty', () => {
+    const near = {
+      below: [{ cells: ['0', '', 'a'], holds: true }],
+      above: [{ cells: ['2', '4', 'b'], holds: true }],
+    }
+    expect(rangeRecord(layout, near, '1', 'interpolate', { factor: 'linear' })?.factor).toBe(null)
+    expect(rangeRecord(layout, near, '1', 'interpolate', { factor: 'stepUp' })?.factor).toBe(4)
   })
 
   it('leave columns that are not named as the lower row has them', () => {

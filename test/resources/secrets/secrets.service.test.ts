@@ -1,8 +1,12 @@
 // Secrets through HTTP: kept sealed, never shown, put into headers when they are sent.
+
 import { env } from 'cloudflare:workers'
+import { createHash } from 'node:crypto'
+import { like } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { noCalls } from '../../../src/platform/calls.ts'
 import type { Uuid } from '../../../src/platform/locators.ts'
+import { writes } from '../../../src/platform/tables.ts'
 import { readTenant, shardDatabase } from '../../../src/platform/tenancy.ts'
 import { secrets } from '../../../src/resources/secrets/tables.ts'
 import { type Answer, callApi, callOk } from '../../support/api.ts'
@@ -134,6 +138,8 @@ describe('a secret', () => {
     const key = { 'idempotency-key': 'secret-once' }
     const made = await create(body, key)
     expect((await create(body, key)).body).toEqual(made.body)
+    const otherSecret = await create({ ...body, secret: { a: '2' } }, key)
+    expect([otherSecret.status, otherSecret.body.code]).toEqual([409, 'idempotencyConflict'])
     const again = await create(body)
     expect([again.status, again.body.code]).toEqual([409, 'alreadyExists'])
     const agent = await callApi('GET', at('/once'), { token: motor.token })
@@ -141,6 +147,20 @@ describe('a secret', () => {
     expect((await create({ ...body, name: 'no', staticName: 'not a name' })).status).toBe(400)
     expect((await call('GET', at('/unheard'))).status).toBe(404)
     expect((await call('DELETE', at('/unheard'))).status).toBe(404)
+  })
+
+  it('is not to be guessed by what is kept of a request with an Idempotency-Key', async () => {
+    const body = { name: 'guess', staticName: 'guess', secret: { pin: '0815' } }
+    const made = await create(body, { 'idempotency-key': 'guessed' })
+    expect(made.status).toBe(200)
+    const tenant = (await readTenant(env, { locator: motor.tenantLocator as Uuid }, noCalls()))!
+    const database = shardDatabase(env, tenant, 0, noCalls())
+    const [rows] = await database.batch([
+      database.build.select().from(writes).where(like(writes.key, '%:guessed')),
+    ])
+    const plain = createHash('sha256').update(`POST ${at()}\n`).update(JSON.stringify(body)).digest('hex')
+    expect(rows.map(row => row.bodyHash)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)])
+    expect(rows[0]!.bodyHash).not.toBe(plain)
   })
 
   it('is found by its static name when its group is in force, for its jurisdiction', async () => {
