@@ -81,7 +81,8 @@ type Problem = { message: string; code: string; policyFieldErrors?: unknown }
 async function tenantWith(suffix: string, ...versions: ArchiveFiles[]) {
   let token = ''
   let tenantName = ''
-  for (const files of versions) ({ token, tenantName } = await deployExample(files, suffix))
+  let tenantLocator = ''
+  for (const files of versions) ({ token, tenantName, tenantLocator } = await deployExample(files, suffix))
   const call = <Body = PolicyResponse>(
     method: string,
     path: string,
@@ -121,6 +122,7 @@ async function tenantWith(suffix: string, ...versions: ArchiveFiles[]) {
     (await call('GET', `/policy/${locator}`)).body
   return {
     tenantName,
+    tenantLocator,
     call,
     create,
     read,
@@ -156,7 +158,7 @@ const CLEAN = { hasErrors: false, exposureValidationErrors: [], cancellationVali
 let dearer: Tenant
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 7 })
+  await prepareDatabases({ tenants: 8 })
   const second = boat(2_400, {
     ...exposure('hull', [text('registration')], ['sinking', 'theft'], 2_400),
     [`${FOLDER}/policy.json`]: JSON.stringify({
@@ -543,5 +545,63 @@ describe('refused', () => {
     }
     await call('POST', `/policy/${policy.locator}/withdraw`)
     expect((await upgrade(policy)).status).toBe(409)
+  })
+})
+
+describe('constraints of the version that a policy would have', () => {
+  it('are held against what is in force, by the tables in force; what the version before found wrong too is let be', async () => {
+    const held = (more: object) =>
+      boat(
+        120,
+        {
+          'security/test_users.json': JSON.stringify([
+            { username: 'sam', name: 'Sam', password: 'password', roles: ['admin'] },
+          ]),
+        },
+        FIELDS.map(one => (one === HARBOUR ? { ...one, ...more } : one)),
+      )
+    const constraint = { constraint: { table: 'harbours', column: 'harbour', where: {} } }
+    const tenant = await tenantWith(
+      'upgrade-constraints',
+      held({}),
+      held(constraint),
+      held({ ...constraint, search: false }),
+    )
+    const policy = await tenant.issued()
+    const moved = await tenant.issued()
+    await tenant.endorse(moved, { state: 'issued', fieldValues: { harbour: 'Rostock' } })
+    const dryRun = async (of: PolicyResponse, configVersion = 2) => {
+      const { status, body } = await tenant.upgrade(of, { dryRun: true, configVersion })
+      expect(status).toBe(200)
+      return (body.validationErrors.policyFieldErrors?.errors ?? []).map(one => one.message)
+    }
+    // Nothing says what is allowed.
+    expect(await dryRun(policy)).toEqual([
+      expect.stringContaining("no constraint table 'harbours' is in force"),
+    ])
+    const root = `/resource/${tenant.tenantLocator}`
+    const upload = (name: string, harbours: string[]) => {
+      const form = new FormData()
+      form.set('file', new Blob([`harbour\n${harbours.join('\n')}\n`]), 'harbours.csv')
+      return tenant.call('POST', `${root}/constraints?name=${name}&staticName=harbours`, form)
+    }
+    const group = (name: string, selectionStartTime: string) =>
+      tenant.call('POST', `${root}/groups`, { name, selectionStartTime, resourceNames: [name] })
+    expect((await upload('north', ['Kiel', 'Husum'])).status).toBe(200)
+    expect((await group('north', '2020-01-01T00:00:00Z')).status).toBe(200)
+    expect(await dryRun(policy)).toEqual([])
+    // What an endorsement puts in its place for half of the term.
+    expect(await dryRun(moved)).toEqual([
+      "Field 'harbour' must be what the table 'harbours' allows: 'Kiel', 'Husum'; choose one of them.",
+    ])
+    const refused = await tenant.upgrade<Problem>(moved, { configVersion: 2 })
+    expect([refused.status, refused.body.code]).toEqual([400, 'policyValidation'])
+    expect((await tenant.upgrade(policy, { configVersion: 2 })).body.upgraded).toBe(true)
+    // By now the table has it no more: version 2 finds that wrong as version 3 does.
+    await upload('south', ['Husum'])
+    await group('south', '2021-01-01T00:00:00Z')
+    expect(await dryRun(policy, 3)).toEqual([])
+    const fresh = await tenant.issued()
+    expect(await dryRun(fresh, 3)).toHaveLength(1)
   })
 })

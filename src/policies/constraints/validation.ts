@@ -83,13 +83,27 @@ export async function withConstraints(
     const before = elementsAt(aggregate, earlier, at, surroundings)
     return checkedAt(elementsAt(aggregate, line, at, surroundings), before, modification, timeZone)
   })
+  const basis = selectionBasis({ aggregate, product }, modification, now)
+  return await withBreaches(checked, { configuration, basis, readTables, requireMissing }, reported, owner)
+}
+
+type Tables = {
+  readonly configuration: Configuration
+  readonly basis: SelectionBasis
+  readonly readTables: ReadTables
+  readonly requireMissing: boolean
+}
+
+/** The problems with those of these fields; what is wrong with the policy's own data, under `owner`. */
+export async function withBreaches(
+  checked: readonly ConstrainedField[],
+  { configuration, basis, readTables, requireMissing }: Tables,
+  reported: ReportedProblems,
+  owner: string,
+): Promise<ReportedProblems> {
   if (checked.length === 0) return reported
   const names = [...new Set(checked.map(({ table }) => table))]
-  const tables = await readTables(
-    configuration,
-    names,
-    selectionBasis({ aggregate, product }, modification, now),
-  )
+  const tables = await readTables(configuration, names, basis)
   const problems = new Map<ConstrainedField, FieldError[]>()
   const lacking = checked.filter(({ table }) => !tables.has(table))
   if (requireMissing) for (const one of lacking) problems.set(one, [notThere(one)])
@@ -116,7 +130,7 @@ function startsOf(
   return [...new Set(starts)].sort((a, b) => a - b)
 }
 
-/** Fields that have a value, apply, and may not be what they were: they, or what governs them, are of the transaction. */
+/** Of the fields in use those that may not be what they were: they, or what governs them, are of the transaction. */
 function checkedAt(
   elements: readonly PolicyElement[],
   before: readonly PolicyElement[],
@@ -130,6 +144,15 @@ function checkedAt(
     const [now, then] = [valuesOf(element.values, field.name), valuesOf(was?.values ?? {}, field.name)]
     return now.length !== then.length || now.some((value, at) => value !== then[at])
   }
+  return fieldsInUse(elements, timeZone).filter(
+    one =>
+      isMade(one.element) ||
+      one.where.some(({ governor }) => governor && isMade(governor.element) && isOther(governor)),
+  )
+}
+
+/** Constrained fields that have a value and apply. */
+export function fieldsInUse(elements: readonly Element[], timeZone: TimeZone): ConstrainedField[] {
   const applying = new Map<Element, ReturnType<typeof applicability>>()
   const appliesIn = (element: Element): ReturnType<typeof applicability> => {
     const known = applying.get(element)
@@ -141,11 +164,8 @@ function checkedAt(
     return made
   }
   return constrainedFields(elements).filter(
-    one =>
-      valuesOf(one.element.values, one.field.name).length > 0 &&
-      appliesIn(one.element).applies(one.field) &&
-      (isMade(one.element) ||
-        one.where.some(({ governor }) => governor && isMade(governor.element) && isOther(governor))),
+    ({ element, field }) =>
+      valuesOf(element.values, field.name).length > 0 && appliesIn(element).applies(field),
   )
 }
 

@@ -41,6 +41,7 @@ import { decideChange } from '../planned-change.ts'
 import { decideScheduleChange } from '../schedule-change.ts'
 import { loadGround, loadVersion } from '../store/loading.ts'
 import { decideTermEnd } from '../term-end.ts'
+import { constraintProblems } from '../upgrade/constraints.ts'
 import { decideUpgrade } from '../upgrade/decision.ts'
 import {
   type AnswerOf,
@@ -300,7 +301,8 @@ async function attemptOn(
       )
     case 'upgrade': {
       const target = await loadVersion(context, database, operation.request.configVersion)
-      const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now)
+      const constraints = await constraintProblems(loaded, target, plain)
+      const { upgraded, answer } = decideUpgrade(loaded, target, operation.request, context.now, constraints)
       // The policy may have the version already because this very request was carried out before.
       if (!upgraded) return (await storedAnswer(context, database)) ?? json(answer)
       return await record(context, database, memory, {

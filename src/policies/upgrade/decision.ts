@@ -13,6 +13,7 @@ import { chain, type Planned } from '../planned.ts'
 import type { Loaded, Version } from '../surroundings.ts'
 import { termEndTimers } from '../term-end.ts'
 import { assertPolicyAllows } from '../transitions.ts'
+import type { ConstraintProblems } from './constraints.ts'
 import type { PolicyUpgradeRequest, PolicyUpgradeResponse } from './contract.ts'
 import { NO_PROBLEMS, upgradeProblems } from './problems.ts'
 
@@ -26,13 +27,14 @@ export type UpgradeDecision = {
  * Any other version is taken, an earlier one too: an upgrade that was a mistake is taken back so, by the same
  * checks. Where the policy has the version already, that is the answer and nothing is recorded: whoever
  * upgrades a whole book may do so again. Refuses with 409 what is pending, unless it may be invalidated, and with 400 content that
- * the version does not take; a dry run tells of both.
+ * the version does not take; a dry run tells of both. `constraints`: what its constraint tables say.
  */
 export function decideUpgrade(
   loaded: Loaded,
   target: Version,
   { dryRun, conflictHandling = 'block' }: Omit<PolicyUpgradeRequest, 'configVersion'>,
   now: Instant,
+  constraints?: ConstraintProblems,
 ): UpgradeDecision {
   const { aggregate, product } = loaded
   const { policy } = aggregate
@@ -49,7 +51,13 @@ export function decideUpgrade(
   assertNotLapsed(aggregate)
   const quotes = pricedQuotes(aggregate)
   const cleared = withoutConflicts(aggregate, '', dryRun ? 'invalidate' : conflictHandling, now)
-  const { problems, product: upgradedProduct } = upgradeProblems(cleared.aggregate, product, target, now)
+  const { problems, product: upgradedProduct } = upgradeProblems(
+    cleared.aggregate,
+    product,
+    target,
+    now,
+    constraints,
+  )
   if (dryRun)
     return {
       answer: { ...found, validationErrors: problems, conflicts: [...quotes, ...conflictsOf(aggregate)] },

@@ -1,12 +1,18 @@
 // What of a policy another version of the configuration does not take (brief 5.1): required fields without a value,
 // fields that it does not know, values that are not of a field's type any more or outside its bounds, names of
-// exposures and perils; the policy's product, currency, time zone, payment schedules and drafts of cancellations.
+// exposures and perils; values that its constraint tables do not allow; the policy's product, currency, time zone, payment schedules and drafts of cancellations.
 // Checked is what is in force in some part of the term, what a cancellation removed too, since it can come back. What
 // the version that the policy has finds wrong by now as well, such as a date that was recent once, is no matter of
 // the upgrade.
 import { LAPSE } from '../../cancellations/plans.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../configuration/configuration.ts'
-import { type FieldError, type FieldErrors, fieldError, fieldErrors } from '../../platform/fields/errors.ts'
+import {
+  type FieldError,
+  type FieldErrors,
+  fieldError,
+  fieldErrors,
+  joinFieldErrors,
+} from '../../platform/fields/errors.ts'
 import type { FieldData } from '../../platform/fields/groups.ts'
 import { valuesOf } from '../../platform/fields/values.ts'
 import type { Instant } from '../../platform/time.ts'
@@ -17,6 +23,7 @@ import { type Checked, type PolicyValidationErrors, validateContent } from '../d
 import { holding } from '../list/terms.ts'
 import { quoteParts } from '../quote-parts.ts'
 import type { Version } from '../surroundings.ts'
+import { type ConstraintProblems, NO_CONSTRAINTS } from './constraints.ts'
 import { withoutKnown } from './known-problems.ts'
 
 export const NO_PROBLEMS: PolicyValidationErrors = {
@@ -31,6 +38,7 @@ export function upgradeProblems(
   before: ProductDefinition,
   { configuration: { configuration }, configVersion }: Version,
   now: Instant,
+  constraints: ConstraintProblems = NO_CONSTRAINTS,
 ): { problems: PolicyValidationErrors; product?: ProductDefinition } {
   const own = Object.hasOwn(configuration.products, before.name)
   const product = own ? configuration.products[before.name]! : undefined
@@ -51,8 +59,10 @@ export function upgradeProblems(
       ),
     )
   const content = withoutKnown(
-    found(product, checked => retyped(aggregate, checked, before, product, configVersion)),
-    found(before, () => NOTHING_REPORTED),
+    found(product, checked =>
+      joined(retyped(aggregate, checked, before, product, configVersion), constraints.found),
+    ),
+    found(before, () => constraints.known),
   )
   const policyFieldErrors = fieldErrors(
     [...settings, ...(content.policyFieldErrors?.errors ?? [])],
@@ -68,6 +78,13 @@ export function upgradeProblems(
       hasErrors: policyFieldErrors.hasErrors || content.hasErrors || cancellationValidationErrors.length > 0,
     },
   }
+}
+
+function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblems {
+  const byOwner = new Map(one.byOwner)
+  for (const [owner, errors] of other.byOwner)
+    byOwner.set(owner, joinFieldErrors(byOwner.get(owner) ?? fieldErrors([]), errors))
+  return { ...one, byOwner }
 }
 
 /** Of an issued policy what holds; else all its quotes, which are drafts. */
