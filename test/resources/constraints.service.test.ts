@@ -13,6 +13,7 @@ import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+import { size } from '../support/sizes.ts'
 
 const POLICY = 'products/private_motor/policy/'
 
@@ -573,9 +574,9 @@ describe('quick quotes', () => {
 
 describe('a constraint table too long for memory', () => {
   it('is read in pieces, and allows what a short one would', async () => {
-    const padding = 'x'.repeat(90)
+    const padding = 'x'.repeat(size(90, 40))
     const rows = Array.from(
-      { length: 45_000 },
+      { length: size(45_000, 999_998) },
       (_, at) => `make ${at % 1000},model ${at} ${padding},${at % 7}`,
     )
     const long = `make,model,year\nVW,Up,2020\n${rows.join('\n')}\nVW,ID.3,2027\n`
@@ -588,8 +589,24 @@ describe('a constraint table too long for memory', () => {
       { policyStartTimestamp: Date.UTC(2028, 1, 1), policyEndTimestamp: Date.UTC(2029, 1, 1) },
     )
     const car = policy.exposures[0]!.locator
-    const answer = await evaluate(`quotes/${await quoteOf(policy)}`, { [car]: {} })
-    expect(answer.body).toEqual({ [car]: { model: ['Up', 'ID.3'], year: ['2020', '2027'] } })
+    const quote = await quoteOf(policy)
+    const asked = async (body: object) => {
+      const answer = await evaluate(`quotes/${quote}`, body)
+      return { body: answer.body, r2: roundTrips(answer).r2! }
+    }
+    // Creating the policy asked for nothing, since neither model nor year has a value.
+    const first = await asked({ [car]: {} })
+    expect(first.body).toEqual({ [car]: { model: ['Up', 'ID.3'], year: ['2020', '2027'] } })
+    expect(first.r2).toBeGreaterThan(0)
+    // What was asked once is known; another question goes through the file again.
+    expect(await asked({ [car]: {} })).toEqual({ body: first.body, r2: 0 })
+    expect(await asked({ [car]: { model: {} } })).toEqual({
+      body: { [car]: { model: ['Up', 'ID.3'] } },
+      r2: 0,
+    })
+    const other = await asked({ [car]: { model: { make: 'make 7' } } })
+    expect(other.r2).toBeGreaterThan(0)
+    expect(other.body[car]!.model!.length).toBeGreaterThanOrEqual(45)
     const record = await call<ConstraintRecordResponse>(
       'GET',
       `${root}/constraints/vehicles/record?date=2028-02-01&key=VW`,

@@ -17,6 +17,7 @@ import { candidateQueries, candidatesOf, homeDatabase } from '../store.ts'
 import { resourceRevisions, resources } from '../tables.ts'
 import { type Contents, openContents } from './contents.ts'
 import type { AskableTable, TableOf } from './evaluation.ts'
+import { answered } from './known-answers.ts'
 import { TableScan } from './scan.ts'
 
 export type TablesInForce = {
@@ -128,7 +129,7 @@ export const columnIn = (columns: readonly string[], name: string): string | und
 
 function askable(
   instance: string,
-  { columns, rows }: Contents,
+  { key, columns, rows }: Contents,
   declared: ConstraintTableDeclaration | undefined,
 ): AskableTable {
   const typeOf = (name: string): ColumnType =>
@@ -144,16 +145,16 @@ function askable(
   return {
     typeOf,
     ask: async questions => {
-      const scan = new TableScan(
-        columns,
-        questions.map(({ column, by, where }) => ({
-          column: spelled(column),
-          by,
-          where: where.map(one => ({ ...one, column: spelled(one.column) })),
-        })),
-      )
-      for await (const piece of rows()) for (const cells of piece) scan.take(cells)
-      return scan.answers()
+      const inItsColumns = questions.map(({ column, by, where }) => ({
+        column: spelled(column),
+        by,
+        where: where.map(one => ({ ...one, column: spelled(one.column) })),
+      }))
+      return await answered(key, inItsColumns, async unknown => {
+        const scan = new TableScan(columns, unknown)
+        for await (const piece of rows()) for (const cells of piece) scan.take(cells)
+        return scan.answers()
+      })
     },
   }
 }
