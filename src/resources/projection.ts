@@ -45,10 +45,11 @@ const REASONS = {
   otherPlace: 'its instances are for other jurisdictions',
 } as const
 
-/** Why this resource: each group that was asked, newest start first. */
+/** Why this resource: each group that was asked, newest start first, and what the last one has for the place. */
 export function explained(
   resource: Resource,
   { chosen, considered }: Selection<Resource>,
+  jurisdiction: string | undefined,
 ): NonNullable<ResourceResponse['explanation']> {
   return {
     ...(chosen && {
@@ -57,11 +58,27 @@ export function explained(
       selectionStartTime: dateTime(chosen.group.selectionStart),
     }),
     revision: resource.revision,
-    reasons: considered.map(
-      ({ group, outcome }) =>
-        `Group '${group.name}' from ${dateTime(group.selectionStart)}: ${REASONS[outcome]}.`,
-    ),
+    reasons: [
+      ...considered.map(
+        ({ group, outcome }) =>
+          `Group '${group.name}' from ${dateTime(group.selectionStart)}: ${REASONS[outcome]}.`,
+      ),
+      ...(chosen ? [whyOfGroup(chosen.resource, jurisdiction)] : []),
+      ...(chosen && chosen.resource.name !== resource.name
+        ? [`So '${chosen.resource.name}' is in force then and there, and '${resource.name}' is not.`]
+        : []),
+    ],
   }
+}
+
+function whyOfGroup({ name, jurisdictions }: Resource, jurisdiction: string | undefined): string {
+  if (jurisdictions.length === 0)
+    return jurisdiction === undefined
+      ? `'${name}' is for every jurisdiction, and none was named.`
+      : `'${name}' is for every jurisdiction, and the group has none for '${jurisdiction}' alone.`
+  return jurisdiction === undefined
+    ? `'${name}' is the only one that the group has, and no jurisdiction was named.`
+    : `'${name}' is for '${jurisdiction}'.`
 }
 
 export const groupResponse = (group: ResourceGroup): ResourceGroupResponse => ({

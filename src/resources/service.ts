@@ -19,11 +19,11 @@ export async function showResource(
   const { resource, selection } = await readResource(database, { name, byStaticName, at, jurisdiction })
   const shown = resourceResponse(resource)
   if (!explain) return shown
-  if (selection) return { ...shown, explanation: explained(resource, selection) }
+  if (selection) return { ...shown, explanation: explained(resource, selection, jurisdiction) }
   const { resources, groups } = await findCandidates(database, [resource.staticName])
   return {
     ...shown,
-    explanation: explained(resource, selectInForce(resources, groups, { at, jurisdiction })),
+    explanation: explained(resource, selectInForce(resources, groups, { at, jurisdiction }), jurisdiction),
   }
 }
 

@@ -1,4 +1,5 @@
 import { exports } from 'cloudflare:workers'
+import Big from 'big.js'
 import { unzipSync, zipSync } from 'fflate'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../../src/platform/time.ts'
@@ -193,6 +194,25 @@ describe('a data table', () => {
     expect(await at('&date=2029-12-31T23:59:59Z')).toBe('rate_old')
     expect(await at('&date=2025-12-31T23:59:59Z')).toBe('resourceNotInForce')
     expect(await at('&byStaticName=false')).toBe('notFound')
+    const why = async (name: string, query: string) =>
+      (
+        await motor.get<{ explanation: { group: string; reasons: string[] } }>(
+          `${root}/resources/${name}?explain=true&date=2029-01-01T00:00:00Z${query}`,
+        )
+      ).body.explanation
+    const reason = `Group 'rates 2026' from 2026-01-01T00:00:00.000Z: it has an instance that fits, and no group that began later has one.`
+    expect(await why('rate', '&byStaticName=true&jurisdiction=NV')).toMatchObject({
+      group: 'rates 2026',
+      reasons: [reason, "'rate_ca' is for 'NV'."],
+    })
+    expect((await why('rate', '&byStaticName=true&jurisdiction=TX')).reasons).toEqual([
+      reason,
+      "'rate_old' is for every jurisdiction, and the group has none for 'TX' alone.",
+    ])
+    expect((await why('rate_ca', '')).reasons.slice(1)).toEqual([
+      "'rate_old' is for every jurisdiction, and none was named.",
+      "So 'rate_old' is in force then and there, and 'rate_ca' is not.",
+    ])
   })
 
   it('is read in one round trip, and in none once it is known', async () => {
@@ -457,6 +477,38 @@ describe('a range table', () => {
     const trips = async (value: string) =>
       roundTrips(await record(`rangeTables/age_factor/record?key=CA&boundValue=${value}`)).d1
     expect([await trips('5'), await trips('5'), await trips('6')]).toEqual([1, 0, 1])
+  })
+
+  it('whose ranges touch answers every bound between its ends, each by the row that starts there or next before', async () => {
+    // Negative and uneven starts, in no order of the file, and one end that none begins at.
+    const starts = ['-1000.25', '-1', '-0.5', '0', '0.0001', '7', '7.5', '12345678901234567890.5'].map(
+      (start, at, all) => [start, all[at + 1] ?? '99999999999999999999'],
+    ) as [string, string][]
+    const rows = [...starts].reverse().map(([from, to]) => `CA,${from},${to},${from}`)
+    expect(
+      (
+        await put(
+          'rangeTables',
+          'touching',
+          'touching',
+          `state,rangeStart,rangeEnd,value\n${rows.join('\n')}\n`,
+        )
+      ).status,
+    ).toBe(200)
+    const valueAt = async (bound: string) => {
+      const { body } = await record(
+        `rangeTables/touching/record?byStaticName=false&key=CA&boundValue=${bound}`,
+      )
+      return body.code ?? (body.value as { value: string }).value
+    }
+    for (const [from, to] of starts) {
+      expect(await valueAt(from)).toBe(from)
+      const middle = new Big(from).plus(to).div(2).toFixed()
+      expect([middle, await valueAt(middle)]).toEqual([middle, from])
+    }
+    expect(await valueAt('99999999999999999999')).toBe('12345678901234567890.5')
+    expect(await valueAt('-1000.250001')).toBe('tableRecordNotFound')
+    expect(await valueAt('100000000000000000000')).toBe('tableRecordNotFound')
   })
 
   it('that declares nothing has rangeStart and rangeEnd, and may have no key', async () => {
