@@ -1,5 +1,6 @@
 // Every route of every capability, and the OpenAPI document made of them. The service mounts them by the index that
 // `npm run config` writes of this list, and so reads a capability's routes when one is first called.
+import { ownPermissionRoutes } from './accounts/own-permissions.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { autofillRoutes } from './autofill/routes.ts'
@@ -52,6 +53,7 @@ export const ROUTES: readonly Route[] = [
   ...serviceRoutes,
   documentRoute,
   ...accountRoutes,
+  ...ownPermissionRoutes,
   ...eventRoutes,
   ...configurationRoutes,
   ...policyRoutes,

@@ -59,20 +59,32 @@ type Group = keyof typeof PERMISSION_GROUPS
 /** `group.action`, e.g. `policies.write`. */
 export type Permission = { [G in Group]: `${G}.${(typeof PERMISSION_GROUPS)[G]['actions'][number]}` }[Group]
 
-export type AccountType =
-  | 'account.internal'
-  | 'account.tenant.admin'
-  | 'account.test.tenant.admin'
-  | 'account.tenant.employee'
-  | 'account.tenant.read.only.user'
-  | 'account.tenant.claims.only.user'
+export const ACCOUNT_TYPES = [
+  'account.internal',
+  'account.tenant.admin',
+  'account.test.tenant.admin',
+  'account.tenant.employee',
+  'account.tenant.claims.only.user',
+  'account.tenant.read.only.user',
+] as const
+export type AccountType = (typeof ACCOUNT_TYPES)[number]
 
-/** Grants: actions of every group of an area, `*` for all; or all of one group, but for those excepted. */
-type Grant = { area: Area; actions: readonly string[] | '*' } | { group: Group; except?: readonly string[] }
+/** Every permission, in the order of the groups. */
+export const ALL_PERMISSIONS: readonly Permission[] = Object.entries(PERMISSION_GROUPS).flatMap(
+  ([group, { actions }]) => actions.map(action => `${group}.${action}` as Permission),
+)
+
+/** Grants: actions of every group of an area, `*` for all; or those of one group, all but for those excepted. */
+type Grant =
+  | { area: Area; actions: readonly string[] | '*' }
+  | { group: Group; except?: readonly string[] }
+  | { group: Group; only: readonly string[] }
 
 const READING: readonly Grant[] = [
   { area: 'policyData', actions: ['read', 'list'] },
   { area: 'resources', actions: ['read', 'list'] },
+  // What is one's own: see `requireOwn`.
+  { group: 'users', only: ['custom'] },
 ]
 
 const EVERYTHING: readonly Grant[] = [
@@ -82,7 +94,7 @@ const EVERYTHING: readonly Grant[] = [
 ]
 
 /** Deploying is the administration account's alone (contract, Authentication 2). */
-const ONLY_ADMINISTRATION: readonly Permission[] = ['deployments.deploy']
+export const ONLY_ADMINISTRATION: readonly Permission[] = ['deployments.deploy']
 
 const GRANTS: Record<AccountType, readonly Grant[]> = {
   'account.internal': EVERYTHING,
@@ -108,7 +120,8 @@ function permissionsOf(type: AccountType): ReadonlySet<string> {
       for (const grant of GRANTS[type]) {
         const granted =
           'group' in grant
-            ? grant.group === group && !grant.except?.includes(action)
+            ? grant.group === group &&
+              ('only' in grant ? grant.only.includes(action) : !grant.except?.includes(action))
             : grant.area === area && (grant.actions === '*' || grant.actions.includes(action))
         if (granted) held.add(`${group}.${action}`)
       }
@@ -129,14 +142,39 @@ export const grants = (listed: readonly string[], permission: Permission): boole
   listed.includes(permission) || listed.includes(`${permission.slice(0, permission.indexOf('.'))}.*`)
 
 /** Whether the caller may: by the list that it brings, else by its account's type. */
-const may = ({ accountType, permissions }: Caller, permission: Permission): boolean =>
+export const may = ({ accountType, permissions }: Caller, permission: Permission): boolean =>
   permissions ? grants(permissions, permission) : holds(accountType, permission)
+
+/** What the caller may, each by its whole name. */
+export const permissionsHeld = (caller: Caller): Permission[] =>
+  ALL_PERMISSIONS.filter(permission => may(caller, permission))
+
+const lacking = ({ username, accountType }: Caller, anyOf: readonly Permission[]): Refusal =>
+  new Refusal(
+    'forbidden',
+    `The account '${username}' (${accountType}) lacks the permission ${anyOf.join(' or ')}.`,
+  )
 
 /** Refuses (403) a caller who holds none of the permissions, naming them. */
 export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
+  if (!anyOf.some(permission => may(caller, permission))) throw lacking(caller, anyOf)
+}
+
+/**
+ * For routes that name a `custom` permission beside others: who holds one of the others may act on every record, who
+ * holds `custom` alone on itself and on what it created (resources brief 11). `owners`: the account that the record
+ * is, or those that made it. Refuses (403) anybody else.
+ */
+export function requireOwn(
+  caller: Caller,
+  anyOf: readonly Permission[],
+  owners: readonly (string | undefined)[],
+): void {
   if (anyOf.some(permission => may(caller, permission))) return
-  throw new Refusal(
-    'forbidden',
-    `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,
+  const groups = new Set(anyOf.map(permission => permission.slice(0, permission.indexOf('.'))))
+  const ownOnly = ALL_PERMISSIONS.filter(
+    permission => permission.endsWith('.custom') && groups.has(permission.slice(0, -'.custom'.length)),
   )
+  if (ownOnly.some(permission => may(caller, permission)) && owners.includes(caller.accountLocator)) return
+  throw lacking(caller, anyOf)
 }

@@ -5,5 +5,12 @@ export const AUDIT_ACTIONS = [
   'secrets.write',
   'secrets.delete',
   'secrets.read',
+  'permission.refused',
+  'configuration.deploy',
+  'configuration.repair',
+  'integrations.write',
+  'integrations.delete',
+  'tenants.clock',
+  'tenants.write',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

@@ -118,7 +118,7 @@ export const policyRoutes: Route[] = [
     path: '/policy/{policyLocator}/discard',
     summary: 'Discard a policy that is not issued',
     tags,
-    permission: 'policies.write',
+    permission: ['policies.write', 'policies.discard'],
     answer: { description: 'Discarded.' },
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'discard' })),

@@ -3,6 +3,8 @@ import {
   holds,
   PERMISSION_GROUPS,
   type Permission,
+  permissionsHeld,
+  requireOwn,
   requirePermission,
 } from '../../src/accounts/permissions.ts'
 import { Refusal } from '../../src/platform/errors.ts'
@@ -34,7 +36,7 @@ describe('permissions', () => {
 
   it('a read-only user changes nothing and sees no secrets', () => {
     const held = heldBy('account.tenant.read.only.user')
-    expect(held.filter(permission => !/\.(read|list)$/.test(permission))).toEqual([])
+    expect(held.filter(permission => !/\.(read|list)$/.test(permission))).toEqual(['users.custom'])
     expect(held).not.toContain('secrets.read')
     expect(held).not.toContain('tenants.clock')
   })
@@ -43,7 +45,7 @@ describe('permissions', () => {
     const held = heldBy('account.tenant.claims.only.user')
     const more = held.filter(permission => !/\.(read|list)$/.test(permission))
     expect(new Set(more.map(permission => permission.split('.')[0]))).toEqual(
-      new Set(['quotes', 'calculations', 'media', 'claims']),
+      new Set(['quotes', 'calculations', 'media', 'claims', 'users']),
     )
     expect(held).toContain('quotes.accept')
   })
@@ -88,5 +90,28 @@ describe('permissions', () => {
         "The account 'carla' (account.tenant.claims.only.user) lacks the permission policies.issue or policies.write.",
       ),
     )
+  })
+
+  it('custom is for oneself and for what one created, and for nothing else', () => {
+    const me = '00000000-0000-4000-8000-000000000001' as Uuid
+    const other = '00000000-0000-4000-8000-000000000002' as Uuid
+    const caller = { accountLocator: me, username: 'rita', accountType: 'account.tenant.read.only.user' }
+    const may = (who: typeof caller & { permissions?: string[] }, owners: (string | undefined)[]) => () =>
+      requireOwn(who, ['users.write'], owners)
+    expect(may(caller, [me])).not.toThrow()
+    expect(may(caller, [other, me])).not.toThrow()
+    for (const owners of [[], [undefined], [other]]) expect(may(caller, owners)).toThrow('users.write')
+    expect(may({ ...caller, permissions: ['users.write'] }, [other])).not.toThrow()
+    expect(may({ ...caller, permissions: ['users.read', 'tables.*'] }, [me])).toThrow('users.write')
+  })
+
+  it('what a caller may is told by the whole names of permissions that exist', () => {
+    const caller = { accountLocator: '' as Uuid, username: 'x', accountType: 'account.tenant.admin' }
+    expect(permissionsHeld({ ...caller, permissions: ['tables.*', 'policies.read', 'none.such'] })).toEqual([
+      'policies.read',
+      'tables.read',
+      'tables.upload',
+    ])
+    expect(permissionsHeld(caller)).toEqual(heldBy('account.tenant.admin'))
   })
 })

@@ -43,8 +43,10 @@ function refusals({ access, path, method, body, form, upload, query }: Route) {
 function requires(access: Access): string {
   if (access.kind === 'tenant')
     return `Needs a token of the tenant with the permission ${access.permissions.map(name => `\`${name}\``).join(' or ')}.`
-  if (access.kind === 'administration') return 'Needs a token of an administration account.'
-  return access.kind === 'signedIn' ? 'Needs any valid token.' : 'Needs no token.'
+  if (access.kind === 'public') return 'Needs no token.'
+  const named = access.permissions?.map(name => `\`${name}\``).join(' or ')
+  const whose = access.kind === 'administration' ? 'a token of an administration account' : 'any valid token'
+  return named ? `Needs ${whose} with the permission ${named}.` : `Needs ${whose}.`
 }
 
 const FILE = z.string().openapi({ format: 'binary' })

@@ -13,8 +13,9 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 /** Who may call a route. */
 export type Access =
   | { readonly kind: 'tenant'; readonly permissions: readonly Permission[] }
-  | { readonly kind: 'administration' }
-  | { readonly kind: 'signedIn' }
+  | { readonly kind: 'administration'; readonly permissions: readonly Permission[] }
+  /** Without permissions: what concerns the caller alone. */
+  | { readonly kind: 'signedIn'; readonly permissions?: readonly Permission[] }
   | { readonly kind: 'public' }
 
 /** A request without a token. */
@@ -251,15 +252,20 @@ export function tenantUploadRoute<
   return { ...definition, access: { kind: 'tenant', permissions: [permission] } }
 }
 
-/** A route of the platform itself: needs the token of an administration account. */
+/** A route of the platform itself: needs the token of an administration account that holds the permission. */
 export function administrationRoute<
   const Path extends string,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Required extends boolean = boolean,
   Result extends z.ZodType = z.ZodType,
->(definition: JsonRoute<Path, Query, Body, Required, Result, AdministrationContext>): Route {
-  return { ...definition, access: { kind: 'administration' } }
+>({
+  permission,
+  ...definition
+}: JsonRoute<Path, Query, Body, Required, Result, AdministrationContext> & {
+  readonly permission: Permission
+}): Route {
+  return { ...definition, access: { kind: 'administration', permissions: [permission] } }
 }
 
 /** As `administrationRoute`, with a multipart form for a body. */
@@ -268,19 +274,30 @@ export function administrationFormRoute<
   Form extends z.ZodType,
   Query extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
->(definition: FormRoute<Path, Query, Form, Result, AdministrationContext>): Route {
-  return { ...definition, access: { kind: 'administration' } }
+>({
+  permission,
+  ...definition
+}: FormRoute<Path, Query, Form, Result, AdministrationContext> & { readonly permission: Permission }): Route {
+  return { ...definition, access: { kind: 'administration', permissions: [permission] } }
 }
 
-/** A route for whoever is signed in, to a tenant or as an administration account. */
+/**
+ * A route for whoever is signed in, to a tenant or as an administration account, and holds the permission. Without one it
+ * deals with the caller's own sign-in only.
+ */
 export function signedInRoute<
   const Path extends string,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Required extends boolean = boolean,
   Result extends z.ZodType = z.ZodType,
->(definition: JsonRoute<Path, Query, Body, Required, Result, SignedInContext>): Route {
-  return { ...definition, access: { kind: 'signedIn' } }
+>({
+  permission,
+  ...definition
+}: JsonRoute<Path, Query, Body, Required, Result, SignedInContext> & {
+  readonly permission?: Permission
+}): Route {
+  return { ...definition, access: { kind: 'signedIn', ...(permission && { permissions: [permission] }) } }
 }
 
 /** A route that needs no token. */

@@ -1,18 +1,20 @@
 // What happens to every request of a route, in this order: who may, what came in, the one call, the answer.
 import type { z } from '@hono/zod-openapi'
+import { recordRefusal } from '../../audit/refusals.ts'
 import type { Caller } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { type FilePlace, filePlace } from '../large-files.ts'
 import { tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
+import { requireAccess } from './access-check.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
 import { withFileAddresses } from './file-links.ts'
 import { type Form, readForm } from './form-body.ts'
 import { idempotencyKey, type SentBody } from './idempotency.ts'
 import { readJson } from './json-body.ts'
 import { answerResponse } from './respond.ts'
-import type { FilePart, Route } from './route.ts'
-import { signedIn } from './sign-in-check.ts'
+import type { Access, FilePart, Route } from './route.ts'
+import { type SignedIn, signedIn } from './sign-in-check.ts'
 import { type OpenUpload, openUpload, type Upload } from './upload.ts'
 
 /** Answers a request of the route; throws what problemResponse turns into an answer. */
@@ -26,9 +28,10 @@ export async function serve(
   checkTarget(exchange)
   const { requestId, now, calls } = exchange
   const open = { env, requestId, now, calls, later }
-  const who = route.access.kind === 'public' ? undefined : await signedIn(exchange, env, route.access)
-  if (params.tenantLocator !== undefined && params.tenantLocator.toLowerCase() !== who?.tenant?.locator)
-    throw notFound('tenant', params.tenantLocator)
+  const who =
+    route.access.kind === 'public'
+      ? undefined
+      : await admitted(route, route.access, params, exchange, env, later)
   const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
   const place = filePlace()
   let upload: OpenUpload | undefined
@@ -59,6 +62,30 @@ export async function serve(
     await upload?.close()
     place.leave()
   }
+}
+
+/** Who is signed in and may call the route; the tenant comes before the permission (resources brief 11). */
+async function admitted(
+  route: Route,
+  access: Exclude<Access, { kind: 'public' }>,
+  { tenantLocator }: Readonly<Record<string, string>>,
+  exchange: Exchange,
+  env: Env,
+  later: (work: Promise<unknown>) => void,
+): Promise<SignedIn> {
+  const who = await signedIn(exchange, env)
+  if (tenantLocator !== undefined && who.tenant && tenantLocator.toLowerCase() !== who.tenant.locator)
+    throw notFound('tenant', tenantLocator)
+  try {
+    requireAccess(who, access)
+  } catch (refusal) {
+    const recording = recordRefusal(env, exchange, who, route)
+    later(
+      recording.catch(problem => console.error(JSON.stringify({ at: 'audit', problem: String(problem) }))),
+    )
+    throw refusal
+  }
+  return who
 }
 
 const repeatable = (route: Route, exchange: Exchange, env: Env, caller: Caller, sent: SentBody) =>

@@ -1,12 +1,9 @@
 // From the Authorization header to who may go on. No round trip but the tenant, read at most every 5 s.
-import { requirePermission } from '../../accounts/permissions.ts'
 import { readToken, type TokenClaims, tokenOf, unauthenticated } from '../../accounts/tokens.ts'
 import type { Caller } from '../context.ts'
-import { Refusal } from '../errors.ts'
 import { findTenant, type Tenant } from '../tenancy.ts'
 import type { Instant } from '../time.ts'
 import type { Exchange } from './exchange.ts'
-import type { Access } from './route.ts'
 
 export type SignedIn = {
   readonly caller: Caller
@@ -15,27 +12,10 @@ export type SignedIn = {
   readonly signedInAt: Instant
 }
 
-/** Who is signed in, if they may call a route of this access: else 401 or 403. */
-export async function signedIn(
-  exchange: Exchange,
-  env: Env,
-  access: Exclude<Access, { kind: 'public' }>,
-): Promise<SignedIn> {
+/** Who is signed in: else 401. Whether they may is asked by access-check.ts. */
+export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
   const claims = await readToken(env.TOKEN_SECRET, tokenOf(exchange.request), exchange.now)
   const tenant = await tenantOf(exchange, env, claims)
-  if (access.kind === 'tenant') {
-    if (!tenant)
-      throw new Refusal(
-        'forbidden',
-        'This path serves accounts of a tenant; sign in with tenantName or hostName, or with authenticateAdmin.',
-      )
-    requirePermission(claims.caller, access.permissions)
-  }
-  if (access.kind === 'administration' && tenant)
-    throw new Refusal(
-      'forbidden',
-      'This path serves administration accounts; sign in with user name and password only, without a tenant.',
-    )
   return { caller: claims.caller, tenant, signedInAt: claims.signedInAt }
 }
 

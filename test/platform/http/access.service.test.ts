@@ -28,7 +28,12 @@ const call = mounted([
     permission: 'tables.read',
     handle: async ({ params }) => params.tenantLocator,
   }),
-  administrationRoute({ ...plain, path: '/administer', handle: async () => 'done' }),
+  administrationRoute({
+    ...plain,
+    path: '/administer',
+    permission: 'deployments.deploy',
+    handle: async () => 'done',
+  }),
   signedInRoute({ ...plain, path: '/whoever', handle: async (_, { tenant }) => tenant?.name ?? 'none' }),
 ])
 

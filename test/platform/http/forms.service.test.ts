@@ -11,6 +11,7 @@ import { mounted } from './mounted.ts'
 
 const call = mounted([
   administrationFormRoute({
+    permission: 'deployments.deploy',
     method: 'post',
     path: '/upload',
     summary: '',
@@ -35,6 +36,7 @@ const call = mounted([
 let held = Promise.resolve()
 const hold = mounted([
   administrationFormRoute({
+    permission: 'deployments.deploy',
     method: 'post',
     path: '/hold',
     summary: '',
@@ -53,7 +55,7 @@ const streamRoute: Route = {
   path: '/stream',
   summary: '',
   tags: [],
-  access: { kind: 'administration' },
+  access: { kind: 'administration', permissions: ['deployments.deploy'] },
   upload: { largestBytes: 1_048_576 },
   answer: { description: '' },
   handle: async ({ file }: { file: Upload }) => {

@@ -70,6 +70,7 @@ const call = mounted([
     },
   }),
   administrationRoute({
+    permission: 'deployments.deploy',
     ...plain,
     method: 'post',
     path: '/write/{name}',

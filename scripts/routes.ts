@@ -1,0 +1,29 @@
+// The routes of the service for scripts that write documents of them. The service is written for the Worker's runtime, so
+// that it is made one file for Node first, without what only answers need.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import type { Route } from '../src/platform/http/route.ts'
+
+export async function loadRoutes(): Promise<readonly Route[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'routes-'))
+  const outfile = join(folder, 'app.mjs')
+  try {
+    await build({
+      entryPoints: [join(import.meta.dirname, '../src/app.ts')],
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      loader: { '.html': 'text', '.ttf': 'empty', '.wasm': 'empty' },
+      external: ['cloudflare:*', '*.bundle.mjs'],
+      logLevel: 'error',
+    })
+    const { ROUTES } = (await import(pathToFileURL(outfile).href)) as { ROUTES: readonly Route[] }
+    return ROUTES
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

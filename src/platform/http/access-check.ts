@@ -1,0 +1,23 @@
+// Whether who is signed in may call a route. Asked before the query and the body are read.
+import { requirePermission } from '../../accounts/permissions.ts'
+import { Refusal } from '../errors.ts'
+import type { Access } from './route.ts'
+import type { SignedIn } from './sign-in-check.ts'
+
+/** Refuses (403) whoever the route is not for, and whoever holds none of its permissions. */
+export function requireAccess(
+  { caller, tenant }: Pick<SignedIn, 'caller' | 'tenant'>,
+  access: Exclude<Access, { kind: 'public' }>,
+): void {
+  if (access.kind === 'tenant' && !tenant)
+    throw new Refusal(
+      'forbidden',
+      'This path serves accounts of a tenant; sign in with tenantName or hostName, or with authenticateAdmin.',
+    )
+  if (access.kind === 'administration' && tenant)
+    throw new Refusal(
+      'forbidden',
+      'This path serves administration accounts; sign in with user name and password only, without a tenant.',
+    )
+  if (access.permissions) requirePermission(caller, access.permissions)
+}
