@@ -42,6 +42,11 @@ export default defineConfig({
                 PASSWORD_PEPPER: 'a pepper that only tests use',
                 SEALING_KEY: 'a sealing key that only tests use',
               },
+              // For tests of limits: those of the service are not met locally.
+              ratelimits: {
+                THREE_AT_ONCE: { namespace_id: '9001', simple: { limit: 3, period: 60 } },
+                FOUR_AT_ONCE: { namespace_id: '9002', simple: { limit: 4, period: 60 } },
+              },
             },
           }),
         ],

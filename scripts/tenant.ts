@@ -1,19 +1,33 @@
-// `npm run tenant -- create NAME [--type test|production] | list | delete NAME`. A tenant takes a free database of
+// `npm run tenant -- create NAME [--type test|production] | list | delete NAME | quota NAME
+// databaseBytes=N…`. A tenant takes a free database of
 // the pool; the Worker is never deployed for it.
 import { parseArgs } from 'node:util'
-import { createTenant, deleteTenant, listTenants } from '../src/tenants/service.ts'
+import { readQuotas } from '../src/tenants/quotas.ts'
+import { createTenant, deleteTenant, listTenants, setQuotas } from '../src/tenants/service.ts'
 import { openStores } from './databases.ts'
 import { readSecrets, readSettings } from './settings.ts'
 
 const USAGE = `npm run tenant -- create NAME [--type test|production]
 npm run tenant -- list
 npm run tenant -- delete NAME
+npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]
 
 With --remote it is the provider's tenants, else those of this machine (BINDERY_DATA).`
 
 const isType = (type: string): type is 'test' | 'production' => type === 'test' || type === 'production'
 
-async function carryOut(env: Env, command: string | undefined, name: string | undefined, type: string) {
+async function carryOut(
+  env: Env,
+  [command, name, ...rest]: readonly (string | undefined)[],
+  type: string,
+): Promise<void> {
+  if (command === 'quota' && name !== undefined) {
+    const quotas = readQuotas(rest.map(String))
+    await setQuotas(env, name, quotas)
+    console.log(`tenant: ${name} has the quotas ${JSON.stringify(quotas)}, and else those of everybody`)
+    return
+  }
+  if (rest.length > 0) throw new Error(`It is used so:\n\n${USAGE}`)
   if (command === 'create' && name !== undefined && isType(type)) {
     const tenant = await createTenant(env, { name, type })
     console.log(
@@ -33,11 +47,10 @@ async function main(): Promise<void> {
     options: { type: { type: 'string', default: 'test' }, remote: { type: 'boolean', default: false } },
     allowPositionals: true,
   })
-  const [command, name] = positionals
   const { dataFolder } = readSettings(process.env, readSecrets())
   const stores = await openStores(dataFolder, { remote: values.remote })
   try {
-    await carryOut(stores.env, command, name, values.type)
+    await carryOut(stores.env, positionals, values.type)
   } finally {
     await stores.close()
   }

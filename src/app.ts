@@ -38,6 +38,7 @@ import { resourceRoutes } from './resources/routes.ts'
 import { secretRoutes } from './resources/secrets/routes.ts'
 import { templateRoutes } from './resources/templates/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
+import { settingRoutes } from './tenants/settings.ts'
 
 const documentRoute = publicRoute({
   method: 'get',
@@ -86,6 +87,7 @@ export const ROUTES: readonly Route[] = [
   ...dataTableRoutes,
   ...constraintTableRoutes,
   ...tenantRoutes,
+  ...settingRoutes,
   ...fileRoutes,
 ]
 

@@ -37,6 +37,8 @@ CREATE TABLE `tenant` (
 	`clock_offset_ms` integer DEFAULT 0 NOT NULL,
 	`autofill` text DEFAULT '{}' NOT NULL,
 	`has_tables` integer DEFAULT false NOT NULL,
+	`allowed_origins` text DEFAULT '[]' NOT NULL,
+	`quotas` text DEFAULT '{}' NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

@@ -50,7 +50,7 @@ export const PERMISSION_GROUPS = {
   migration: { area: 'administration', actions: ['read', 'list', 'write'] },
   plugins: { area: 'administration', actions: ['read'] },
   audit: { area: 'administration', actions: ['list'] },
-  tenants: { area: 'administration', actions: ['clock'] },
+  tenants: { area: 'administration', actions: ['clock', 'read', 'write'] },
 } as const satisfies Record<string, { area: Area; actions: readonly string[] }>
 
 type Area = 'policyData' | 'resources' | 'administration'
@@ -101,7 +101,11 @@ const GRANTS: Record<AccountType, readonly Grant[]> = {
   'account.tenant.admin': EVERYTHING,
   'account.test.tenant.admin': EVERYTHING,
   // Whoever writes policies tests with them too: the clock is that of test tenants only.
-  'account.tenant.employee': [...READING, { area: 'policyData', actions: '*' }, { group: 'tenants' }],
+  'account.tenant.employee': [
+    ...READING,
+    { area: 'policyData', actions: '*' },
+    { group: 'tenants', only: ['clock'] },
+  ],
   'account.tenant.read.only.user': READING,
   'account.tenant.claims.only.user': [
     ...READING,

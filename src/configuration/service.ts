@@ -6,6 +6,7 @@ import { notFound, Refusal } from '../platform/errors.ts'
 import { type FilePart, type JsonText, jsonText } from '../platform/http/route.ts'
 import { HOME_SHARD, readTenant, shardDatabase, type Tenant, type TenantType } from '../platform/tenancy.ts'
 import { checkedTenantName, hostNameOf, testTenantName } from '../tenants/names.ts'
+import { assertConfigurationSize } from '../tenants/quotas.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../tenants/service.ts'
 import { archiveHash, compileArchive } from './archive-upload.ts'
 import type { Finding } from './configuration.ts'
@@ -121,6 +122,7 @@ async function deploy(
 ): Answer {
   const replay = present && (await replayed({ ...context, tenant: present }))
   if (replay) return replay
+  if (present && file) assertConfigurationSize(present, file.bytes.length)
   const { upload, findings } = await readUpload(file, present?.type ?? 'test')
   if (!upload) return refusedResult(present ?? { name, hostName: hostNameOf(context.env, name) }, findings)
   const { env, calls } = context
@@ -161,6 +163,7 @@ async function repaired(
 ): Answer {
   const replay = await replayed({ ...context, tenant })
   if (replay) return replay
+  if (file) assertConfigurationSize(tenant, file.bytes.length)
   const { upload, findings } = await readUpload(file, tenant.type)
   if (!upload) return refusedResult(tenant, findings)
   return resultOf(tenant, await repairVersion({ ...context, tenant }, upload, version))

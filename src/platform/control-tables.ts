@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AutofillOperations } from '../autofill/sequence.ts'
+import type { Quotas } from '../tenants/quotas.ts'
 
 export const tenants = sqliteTable(
   'tenant',
@@ -23,6 +24,10 @@ export const tenants = sqliteTable(
     autofill: text({ mode: 'json' }).$type<AutofillOperations>().notNull().default(sql`'{}'`),
     /** Whether it has, or ever had, tables as resources: only then are they asked for in rating. */
     hasTables: integer({ mode: 'boolean' }).notNull().default(false),
+    /** Origins of pages that may read its answers (PUT /tenant/allowedOrigins). */
+    allowedOrigins: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
+    /** Limits of its own (`npm run tenant -- quota`). */
+    quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default(sql`'{}'`),
     createdAt: integer().notNull(),
   },
   table => [uniqueIndex('tenant_name').on(table.name), uniqueIndex('tenant_host_name').on(table.hostName)],

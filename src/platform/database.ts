@@ -39,6 +39,11 @@ type Prepared = {
 /** Drizzle's own way to this is not in its types. */
 const prepare = (query: Query): Prepared => (query as unknown as { _prepare(): Prepared })._prepare()
 
+const sizes = new WeakMap<D1Database, number>()
+
+/** Bytes of the database when this isolate last had an answer of it; 0 before. */
+export const bytesOf = (client: D1Database): number => sizes.get(client) ?? 0
+
 export function openDatabase(client: D1Database, calls: Calls): Database {
   // A session from the start, so that read replicas can be switched on; until then every read is the primary's.
   const session = client.withSession('first-primary')
@@ -66,6 +71,7 @@ export function openDatabase(client: D1Database, calls: Calls): Database {
       for (const { meta } of results) {
         calls.rowsRead += meta.rows_read
         calls.rowsWritten += meta.rows_written
+        sizes.set(client, meta.size_after)
       }
       return results.map((result, at) => prepared[at]!.mapResult(result, true)) as BatchResponse<T>
     },

@@ -3,9 +3,10 @@
 import { eq, sql } from 'drizzle-orm'
 import type { AutofillOperations } from '../autofill/sequence.ts'
 import { NEWEST_TENANT_MIGRATION } from '../tenants/newest-migration.ts'
+import type { Quotas } from '../tenants/quotas.ts'
 import { type Calls, noCalls } from './calls.ts'
 import * as control from './control-tables.ts'
-import { type Database, openDatabase } from './database.ts'
+import { bytesOf, type Database, openDatabase } from './database.ts'
 import { notFound, Refusal } from './errors.ts'
 import { type DigitLocator, type PolicyLocator, shardOfDigits, shardOfUuid, type Uuid } from './locators.ts'
 import { type Instant, now } from './time.ts'
@@ -27,6 +28,10 @@ export type Tenant = {
   readonly autofill?: AutofillOperations
   /** Whether it has, or ever had, tables as resources. */
   readonly hasTables: boolean
+  /** Origins of pages that may read answers, e.g. `https://portal.example`; absent for none. */
+  readonly allowedOrigins?: readonly string[]
+  /** Limits of its own, beside those that hold for everybody (tenants/quotas.ts); absent where it has none. */
+  readonly quotas?: Quotas
   /** Bindings of its databases; the index is the shard's number. */
   readonly shards: readonly string[]
   /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
@@ -114,6 +119,8 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     clockOffsetMs,
     autofill,
     hasTables,
+    allowedOrigins,
+    quotas,
   } = first.tenant
   return {
     locator: locator as Uuid,
@@ -126,6 +133,8 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     clockOffsetMs,
     ...(Object.keys(autofill).length > 0 && { autofill }),
     hasTables,
+    ...(allowedOrigins.length > 0 && { allowedOrigins }),
+    ...(Object.keys(quotas).length > 0 && { quotas }),
     shards: rows.map(({ binding }) => binding),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }
@@ -155,6 +164,13 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
     )
   return openDatabase(client, calls)
 }
+
+/** Bytes that the tenant's databases hold together, as far as this isolate has had answers of them. */
+export const storedBytes = (env: Env, tenant: Tenant): number =>
+  tenant.shards.reduce((sum, binding) => {
+    const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
+    return sum + (client ? bytesOf(client) : 0)
+  }, 0)
 
 /** Shard 0 holds accounts, resources, audit and webhooks. */
 export const HOME_SHARD = 0

@@ -15,6 +15,7 @@ import {
 } from '../platform/tenancy.ts'
 import { now } from '../platform/time.ts'
 import { checkedTenantName, hostNameOf } from './names.ts'
+import type { Quotas } from './quotas.ts'
 import {
   deleteTenantQueries,
   insertTenantQueries,
@@ -22,6 +23,7 @@ import {
   readTenants,
   recreateTenantQueries,
   revokeTokensQuery,
+  setSettings,
   tenantQuery,
   tenantsQuery,
   versionedQuery,
@@ -93,6 +95,19 @@ export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<T
 export async function makeVersioned(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
   const database = controlDatabase(env, calls)
   await database.batch([versionedQuery(database, tenant.locator)])
+  forgetTenants()
+}
+
+/** Gives the tenant quotas of its own in the place of those it had; 404 when there is none of that name. */
+export async function setQuotas(
+  env: Env,
+  name: string,
+  quotas: Quotas,
+  calls: Calls = noCalls(),
+): Promise<void> {
+  const tenant = await readTenant(env, { name }, calls)
+  if (!tenant) throw notFound('tenant', name)
+  await setSettings(controlDatabase(env, calls), tenant.locator, { quotas })
   forgetTenants()
 }
 

@@ -81,6 +81,14 @@ const claimQueries = (database: Database, locator: string): Query[] =>
 export const versionedQuery = (database: Database, locator: Uuid): Query =>
   database.build.update(tenants).set({ versioned: true }).where(eq(tenants.locator, locator))
 
+/** Sets what the tenant is to have of its own. */
+export const setSettings = (
+  database: Database,
+  locator: Uuid,
+  settings: Partial<Pick<typeof tenants.$inferInsert, 'allowedOrigins' | 'quotas'>>,
+): Promise<unknown> =>
+  database.batch([database.build.update(tenants).set(settings).where(eq(tenants.locator, locator))])
+
 /** From now on rating asks for the tenant's tables. */
 export const hasTablesQuery = (database: Database, locator: Uuid): Query =>
   database.build.update(tenants).set({ hasTables: true }).where(eq(tenants.locator, locator))

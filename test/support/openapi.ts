@@ -25,6 +25,9 @@ export type Operation = {
   body: JsonSchema | undefined
   multipart: JsonSchema | undefined
   needsToken: boolean
+  access: 'public' | 'signedIn' | 'tenant' | 'administration'
+  /** Any one of which is enough; empty where none is asked for. */
+  permissions: readonly string[]
 }
 
 type Document = {
@@ -36,6 +39,8 @@ type OperationObject = {
   parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema: JsonSchema }> }
   security?: unknown[]
+  'x-access': Operation['access']
+  'x-permissions'?: readonly string[]
 }
 
 export type Api = { operations: Operation[]; resolve(schema: JsonSchema): JsonSchema }
@@ -52,6 +57,8 @@ export async function readApi(): Promise<Api> {
         body: content['application/json']?.schema,
         multipart: content['multipart/form-data']?.schema,
         needsToken: (operation.security ?? []).length > 0,
+        access: operation['x-access'],
+        permissions: operation['x-permissions'] ?? [],
       }
     }),
   )

@@ -11,6 +11,8 @@ export type Exchange = {
   readonly requestId: Uuid
   readonly calls: Calls
   readonly now: Instant
+  /** The tenant of the token, once that is known. */
+  signedInTo?: Uuid
 }
 
 export const beginExchange = (request: Request): Exchange => ({

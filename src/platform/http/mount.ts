@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import { Refusal } from '../errors.ts'
 import { discardRest } from './bytes.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
+import { protect, share, sharePreflight } from './protection.ts'
 import { optionsResponse, problemResponse } from './respond.ts'
 import type { Route } from './route.ts'
 import { serve } from './serve.ts'
@@ -56,6 +57,10 @@ const laterOf = (context: Context): ((work: Promise<unknown>) => void) => {
 /** The app of the routes and pages; trailing slashes are tolerated (brief 0.5). */
 export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly Page[]): Hono<Bindings> {
   const app = new Hono<Bindings>({ strict: false })
+  app.use(async (context, next) => {
+    await next()
+    protect(context.res)
+  })
   for (const { path, respond } of pages) app.get(honoPath(path), () => respond())
   for (const listed of staticFirst(routes)) {
     let route: Route | undefined
@@ -70,13 +75,14 @@ export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly 
         return problemResponse(exchange, problem)
       })
       if (route?.deprecated) response.headers.set('deprecation', DEPRECATED_SINCE)
+      if (isOfPage(exchange)) await share(exchange, context.env, response)
       return response
     })
   }
   const methodsOf = methodFinder([...routes, ...pages.map(({ path }) => ({ path, method: 'get' }))])
   app.notFound(async context => {
     await discardRest(context.req.raw)
-    return unrouted(beginExchange(context.req.raw), methodsOf)
+    return unrouted(beginExchange(context.req.raw), context.env, methodsOf)
   })
   app.onError((problem, context) => problemResponse(beginExchange(context.req.raw), problem))
   return app
@@ -99,7 +105,10 @@ function methodFinder(routes: readonly { path: string; method: string }[]): Meth
   }
 }
 
-function unrouted(exchange: Exchange, methodsOf: MethodFinder): Response {
+/** Whether a page in a browser calls: then the answer says whether that page may read it. */
+const isOfPage = ({ request }: Exchange): boolean => request.headers.has('origin')
+
+async function unrouted(exchange: Exchange, env: Env, methodsOf: MethodFinder): Promise<Response> {
   try {
     checkTarget(exchange)
   } catch (problem) {
@@ -113,7 +122,11 @@ function unrouted(exchange: Exchange, methodsOf: MethodFinder): Response {
       new Refusal('unknownPath', 'There is no such path; GET /openapi.json lists those that there are.'),
     )
   const allow = [...methods, 'OPTIONS'].join(', ')
-  if (request.method === 'OPTIONS') return optionsResponse(exchange, allow)
+  if (request.method === 'OPTIONS') {
+    const response = optionsResponse(exchange, allow)
+    if (isOfPage(exchange)) await sharePreflight(exchange, env, methods, response)
+    return response
+  }
   return problemResponse(
     exchange,
     new Refusal(

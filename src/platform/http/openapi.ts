@@ -114,6 +114,8 @@ export function openApiDocument(routes: readonly Route[]): string {
       tags: [...route.tags],
       ...(route.deprecated && { deprecated: true }),
       security: route.access.kind === 'public' ? [] : [{ [SCHEME]: [] }],
+      'x-access': route.access.kind,
+      ...('permissions' in route.access && { 'x-permissions': [...(route.access.permissions ?? [])] }),
       request: requestOf(route),
       responses: {
         [route.answer.status ?? 200]: {

@@ -1,10 +1,11 @@
 // What happens to every request of a route, in this order: who may, what came in, the one call, the answer.
 import type { z } from '@hono/zod-openapi'
 import { recordRefusal } from '../../audit/refusals.ts'
-import type { Caller } from '../context.ts'
+import { assertRoom } from '../../tenants/quotas.ts'
+import type { Caller, RequestContext } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { type FilePlace, filePlace } from '../large-files.ts'
-import { tenantNow } from '../tenancy.ts'
+import { storedBytes, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { requireAccess } from './access-check.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
@@ -12,6 +13,7 @@ import { withFileAddresses } from './file-links.ts'
 import { type Form, readForm } from './form-body.ts'
 import { idempotencyKey, type SentBody } from './idempotency.ts'
 import { readJson } from './json-body.ts'
+import { limitAddress, limitCaller } from './rate-limits.ts'
 import { answerResponse } from './respond.ts'
 import type { Access, FilePart, Route } from './route.ts'
 import { type SignedIn, signedIn } from './sign-in-check.ts'
@@ -28,10 +30,9 @@ export async function serve(
   checkTarget(exchange)
   const { requestId, now, calls } = exchange
   const open = { env, requestId, now, calls, later }
+  if (route.access.kind === 'public') await limitAddress(env, exchange.request, route)
   const who =
-    route.access.kind === 'public'
-      ? undefined
-      : await admitted(route, route.access, params, exchange, env, later)
+    route.access.kind === 'public' ? undefined : await admitted(route, route.access, params, exchange, open)
   const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
   const place = filePlace()
   let upload: OpenUpload | undefined
@@ -64,16 +65,23 @@ export async function serve(
   }
 }
 
+/** Methods that may make a tenant's databases larger. */
+const ADDS: ReadonlySet<string> = new Set(['post', 'put', 'patch'])
+
 /** Who is signed in and may call the route; the tenant comes before the permission (resources brief 11). */
 async function admitted(
   route: Route,
   access: Exclude<Access, { kind: 'public' }>,
   { tenantLocator }: Readonly<Record<string, string>>,
   exchange: Exchange,
-  env: Env,
-  later: (work: Promise<unknown>) => void,
+  { env, later }: Pick<RequestContext, 'env' | 'later'>,
 ): Promise<SignedIn> {
-  const who = await signedIn(exchange, env)
+  const who = await signedIn(exchange, env).catch(async problem => {
+    await limitAddress(env, exchange.request, route)
+    throw problem
+  })
+  if (who.tenant) exchange.signedInTo = who.tenant.locator
+  await limitCaller(env, who)
   if (tenantLocator !== undefined && who.tenant && tenantLocator.toLowerCase() !== who.tenant.locator)
     throw notFound('tenant', tenantLocator)
   try {
@@ -85,6 +93,13 @@ async function admitted(
     )
     throw refusal
   }
+  if (
+    who.tenant &&
+    access.kind === 'tenant' &&
+    ADDS.has(route.method) &&
+    !route.path.endsWith('/overwriteData')
+  )
+    assertRoom(who.tenant, storedBytes(env, who.tenant))
   return who
 }
 

@@ -1,0 +1,70 @@
+// How many requests there may be (wrangler.toml has the figures). What brings a valid token counts for its account and its
+// tenant, all else for the address that it comes from: colleagues behind one address do not slow each other down, and
+// guessing tokens or passwords does not use up a tenant's share. The platform counts in each of its locations for itself,
+// in memory: no round trip.
+import { Refusal } from '../errors.ts'
+import type { Route } from './route.ts'
+import type { SignedIn } from './sign-in-check.ts'
+
+/** The period of every limit. */
+const PERIOD_SECONDS = 10
+
+type Limits = Pick<Env, 'ENVIRONMENT' | 'ADDRESS_LIMIT' | 'SIGN_IN_LIMIT' | 'ACCOUNT_LIMIT' | 'TENANT_LIMIT'>
+
+/**
+ * On one's own machine nothing is limited: tests and benchmarks all come from one address, and there the platform's
+ * counters are simulated by a database, which costs more than the requests.
+ */
+const isUnlimited = ({ ENVIRONMENT }: Limits): boolean => ENVIRONMENT === 'local'
+
+const tooMany = (whose: string): Refusal =>
+  new Refusal(
+    'tooManyRequests',
+    `There are too many requests of ${whose}; try again in ${PERIOD_SECONDS} seconds.`,
+    {},
+    PERIOD_SECONDS,
+  )
+
+/**
+ * What an address counts as: an IPv6 one by its first 64 bits, since every customer of a provider has as many as that
+ * leaves. The platform says whose request it is; without it, on one's own machine, all are one.
+ */
+export function addressKey(headers: Headers): string {
+  const address = headers.get('cf-connecting-ip') ?? 'local'
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.split('::')
+  const groups = head.split(':')
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length)
+  return [...groups, ...Array.from({ length: Math.max(0, missing) }, () => '0'), ...(tail ?? '').split(':')]
+    .slice(0, 4)
+    .map(group => Number.parseInt(group || '0', 16).toString(16))
+    .join(':')
+}
+
+const isSignIn = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/account/authenticate')
+
+/** Counts a request without a token that counts, and refuses (429) when there were too many of its address. */
+export async function limitAddress(
+  limits: Limits,
+  { headers }: Request,
+  route: Pick<Route, 'path'>,
+): Promise<void> {
+  if (isUnlimited(limits)) return
+  const key = addressKey(headers)
+  const limiter = isSignIn(route) ? limits.SIGN_IN_LIMIT : limits.ADDRESS_LIMIT
+  if (!(await limiter.limit({ key })).success) throw tooMany('your address')
+}
+
+/** Counts a request of whoever is signed in, and refuses (429) when there were too many of the account or the tenant. */
+export async function limitCaller(
+  limits: Limits,
+  { caller, tenant }: Pick<SignedIn, 'caller' | 'tenant'>,
+): Promise<void> {
+  if (isUnlimited(limits)) return
+  const [account, all] = await Promise.all([
+    limits.ACCOUNT_LIMIT.limit({ key: `${tenant?.locator ?? ''}/${caller.accountLocator}` }),
+    tenant && limits.TENANT_LIMIT.limit({ key: tenant.locator }),
+  ])
+  if (!account.success) throw tooMany('the account')
+  if (all && !all.success) throw tooMany('the tenant')
+}

@@ -1,0 +1,275 @@
+// Every route of the OpenAPI document for every kind of caller. A new route is in it without being named. Bodies are no JSON:
+// who is refused is so before the body is read, and who is let in is told of the body, so that nothing happens.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ACCOUNT_TYPES, type AccountType, ALL_PERMISSIONS, holds } from '../../src/accounts/permissions.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import { callApi } from '../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { missigned, madeToken as token, unsigned, withClaims } from '../support/made-tokens.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { filledPath, type Operation, readApi } from '../support/openapi.ts'
+
+const OTHER_TENANT = newUuid(0)
+const UNKNOWN = '00000000-0000-4000-8000-00000000aa00'
+
+let motor: Motor
+let operations: readonly Operation[]
+let alice: string
+let anna: string
+let administrator: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  motor = await motorTenant('matrix')
+  operations = (await readApi()).operations
+  const { results } = await boundDatabase(poolBinding(1))
+    .prepare('select locator from account order by username')
+    .all<{ locator: string }>()
+  alice = results[0]!.locator
+  anna = results[1]!.locator
+  const row = await env.CONTROL.prepare('select locator from administrator').first<{ locator: string }>()
+  administrator = row!.locator
+  await env.CONTROL.batch([
+    env.CONTROL.prepare(
+      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at) values (?, 'other', 'other.example', 'test', 'active', 1, 1, 1, 0)`,
+    ).bind(OTHER_TENANT),
+    env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 0, ?)').bind(
+      OTHER_TENANT,
+      poolBinding(2),
+    ),
+  ])
+})
+
+/** What an answer may be: one status, or any that lets the caller in. */
+type Expected = number | 'let in'
+
+const LET_IN = (status: number): boolean => status !== 401 && status !== 403 && status < 500
+
+/** Calls every route and gives those that are answered otherwise, with how many were called. */
+async function otherwise(
+  authorization: string | undefined,
+  expected: (operation: Operation) => Expected | undefined,
+  locators: Readonly<Record<string, string>> = {},
+): Promise<{ wrong: string[]; called: number }> {
+  const wrong: string[] = []
+  let called = 0
+  for (const operation of operations) {
+    const wanted = expected(operation)
+    if (wanted === undefined) continue
+    called += 1
+    const path = filledPath(
+      operation.path,
+      name => locators[name] ?? (name === 'tenantLocator' ? motor.tenantLocator : UNKNOWN),
+    )
+    const { status, body } = await callApi(operation.method, path, {
+      ...(authorization !== undefined && { token: authorization }),
+      ...(operation.method !== 'GET' && { body: '{"' }),
+    })
+    if (wanted === 'let in' ? !LET_IN(status) : status !== wanted)
+      wrong.push(`${operation.method} ${operation.path}: ${status}, not ${wanted}: ${JSON.stringify(body)}`)
+  }
+  return { wrong, called }
+}
+
+const guarded = ({ access }: Operation): boolean => access !== 'public'
+const only401 = (operation: Operation): Expected => (guarded(operation) ? 401 : 'let in')
+
+const employee = (more: object = {}) =>
+  token({
+    accountLocator: alice,
+    accountType: 'account.tenant.employee',
+    tenantLocator: motor.tenantLocator,
+    ...more,
+  })
+
+describe('who brings no token that counts is answered 401 by every route that needs one', () => {
+  const cases: [string, () => Promise<string | undefined>][] = [
+    ['no token', async () => undefined],
+    ['an expired one', () => employee({ ageMs: 2 * 3_600_000 })],
+    ['one with a bad signature', async () => missigned(await employee())],
+    ['one that asks for no signature, with one', async () => unsigned(await employee())],
+    ['one that asks for no signature, with another', async () => unsigned(await employee(), 'x')],
+    [
+      'one whose claims were changed',
+      async () => withClaims(await employee(), { permissions: ['policies.*'] }),
+    ],
+    ['one that was revoked', () => employee({ epochsAgo: 1 })],
+    ['one of a tenant that is gone', () => employee({ tenantLocator: undefined }).then(missigned)],
+  ]
+  it.each(cases)('%s', async (_, make) => {
+    const { wrong, called } = await otherwise(await make(), only401)
+    expect(wrong).toEqual([])
+    expect(called).toBe(operations.length)
+  })
+})
+
+describe("another tenant's token", () => {
+  it('is answered 404 where the path names this tenant, and finds nothing of it elsewhere', async () => {
+    const other = await token({
+      accountLocator: alice,
+      accountType: 'account.tenant.admin',
+      tenantLocator: OTHER_TENANT,
+    })
+    const policy = (await motor.createPolicy()).body
+    const medium = policy.invoices[0]?.locator ?? UNKNOWN
+    const { wrong } = await otherwise(
+      other,
+      ({ path, access }) =>
+        path.includes('{tenantLocator}')
+          ? 404
+          : access === 'administration'
+            ? 403
+            : // Here the record is there, but not this tenant's.
+              path.includes('{policyLocator}') && access === 'tenant'
+              ? undefined
+              : access === 'signedIn'
+                ? undefined
+                : 'let in',
+      { policyLocator: policy.locator, invoiceLocator: medium },
+    )
+    expect(wrong).toEqual([])
+    const reads = operations.filter(
+      ({ method, path }) => method === 'GET' && path.includes('{policyLocator}'),
+    )
+    for (const { path } of reads) {
+      const { status } = await callApi(
+        'GET',
+        filledPath(path, () => policy.locator),
+        { token: other },
+      )
+      expect(status, path).toBe(404)
+    }
+  })
+})
+
+/** Whether the type may call the route, by the table of permissions. */
+function mayCall({ access, permissions }: Operation, type: AccountType): boolean {
+  if (access === 'public') return true
+  if (access === 'tenant' && type === 'account.internal') return false
+  if (access === 'administration' && type !== 'account.internal') return false
+  return permissions.length === 0 || permissions.some(permission => holds(type, permission as never))
+}
+
+describe('an account is let in where its type holds a permission of the route, and else answered 403', () => {
+  it.each(ACCOUNT_TYPES)('%s', async type => {
+    const isPlatform = type === 'account.internal'
+    const made = await token({
+      accountLocator: isPlatform ? administrator : alice,
+      accountType: type,
+      tenantLocator: isPlatform ? undefined : motor.tenantLocator,
+    })
+    const { wrong, called } = await otherwise(made, operation => (mayCall(operation, type) ? 'let in' : 403))
+    expect(wrong).toEqual([])
+    expect(called).toBe(operations.length)
+  })
+})
+
+describe('a token with permissions of its own', () => {
+  it('is answered 403 with every permission but those of the route', async () => {
+    const wrong: string[] = []
+    const sets = Map.groupBy(
+      operations.filter(({ permissions }) => permissions.length > 0),
+      ({ permissions }) => permissions.join(' '),
+    )
+    for (const [set, routes] of sets) {
+      const rest = ALL_PERMISSIONS.filter(permission => !set.split(' ').includes(permission))
+      const isPlatform = routes[0]!.access === 'administration'
+      const made = await employee(
+        isPlatform
+          ? { permissions: rest, tenantLocator: undefined, accountType: 'account.internal' }
+          : { permissions: rest },
+      )
+      wrong.push(
+        ...(await otherwise(made, operation => (routes.includes(operation) ? 403 : undefined))).wrong,
+      )
+    }
+    expect(wrong).toEqual([])
+    expect(sets.size).toBeGreaterThan(50)
+  })
+
+  it('is let in with one permission of the route and no other', async () => {
+    const wrong: string[] = []
+    const asked = new Set(
+      operations.filter(({ access }) => access === 'tenant').flatMap(({ permissions }) => permissions),
+    )
+    for (const permission of asked) {
+      const made = await employee({ permissions: [permission] })
+      const routes = operations.filter(
+        ({ access, permissions }) => access === 'tenant' && permissions.includes(permission),
+      )
+      wrong.push(
+        ...(
+          await otherwise(made, operation =>
+            // What is one's own: another test.
+            routes.includes(operation) && !permission.endsWith('.custom') ? 'let in' : undefined,
+          )
+        ).wrong,
+      )
+    }
+    expect(wrong).toEqual([])
+  })
+
+  it('with custom alone acts on nobody else', async () => {
+    const made = await employee({ permissions: ['users.custom'] })
+    for (const { method, path, permissions } of operations) {
+      if (!permissions.includes('users.custom') || !path.includes('{locator}')) continue
+      const other = filledPath(path, name => (name === 'locator' ? anna : 'x'))
+      const { status } = await callApi(method, other, {
+        token: made,
+        body: method === 'GET' ? undefined : {},
+      })
+      expect([403, 404], `${method} ${path}: ${status}`).toContain(status)
+    }
+  })
+
+  it('without any is let in where none is asked for, and nowhere else', async () => {
+    const { wrong } = await otherwise(await employee({ permissions: [] }), ({ access, permissions }) =>
+      access === 'public' || (access === 'signedIn' && permissions.length === 0) ? 'let in' : 403,
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+it('GET /auth/permissions says what the caller may', async () => {
+  const answer = await callApi<{ permissions: string[] }>('GET', '/auth/permissions', {
+    token: await employee({ permissions: ['tables.*', 'policies.read'] }),
+  })
+  expect(answer.body).toEqual({
+    username: 'someone',
+    accountType: 'account.tenant.employee',
+    tenantName: motor.tenantName,
+    permissions: ['policies.read', 'tables.read', 'tables.upload'],
+  })
+  const plain = await callApi<{ permissions: string[] }>('GET', '/auth/permissions', { token: motor.token })
+  expect(plain.body.permissions).toEqual(
+    ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission)),
+  )
+})
+
+it('a refusal is in the audit trail, once an hour for an account and a route', async () => {
+  const accountLocator = newUuid(0)
+  const reader = await token({
+    accountLocator,
+    accountType: 'account.tenant.read.only.user',
+    tenantLocator: motor.tenantLocator,
+  })
+  const refused = async (path: string) =>
+    expect((await callApi('POST', path, { token: reader, body: {} })).status).toBe(403)
+  for (let times = 0; times < 3; times += 1) await refused('/policyholder/create')
+  await refused('/policyholder/update')
+  const admin = await motor.signIn('anna.admin')
+  type Entries = { entries: { subject: string; details: object; accountLocator: string }[] }
+  const recorded = async () => {
+    const query = 'action=permission.refused&pageSize=1000'
+    const { body } = await callApi<Entries>('GET', `/audit/list?${query}`, { token: admin })
+    return body.entries
+      .filter(entry => entry.accountLocator === accountLocator)
+      .map(({ subject, details }) => ({ subject, details }))
+  }
+  const details = { permissions: ['policyholders.write'], accountType: 'account.tenant.read.only.user' }
+  await expect.poll(recorded).toEqual([
+    { subject: 'POST /policyholder/create', details },
+    { subject: 'POST /policyholder/update', details },
+  ])
+})

@@ -1,0 +1,130 @@
+// What answers tell browsers: security headers everywhere, and which pages may read.
+import { exports } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+let motor: Motor
+let admin: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  motor = await motorTenant('browsers')
+  admin = await motor.signIn('anna.admin')
+})
+
+const PORTAL = 'https://portal.example'
+
+const send = (host: string, path: string, init: RequestInit = {}): Promise<Response> =>
+  exports.default.fetch(new Request(`http://${host}${path}`, init))
+
+const setOrigins = (allowedOrigins: unknown[], token = admin) =>
+  callApi('PUT', '/tenant/allowedOrigins', { token, body: { allowedOrigins } })
+
+describe('every answer', () => {
+  it.each([
+    ['of a route', '/v1/ping', {}],
+    ['of a refusal', '/policies', {}],
+    ['of no path', '/nowhere', {}],
+    ['of no method', '/v1/ping', { method: 'DELETE' }],
+    ['to OPTIONS', '/v1/ping', { method: 'OPTIONS' }],
+    ['that is a page', '/docs', {}],
+    ['of the document', '/openapi.json', {}],
+    ['of a file that is not there', '/files/x', {}],
+    ['of a bad path', '/policy/%00', {}],
+  ])('%s has the headers that protect who reads it', async (_, path, init) => {
+    const { headers } = await send('bindery.test', path, init)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      'x-frame-options': 'DENY',
+      'cache-control': expect.stringMatching(/no-store|no-cache/),
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    })
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
+describe('pages of other origins', () => {
+  const ask = (origin: string, host = motor.hostname) =>
+    send(host, '/policy/1/update', {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    })
+  const read = (origin: string, token = motor.token, host = motor.hostname) =>
+    send(host, '/products', { headers: { origin, authorization: token } })
+
+  it('may read nothing until the tenant lists them', async () => {
+    expect((await ask(PORTAL)).headers.get('access-control-allow-origin')).toBeNull()
+    expect((await read(PORTAL)).headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  it('may, once it does, with what a token needs and never with credentials of the browser', async () => {
+    expect((await setOrigins([PORTAL, PORTAL])).body).toEqual({ allowedOrigins: [PORTAL] })
+    expect((await callApi('GET', '/tenant/allowedOrigins', { token: admin })).body).toEqual({
+      allowedOrigins: [PORTAL],
+    })
+    const preflight = await ask(PORTAL)
+    expect(preflight.status).toBe(204)
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      'access-control-allow-origin': PORTAL,
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': expect.stringContaining('authorization'),
+      vary: 'origin',
+    })
+    for (const answer of [preflight, await read(PORTAL)]) {
+      expect(answer.headers.get('access-control-allow-origin')).toBe(PORTAL)
+      expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
+    }
+    // A page is to learn why it was refused, and to sign in.
+    expect((await read(PORTAL, 'x')).headers.get('access-control-allow-origin')).toBe(PORTAL)
+    const signIn = await send(motor.hostname, '/account/authenticate', {
+      method: 'POST',
+      headers: { origin: PORTAL },
+    })
+    expect(signIn.headers.get('access-control-allow-origin')).toBe(PORTAL)
+  })
+
+  it('may not, when they are others, call another host name, or bring the token of another tenant', async () => {
+    for (const origin of [
+      'https://evil.example',
+      `${PORTAL}.evil.example`,
+      'http://portal.example',
+      'null',
+      '*',
+    ])
+      for (const answer of [await ask(origin), await read(origin)])
+        expect(answer.headers.get('access-control-allow-origin'), origin).toBeNull()
+    expect((await ask(PORTAL, 'bindery.test')).headers.get('access-control-allow-origin')).toBeNull()
+    const other = await motorTenant('browsers-other')
+    expect((await read(PORTAL, other.token)).headers.get('access-control-allow-origin')).toBeNull()
+    expect((await ask(PORTAL, other.hostname)).headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  it('are listed by administrators only, as browsers name them, and it is in the audit trail', async () => {
+    expect((await setOrigins([PORTAL], motor.token)).status).toBe(403)
+    for (const wrong of [
+      '*',
+      'null',
+      '',
+      'portal.example',
+      `${PORTAL}/`,
+      `${PORTAL}/path`,
+      'ftp://x.example',
+      5,
+    ])
+      expect((await setOrigins([wrong])).status, String(wrong)).toBe(400)
+    const many = Array.from({ length: 21 }, (_, at) => `https://p${at}.example`)
+    expect((await setOrigins(many)).status).toBe(400)
+    const trail = await callApi<{ entries: { subject: string; details: object }[] }>(
+      'GET',
+      '/audit/list?action=tenants.write',
+      { token: admin },
+    )
+    expect(trail.body.entries.map(({ subject, details }) => ({ subject, details }))).toEqual([
+      { subject: 'allowedOrigins', details: { allowedOrigins: [PORTAL] } },
+    ])
+  })
+})

@@ -1,0 +1,172 @@
+// How many requests there may be, with limits low enough to be met. The platform counts, as it is simulated here.
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { z } from '@hono/zod-openapi'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { mount } from '../../src/platform/http/mount.ts'
+import { addressKey } from '../../src/platform/http/rate-limits.ts'
+import { publicRoute, tenantRoute } from '../../src/platform/http/route.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import { forgetTenants } from '../../src/platform/tenancy.ts'
+import { readQuotas } from '../../src/tenants/quotas.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { madeToken } from '../support/made-tokens.ts'
+
+const plain = { summary: '', tags: [], answer: { description: '', schema: z.unknown() } } as const
+const ROUTES = [
+  publicRoute({ ...plain, method: 'get', path: '/v1/ping', handle: async () => 'api' }),
+  publicRoute({ ...plain, method: 'post', path: '/account/authenticate', handle: async () => 'token' }),
+  tenantRoute({ ...plain, method: 'get', path: '/read', permission: 'policies.read', handle: async () => 1 }),
+  tenantRoute({
+    ...plain,
+    method: 'post',
+    path: '/write',
+    permission: 'policies.read',
+    handle: async () => 1,
+  }),
+]
+
+type Low = { THREE_AT_ONCE: RateLimit; FOUR_AT_ONCE: RateLimit }
+const { THREE_AT_ONCE: three, FOUR_AT_ONCE: four } = env as unknown as Low
+const open: RateLimit = { limit: async () => ({ success: true }) }
+const unlimited = {
+  ENVIRONMENT: 'production',
+  ADDRESS_LIMIT: open,
+  SIGN_IN_LIMIT: open,
+  ACCOUNT_LIMIT: open,
+  TENANT_LIMIT: open,
+}
+const app = mount(ROUTES, [])
+
+const caller =
+  (limits: object) =>
+  async (method: string, path: string, headers: Record<string, string> = {}): Promise<Response> =>
+    app.fetch(
+      new Request(`http://bindery.test${path}`, { method, headers }),
+      { ...env, ...unlimited, ...limits } as unknown as Env,
+      createExecutionContext(),
+    )
+
+/** Statuses of as many calls, one after the other. */
+async function statuses(times: number, call: () => Promise<Response>): Promise<number[]> {
+  const all: number[] = []
+  for (let at = 0; at < times; at += 1) all.push((await call()).status)
+  return all
+}
+
+const TENANT = newUuid(0)
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  await env.CONTROL.batch([
+    env.CONTROL.prepare(
+      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at) values (?, 'limited', 'limited', 'test', 'active', 1, 1, 1, 0)`,
+    ).bind(TENANT),
+    env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 0, ?)').bind(
+      TENANT,
+      'TENANT_001',
+    ),
+  ])
+})
+
+const tokenOf = (accountLocator: string) =>
+  madeToken({ accountLocator, accountType: 'account.tenant.employee', tenantLocator: TENANT })
+
+describe('more requests than there may be are answered 429 with a time to wait', () => {
+  it('of an address, without a token', async () => {
+    const call = caller({ ADDRESS_LIMIT: three })
+    const from = (address: string) => () => call('GET', '/v1/ping', { 'cf-connecting-ip': address })
+    expect(await statuses(5, from('203.0.113.1'))).toEqual([200, 200, 200, 429, 429])
+    expect(await statuses(1, from('203.0.113.2'))).toEqual([200])
+    const refused = await from('203.0.113.1')()
+    expect(refused.headers.get('retry-after')).toBe('10')
+    expect(await refused.json()).toMatchObject({ httpStatus: 429, code: 'tooManyRequests' })
+  })
+
+  it('of an address, with tokens that do not count: they cannot be guessed', async () => {
+    const call = caller({ ADDRESS_LIMIT: three })
+    const guess = () =>
+      call('GET', '/read', { 'cf-connecting-ip': '203.0.113.3', authorization: 'Bearer a.b.c' })
+    expect(await statuses(5, guess)).toEqual([401, 401, 401, 429, 429])
+    // Who has one that does is not kept out by others at the same address.
+    const authorization = await tokenOf(newUuid(0))
+    expect((await call('GET', '/read', { 'cf-connecting-ip': '203.0.113.3', authorization })).status).toBe(
+      200,
+    )
+  })
+
+  it('of an address, to sign in', async () => {
+    const call = caller({ SIGN_IN_LIMIT: three })
+    const from = { 'cf-connecting-ip': '203.0.113.4' }
+    expect(await statuses(4, () => call('POST', '/account/authenticate', from))).toEqual([200, 200, 200, 429])
+    expect(await statuses(1, () => call('GET', '/v1/ping', from))).toEqual([200])
+  })
+
+  it('of an account, and of all accounts of a tenant together', async () => {
+    const call = caller({ ACCOUNT_LIMIT: three, TENANT_LIMIT: four })
+    const [one, other] = [await tokenOf(newUuid(0)), await tokenOf(newUuid(0))]
+    const as = (authorization: string) => () => call('GET', '/read', { authorization })
+    expect(await statuses(3, as(one))).toEqual([200, 200, 200])
+    expect(await statuses(2, as(other))).toEqual([200, 429])
+    const refused = await as(one)()
+    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('of the account') })
+    const ofTenant = await as(other)()
+    expect(await ofTenant.json()).toMatchObject({ message: expect.stringContaining('of the tenant') })
+  })
+})
+
+it('on one’s own machine there are no limits', async () => {
+  const call = caller({ ENVIRONMENT: 'local', ADDRESS_LIMIT: three })
+  const from = { 'cf-connecting-ip': '203.0.113.5' }
+  expect(await statuses(5, () => call('GET', '/v1/ping', from))).toEqual([200, 200, 200, 200, 200])
+})
+
+it('an IPv6 address counts as its first 64 bits, however it is written', () => {
+  const key = (address: string) => addressKey(new Headers({ 'cf-connecting-ip': address }))
+  expect(key('2001:db8:1:2:aaaa:bbbb:cccc:dddd')).toBe('2001:db8:1:2')
+  expect(key('2001:0DB8:0001:2::1')).toBe('2001:db8:1:2')
+  expect(key('2001:db8::1')).toBe('2001:db8:0:0')
+  expect(key('2001:db8::')).toBe('2001:db8:0:0')
+  expect(key('::1')).toBe('0:0:0:0')
+  expect(key('203.0.113.9')).toBe('203.0.113.9')
+  expect(addressKey(new Headers())).toBe('local')
+})
+
+describe('quotas', () => {
+  it('are read from texts, and no others are', () => {
+    expect(readQuotas(['databaseBytes=5', 'configurationBytes=7'])).toEqual({
+      databaseBytes: 5,
+      configurationBytes: 7,
+    })
+    expect(readQuotas([])).toEqual({})
+    for (const text of ['policies=5', 'databaseBytes', 'databaseBytes=-1', 'constructor=1'])
+      expect(() => readQuotas([text])).toThrow(text)
+  })
+
+  it('a tenant whose databases are full reads, and writes no more', async () => {
+    const call = caller({})
+    const authorization = await tokenOf(newUuid(0))
+    const set = async (quotas: object): Promise<void> => {
+      await env.CONTROL.prepare('update tenant set quotas = ? where locator = ?')
+        .bind(JSON.stringify(quotas), TENANT)
+        .run()
+      forgetTenants()
+    }
+    expect((await call('POST', '/write', { authorization })).status).toBe(200)
+    await set({ databaseBytes: 1 })
+    // A refusal is recorded, and so the isolate learns how large the database is.
+    await call('POST', '/write', {
+      authorization: await madeToken({
+        accountLocator: newUuid(0),
+        accountType: 'account.unauthenticated',
+        tenantLocator: TENANT,
+      }),
+    })
+    await expect.poll(async () => (await call('POST', '/write', { authorization })).status).toBe(413)
+    const refused = await (await call('POST', '/write', { authorization })).json()
+    expect(refused).toMatchObject({ code: 'tooLarge', message: expect.stringContaining("'limited'") })
+    expect((await call('GET', '/read', { authorization })).status).toBe(200)
+    await set({})
+    expect((await call('POST', '/write', { authorization })).status).toBe(200)
+  })
+})
