@@ -48,5 +48,10 @@ export function planReferral(
     updatedAt: now,
   }
   const aggregate = withEndorsement(before, referred)
-  return { aggregate, events: [endorsementEvent(aggregate, 'update', referred, { decision })] }
+  const newerType =
+    endorsement.kind === 'renewal' ? 'policy.renewal.manualUnderwrite' : 'policy.change.manualUnderwrite'
+  return {
+    aggregate,
+    events: [{ ...endorsementEvent(aggregate, 'update', referred, { decision }), newerType }],
+  }
 }

@@ -5,13 +5,15 @@ import { type Database, putRows, type Query } from '../platform/database.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../platform/locators.ts'
 import { tenantNow } from '../platform/tenancy.ts'
 import { later } from '../platform/time.ts'
-import { newerTypeOf } from './newer-types.ts'
+import { newerTypeOf, type SpokenNewerType } from './newer-types.ts'
 import { deliveries, events, webhooks } from './tables.ts'
 import type { CustomEventType, EventType } from './types.ts'
 
 /** What happened, before it has a place in the stream. `data` is a flat map of texts (brief 9). */
 export type NewEvent = {
   type: EventType | CustomEventType
+  /** Where the older type does not tell which newer one it is. */
+  newerType?: SpokenNewerType
   data: Record<string, string>
   policyholderLocator?: Uuid
   policyLocator?: PolicyLocator
@@ -34,7 +36,7 @@ export function eventRows(
     locator: newUuid(shard),
     requestId: context.requestId,
     type: event.type,
-    newerType: newerTypeOf(event.type) ?? null,
+    newerType: newerTypeOf(event) ?? null,
     at,
     data: event.data,
     accountLocator: context.caller.accountLocator,

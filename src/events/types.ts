@@ -1,6 +1,7 @@
 // Every type of the event stream (contract 2, Event types), and `invoice.writtenOff` beside them (brief 9). Claims and
 // premium reports are none of the service's operations: their types are accepted in subscriptions and filters, and never
 // emitted.
+import { newerTypes } from './newer-types.ts'
 
 export const EVENT_TYPES = {
   'cancellation.create': 'A draft of a cancellation was made.',
@@ -101,6 +102,11 @@ export const matchesEventType = (pattern: string, type: string): boolean =>
 
 const CUSTOM_EVENT_PATTERN = /^custom(\.[A-Za-z0-9_-]{1,60}){0,3}\.(\*|[A-Za-z0-9_-]{1,60})$/
 
-/** Whether a subscription of `pattern` can ever receive an event. */
+/** Whether `pattern` names types, by their older names or by their newer ones. */
 export const isEventTypePattern = (pattern: string): boolean =>
-  eventTypes.some(type => matchesEventType(pattern, type)) || CUSTOM_EVENT_PATTERN.test(pattern)
+  [...eventTypes, ...newerTypes()].some(type => matchesEventType(pattern, type)) ||
+  CUSTOM_EVENT_PATTERN.test(pattern)
+
+/** Whether there is a type of that name, older or newer, or it may be a type of a plugin's own making. */
+export const isAnyEventType = (type: string): boolean =>
+  isEventType(type) || isCustomEventType(type) || newerTypes().includes(type)

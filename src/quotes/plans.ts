@@ -109,7 +109,16 @@ export function planReferral(
 ): Planned {
   assertQuoteAllows(quote, 'refer')
   const earlier = quote.underwriting?.notes ?? []
-  return decided(before, quote, { decision, notes: [...earlier, ...notes], at: context.now }, context)
+  const planned = decided(
+    before,
+    quote,
+    { decision, notes: [...earlier, ...notes], at: context.now },
+    context,
+  )
+  return {
+    ...planned,
+    events: planned.events.map(event => ({ ...event, newerType: 'policy.quote.manualunderwrite' })),
+  }
 }
 
 function decided(
@@ -164,7 +173,11 @@ export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Ins
     { ...voided.aggregate, policy: { ...before.policy, finalizedAt: undefined } },
     changed,
   )
-  return { aggregate, events: [...voided.events, quoteEvent(aggregate, changed, 'policy.quote.update')] }
+  const event = {
+    ...quoteEvent(aggregate, changed, 'policy.quote.update'),
+    newerType: 'policy.quote.reset',
+  } as const
+  return { aggregate, events: [...voided.events, event] }
 }
 
 export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
