@@ -12,6 +12,7 @@ import { configurationRoutes } from './configuration/routes.ts'
 import { deprecatedRoutes } from './deprecated/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
+import { eventInterfaceRoutes } from './events/interface/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { integrationRoutes } from './integrations/routes.ts'
 import { lapseRoutes } from './lapses/routes.ts'
@@ -56,6 +57,7 @@ export const ROUTES: readonly Route[] = [
   ...accountRoutes,
   ...ownPermissionRoutes,
   ...eventRoutes,
+  ...eventInterfaceRoutes,
   ...configurationRoutes,
   ...policyRoutes,
   ...documentRoutes,

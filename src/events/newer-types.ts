@@ -41,6 +41,7 @@ export const NEWER_TYPES: Readonly<Partial<Record<EventType, string>>> = {
   'cancellation.update': 'policy.cancellation.update',
   'cancellation.rescind': 'policy.cancellation.discard',
   'cancellation.issue': 'policy.cancellation.issue',
+  'cancellation.effective': 'policy.status.update',
   'reinstatement.create': 'policy.reinstatement.create',
   'reinstatement.accept': 'policy.reinstatement.accept',
   'reinstatement.issue': 'policy.reinstatement.issue',
@@ -56,15 +57,23 @@ export const NEWER_TYPES: Readonly<Partial<Record<EventType, string>>> = {
   'payment.reverse': 'billing.payment.reverse',
 }
 
-/** What an act is called where that does not follow from its older type: it says so itself. */
-export const SPOKEN_NEWER_TYPES = [
-  'policy.quote.manualunderwrite',
-  'policy.quote.reset',
-  'policy.change.manualUnderwrite',
-  'policy.renewal.manualUnderwrite',
-] as const
+/** What an act is called where that does not follow from its older type: it says so itself. With the older types. */
+export const SPOKEN_NEWER_TYPES = {
+  'policy.quote.manualunderwrite': ['policy.quote.quoted', 'policy.quote.declined'],
+  'policy.quote.reset': ['policy.quote.update'],
+  'policy.change.manualUnderwrite': ['endorsement.update'],
+  'policy.renewal.manualUnderwrite': ['renewal.update'],
+} as const satisfies Record<string, readonly EventType[]>
 
-export type SpokenNewerType = (typeof SPOKEN_NEWER_TYPES)[number]
+export type SpokenNewerType = keyof typeof SPOKEN_NEWER_TYPES
+
+/** Every newer name that an event of the older type may have. */
+export const newerTypesOf = (type: EventType): string[] => [
+  ...(NEWER_TYPES[type] === undefined ? [] : [NEWER_TYPES[type]]),
+  ...Object.entries(SPOKEN_NEWER_TYPES).flatMap(([newer, older]) =>
+    older.some(one => one === type) ? [newer] : [],
+  ),
+]
 
 /**
  * The newer name of an event, which subscriptions match as well as the older: what the act said, or what follows from

@@ -25,6 +25,7 @@ export const events = sqliteTable(
     uniqueIndex('event_locator').on(table.locator),
     index('event_request').on(table.requestId),
     index('event_type').on(table.type, table.sequence),
+    index('event_newer_type').on(table.newerType, table.sequence),
     index('event_at').on(table.at),
     index('event_policyholder').on(table.policyholderLocator),
   ],

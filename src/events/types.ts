@@ -1,6 +1,7 @@
-// Every type of the event stream (contract 2, Event types), and `invoice.writtenOff` beside them (brief 9). Claims and
-// premium reports are none of the service's operations: their types are accepted in subscriptions and filters, and never
-// emitted.
+// Every type of the event stream (contract 2, Event types), and a few beside them (brief 9): `cancellation.effective`,
+// `invoice.pastDue`, `invoice.writtenOff`, `document.*`. Claims and premium reports are none of the service's operations:
+// their types are accepted in subscriptions and filters, and never emitted. What events say, and what emits them, is in
+// the catalogue.
 import { newerTypes } from './newer-types.ts'
 
 export const EVENT_TYPES = {
@@ -8,6 +9,7 @@ export const EVENT_TYPES = {
   'cancellation.update': 'A draft of a cancellation was changed.',
   'cancellation.rescind': 'A draft of a cancellation was withdrawn.',
   'cancellation.issue': 'A cancellation was issued.',
+  'cancellation.effective': 'The cover of a policy ended by a cancellation or withdrawal: its time has come.',
   'claim.close': 'A claim was closed.',
   'claim.create': 'A claim was made.',
   'claim.discard': 'A claim was discarded.',
@@ -18,6 +20,7 @@ export const EVENT_TYPES = {
   'invoice.issue': 'An invoice was generated.',
   'invoice.invalidate': 'An invoice was invalidated.',
   'invoice.writtenOff': 'An unpaid invoice was given up.',
+  'invoice.pastDue': 'An invoice was not paid by its due time.',
   'payment.pay': 'An invoice was paid, in full or in part.',
   'policy.cancel': 'A policy was cancelled or withdrawn.',
   'policy.create': 'A draft of a policy was made.',

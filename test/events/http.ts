@@ -2,13 +2,14 @@ import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import type { AccountType } from '../../src/accounts/permissions.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
+import { eventInterfaceRoutes } from '../../src/events/interface/routes.ts'
 import { eventRoutes } from '../../src/events/routes.ts'
 import { mount } from '../../src/platform/http/mount.ts'
 import { newUuid } from '../../src/platform/locators.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import { now } from '../../src/platform/time.ts'
 
-const app = mount(eventRoutes, [])
+const app = mount([...eventRoutes, ...eventInterfaceRoutes], [])
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect out of any answer.
 export type Answer = { status: number; body: any; calls: string }

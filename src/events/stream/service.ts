@@ -1,11 +1,9 @@
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { shardDatabase } from '../../platform/tenancy.ts'
 import type { Event, EventPageResponse, EventStreamQuery } from '../contract.ts'
 import { type EventType, isCustomEventType, isEventType } from '../types.ts'
-import { mergeShards } from './merge.ts'
-import { eventsAfter } from './store.ts'
-import { type Reading, readToken, writeToken } from './token.ts'
+import { readPage } from './page.ts'
+import type { Reading } from './token.ts'
 
 const DEFAULT_PAGE_SIZE = 100
 
@@ -17,16 +15,9 @@ export async function readStream(
   context: RequestContext,
   attributed: boolean,
 ): Promise<EventPageResponse> {
-  const { env, tenant, calls } = context
-  const { filter, pageSize, positions } = readingOf(query, context)
-  const shards = await Promise.all(
-    tenant.shards.map((_, shard) =>
-      eventsAfter(shardDatabase(env, tenant, shard, calls), positions[shard] ?? 0, filter, pageSize),
-    ),
-  )
-  const page = mergeShards(shards, positions, pageSize)
+  const { rows, pagingToken } = await readPage('stream', readingOf(query), context, query.pageSize)
   return {
-    events: page.events.map(
+    events: rows.map(
       ({ locator, at, type, data, username }): Event => ({
         id: locator,
         timestamp: String(at),
@@ -35,7 +26,7 @@ export async function readStream(
         ...(attributed && { username }),
       }),
     ),
-    pagingToken: writeToken(env.TOKEN_SECRET, tenant, { filter, pageSize, positions: page.positions }),
+    pagingToken,
   }
 }
 
@@ -43,7 +34,7 @@ export async function readStream(
  * From where to read, and what. A first call names a filter; a call with a token names none, since the token has
  * them (brief 9). `pageSize` may stand beside a token: it says how much to read, not what.
  */
-function readingOf(query: EventStreamQuery, { env, tenant }: RequestContext): Reading {
+function readingOf(query: EventStreamQuery): string | Reading {
   const named = FILTERS.filter(filter => query[filter] !== undefined)
   if (query.pagingToken !== undefined) {
     if (named.length > 0)
@@ -51,8 +42,7 @@ function readingOf(query: EventStreamQuery, { env, tenant }: RequestContext): Re
         'invalidParameter',
         `With 'pagingToken' leave out ${named.map(name => `'${name}'`).join(' and ')}: the token has the filters of the first call.`,
       )
-    const reading = readToken(env.TOKEN_SECRET, tenant, query.pagingToken)
-    return { ...reading, pageSize: query.pageSize ?? reading.pageSize }
+    return query.pagingToken
   }
   if (named.length === 0)
     throw new Refusal(
@@ -73,6 +63,6 @@ function checkType(type: string): void {
   if (isEventType(type) || isCustomEventType(type)) return
   throw new Refusal(
     'invalidParameter',
-    `'eventType' names '${type}', which is no type of event; name one in full, as 'policy.issue'. GET /openapi.json lists them at EventType.`,
+    `'eventType' names '${type}', which is no type of event; name one in full, as 'policy.issue'. GET /event/events lists them.`,
   )
 }

@@ -1,4 +1,6 @@
-import { and, asc, gt, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import type { DrizzleD1Database } from 'drizzle-orm/d1'
+import { unionAll } from 'drizzle-orm/sqlite-core'
 import { type Database, statement } from '../../platform/database.ts'
 import type { Instant } from '../../platform/time.ts'
 import { events } from '../tables.ts'
@@ -9,39 +11,58 @@ export type StreamFilter = {
   /** Events before this time. */
   end?: Instant
   type?: string
+  /** A type by its older name or by its newer. */
+  name?: string
 }
 
-const { sequence, locator, at, type, data, username } = events
+const { sequence, locator, at, type, newerType, data, username, accountLocator, requestId } = events
+const columns = { sequence, locator, at, type, newerType, data, username, accountLocator, requestId }
 
 /** The first event of that time or later. Time never goes back along the stream, so it bounds a span of it. */
 const firstFrom = (time: Placeholder) =>
   sql`(select sequence from ${events} where at >= ${time} order by at, sequence limit 1)`
 
+type Part = Exclude<keyof StreamFilter, 'name'>
+
 /** What each part of a filter asks of an event. */
-const CONDITIONS: Readonly<Record<keyof StreamFilter, SQL>> = {
+const CONDITIONS: Readonly<Record<Part, SQL>> = {
   type: sql`${type} = ${sql.placeholder('type')}`,
   start: sql`${sequence} >= ${firstFrom(sql.placeholder('start'))}`,
   end: sql`${sequence} < coalesce(${firstFrom(sql.placeholder('end'))}, ${Number.MAX_SAFE_INTEGER})`,
 }
 
-const eventsBy = (parts: readonly (keyof StreamFilter)[]) =>
-  statement(build =>
+function eventsBy(parts: readonly Part[], isByName: boolean) {
+  const after = [gt(sequence, sql.placeholder('position')), ...parts.map(part => CONDITIONS[part])]
+  const those = (build: DrizzleD1Database, ...more: SQL[]) =>
     build
-      .select({ sequence, locator, at, type, data, username })
+      .select(columns)
       .from(events)
-      .where(and(gt(sequence, sql.placeholder('position')), ...parts.map(part => CONDITIONS[part])))
-      .orderBy(asc(sequence))
-      .limit(sql.placeholder('most')),
+      .where(and(...after, ...more))
+  // An index for each name gives its events in order, and the two are merged: an `or` would sort all that there are.
+  return statement(build =>
+    isByName
+      ? unionAll(
+          those(build, eq(type, sql.placeholder('name'))),
+          those(build, eq(newerType, sql.placeholder('name'))),
+        )
+          .orderBy(asc(sequence))
+          .limit(sql.placeholder('most'))
+      : those(build).orderBy(asc(sequence)).limit(sql.placeholder('most')),
   )
+}
 
-/** By the parts of the filter that are given: eight at most. */
+/** By the parts of the filter that are given: twelve at most. */
 const statements = new Map<string, ReturnType<typeof eventsBy>>()
 
 /** Events of one shard after a position, in the order of their commits. */
 export async function eventsAfter(database: Database, position: number, filter: StreamFilter, most: number) {
   const parts = (['type', 'start', 'end'] as const).filter(part => filter[part] !== undefined)
-  const kept = statements.get(parts.join()) ?? eventsBy(parts)
-  statements.set(parts.join(), kept)
+  const isByName = filter.name !== undefined
+  const key = [...parts, isByName].join()
+  const kept = statements.get(key) ?? eventsBy(parts, isByName)
+  statements.set(key, kept)
   const [rows] = await database.batch([database.bind(kept, { ...filter, position, most })])
   return rows
 }
+
+export type StreamRow = Awaited<ReturnType<typeof eventsAfter>>[number]

@@ -1,0 +1,38 @@
+// The data of each type as a zod contract. Made when it is asked for, and never at the start of the service: the document
+// of the interface is, and tests hold what was emitted against it.
+import { z } from '@hono/zod-openapi'
+import { rule } from '../../platform/wire-problem.ts'
+import type { EventType } from '../types.ts'
+import { ENTRIES } from './entries.ts'
+import { KEYS, type Key, type KeyEntry, type KeyKind } from './keys.ts'
+
+const PATTERNS: Readonly<Partial<Record<KeyKind, RegExp>>> = {
+  digits: /^[1-9][0-9]{8,15}$/,
+  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  timestamp: /^-?[0-9]+$/,
+  amount: /^-?[0-9]+(\.[0-9]+)?$/,
+  integer: /^[0-9]+$/,
+}
+
+function contractOfKey(key: Key): z.ZodType {
+  const { about: description, example, kind, values }: KeyEntry = KEYS[key]
+  const pattern = PATTERNS[kind]
+  const text = values
+    ? z.enum(values as readonly [string, ...string[]])
+    : pattern
+      ? z.string().regex(pattern, rule(`must be ${kind} as text`))
+      : z.string()
+  return text.openapi({ description, example })
+}
+
+/** A flat map of texts with these properties and no others; that of a type that is not emitted has any. */
+export function dataContract(type: EventType): z.ZodType {
+  const { shape, data, optional = [], isForeign } = ENTRIES[type]
+  if (isForeign) return z.record(z.string(), z.string()).openapi(shape)
+  return z
+    .strictObject({
+      ...Object.fromEntries(data.map(key => [key, contractOfKey(key)])),
+      ...Object.fromEntries(optional.map(key => [key, contractOfKey(key).optional()])),
+    })
+    .openapi(shape)
+}
