@@ -58,6 +58,7 @@ export default defineConfig({
             './test/support/pdf-reader-server.ts',
             './test/support/browser-run-server.ts',
           ],
+          setupFiles: ['./test/support/emission/setup.ts'],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

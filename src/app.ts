@@ -12,6 +12,7 @@ import { configurationRoutes } from './configuration/routes.ts'
 import { deprecatedRoutes } from './deprecated/routes.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { endorsementRoutes } from './endorsements/routes.ts'
+import { eventNotifications } from './events/catalogue/webhooks.ts'
 import { eventInterfaceRoutes } from './events/interface/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { integrationRoutes } from './integrations/routes.ts'
@@ -96,6 +97,6 @@ export const ROUTES: readonly Route[] = [
 let cachedDocument: string | undefined
 
 function document(): string {
-  cachedDocument ??= openApiDocument(ROUTES)
+  cachedDocument ??= openApiDocument(ROUTES, eventNotifications())
   return cachedDocument
 }

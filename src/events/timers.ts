@@ -2,6 +2,7 @@
 // owner of its kind when it is due, and so does whoever moves the tenant's clock (tenants/clock.ts).
 import { asc, inArray, lte, sql } from 'drizzle-orm'
 import { INVOICE_TIMER } from '../billing/bill.ts'
+import { CANCELLATION_EFFECTIVE } from '../cancellations/effective.ts'
 import { deleteGoneFile, GONE_FILE_TIMER } from '../documents/gone-files.ts'
 import { GRACE_END_TIMER, PAST_DUE_TIMER, REINSTATEMENT_PERIOD_TIMER } from '../lapses/timers.ts'
 import type { Calls } from '../platform/calls.ts'
@@ -10,6 +11,7 @@ import { timers } from '../platform/tables.ts'
 import { shardDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
 import {
+  coverEndDue,
   gracePeriodOver,
   invoiceDue,
   invoicePastDue,
@@ -44,6 +46,7 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [INVOICE_TIMER]: invoiceDue,
   [DEADLINE_TIMER]: reinstatementDeadline,
   [PAST_DUE_TIMER]: invoicePastDue,
+  [CANCELLATION_EFFECTIVE]: coverEndDue,
   [GRACE_END_TIMER]: gracePeriodOver,
   [REINSTATEMENT_PERIOD_TIMER]: reinstatementPeriodOver,
   [POLICY_END]: termEndDue,

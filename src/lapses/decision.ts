@@ -27,6 +27,7 @@ import {
   planGraceStart,
   planGraceUpdate,
 } from './grace-periods.ts'
+import { planPastDueNotice } from './past-due-notice.ts'
 import { preGrace } from './pre-grace.ts'
 import type { GracePeriod, LapseReinstatement } from './records.ts'
 import {
@@ -41,8 +42,8 @@ import { assertLapseReinstatementAllows } from './transitions.ts'
 
 export type LapseOperation =
   /** From the clock. */
-  /** `tries`: how often the plugin that is to say the grace period's terms has failed. */
-  | { action: 'pastDue'; invoice: Uuid; tries?: number }
+  /** `tries`: how often the plugin that is to say the grace period's terms has failed; `isGraceOnly`: it was told of. */
+  | { action: 'pastDue'; invoice: Uuid; tries?: number; isGraceOnly?: boolean }
   | { action: 'graceEnd'; gracePeriod: Uuid }
   | { action: 'periodEnd'; reinstatement: Uuid }
   | { action: 'updateGrace'; gracePeriod: Uuid; terms: GracePeriodTerms }
@@ -69,11 +70,14 @@ export async function decideLapse(
   const billed = (digits: number) => ({ digits, ownBills: ownBills('cancellation', loaded, attempt) })
   switch (operation.action) {
     case 'pastDue': {
-      const start = graceStart(aggregate, operation.invoice, { product, now })
-      if (!start) return { planned: undefined }
-      const asked = await preGrace(loaded, start, operation.tries ?? 0, attempt)
-      if ('again' in asked) return { planned: { aggregate, events: [], timers: [asked.again] } }
-      return { planned: planGraceStart(aggregate, start, await context(0), asked.terms) }
+      const { invoice, tries = 0, isGraceOnly } = operation
+      const notice = tries > 0 || isGraceOnly ? undefined : planPastDueNotice(aggregate, invoice, now)
+      const start = graceStart(aggregate, invoice, { product, now })
+      if (!start) return { planned: notice }
+      const told = notice ?? { aggregate, events: [] }
+      const asked = await preGrace(loaded, start, tries, attempt)
+      if ('again' in asked) return { planned: { ...told, timers: [asked.again] } }
+      return { planned: chain(told, planGraceStart(aggregate, start, await context(0), asked.terms)) }
     }
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)

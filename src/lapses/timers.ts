@@ -1,7 +1,13 @@
 // Timers of what comes of unpaid invoices. Each has a locator of its own: set again, it is the same timer.
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { NewTimer } from '../platform/commit.ts'
-import { derivedUuid, type PolicyLocator, shardOfDigits, type Uuid } from '../platform/locators.ts'
+import {
+  derivedUuid,
+  type PolicyLocator,
+  shardOfDigits,
+  shardOfUuid,
+  type Uuid,
+} from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { pastDueFrom } from './past-due.ts'
@@ -28,24 +34,45 @@ const timer = (
 
 /**
  * A timer for every invoice that a write makes, reopens or has count from another time on: that is read off the policy
- * before and after it, so that no operation can forget one. None where the product knows no grace.
+ * before and after it, so that no operation can forget one.
  */
 export function pastDueTimers(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
   { lapse }: Pick<ProductDefinition, 'lapse'>,
 ): NewTimer[] {
-  if (lapse.gracePeriodDays === undefined) return []
-  // Another version of the configuration may be the first in which the product knows grace.
-  const known = before?.policy.configVersion === after.policy.configVersion ? before : undefined
-  if (known?.invoices === after.invoices && known.modifications === after.modifications) return []
+  const upgradedTo =
+    before &&
+    before.policy.configVersion !== after.policy.configVersion &&
+    lapse.gracePeriodDays !== undefined
+      ? after.policy.configVersion
+      : undefined
+  if (
+    upgradedTo === undefined &&
+    before?.invoices === after.invoices &&
+    before.modifications === after.modifications
+  )
+    return []
   return [...after.invoices.values()].flatMap(invoice => {
     const from = pastDueFrom(after, invoice)
-    const was = known?.invoices.get(invoice.locator)
-    if (from === undefined || (known && was && pastDueFrom(known, was) === from)) return []
-    return [timer(after.policy.locator, PAST_DUE_TIMER, 'invoiceLocator', invoice.locator, from)]
+    const was = before?.invoices.get(invoice.locator)
+    if (from === undefined) return []
+    const { locator } = after.policy
+    const due = timer(locator, PAST_DUE_TIMER, 'invoiceLocator', invoice.locator, from)
+    if (!before || !was || pastDueFrom(before, was) !== from) return [due]
+    return upgradedTo === undefined ? [] : [ofNewVersion(due, upgradedTo)]
   })
 }
+
+/**
+ * The version may be the first in which the product knows grace, so the invoice is looked at anew. Where that is past due
+ * and was told of, it is not told again.
+ */
+const ofNewVersion = (due: NewTimer, configVersion: number): NewTimer => ({
+  ...due,
+  locator: derivedUuid(shardOfUuid(due.locator!), PAST_DUE_TIMER, due.locator!, String(configVersion)),
+  payload: { ...due.payload, isGraceOnly: 'true' },
+})
 
 /** Looks at the invoice again: the plugin that says how its grace period is to be has failed, so often now. */
 export function pastDueAgain(policy: PolicyLocator, invoice: Uuid, dueAt: Instant, tries: number): NewTimer {

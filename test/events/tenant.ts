@@ -11,6 +11,7 @@ import { newUuid } from '../../src/platform/locators.ts'
 import { readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
 import { now } from '../../src/platform/time.ts'
 import { poolBinding } from '../support/databases.ts'
+import { noteMadeUp } from '../support/emission/calls.ts'
 
 let used = 0
 
@@ -68,6 +69,7 @@ export async function happen(
   shard = 0,
 ): Promise<string> {
   const context = requestOf(tenant, { env: alone })
+  noteMadeUp(context.requestId)
   await commit(context, databaseOf(tenant, shard), {
     shard,
     guards: [],

@@ -1,4 +1,5 @@
 import { exports } from 'cloudflare:workers'
+import { noteCall } from './emission/calls.ts'
 
 /** Where tests call; any host will do, since the Worker is reached without a network. */
 const ORIGIN = 'http://bindery.test'
@@ -36,6 +37,7 @@ export async function callApi<Body = unknown>(
   call: Call = {},
 ): Promise<Answer<Body>> {
   const response = await exports.default.fetch(requestOf(method, path, call))
+  noteCall(method, path, response.headers.get('x-request-id'))
   const text = await response.text()
   const json = response.headers.get('content-type')?.includes('json') ?? false
   return {

@@ -4,15 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { rule } from '../../platform/wire-problem.ts'
 import type { EventType } from '../types.ts'
 import { ENTRIES } from './entries.ts'
-import { KEYS, type Key, type KeyEntry, type KeyKind } from './keys.ts'
-
-const PATTERNS: Readonly<Partial<Record<KeyKind, RegExp>>> = {
-  digits: /^[1-9][0-9]{8,15}$/,
-  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
-  timestamp: /^-?[0-9]+$/,
-  amount: /^-?[0-9]+(\.[0-9]+)?$/,
-  integer: /^[0-9]+$/,
-}
+import { KEYS, type Key, type KeyEntry, PATTERNS } from './keys.ts'
 
 function contractOfKey(key: Key): z.ZodType {
   const { about: description, example, kind, values }: KeyEntry = KEYS[key]

@@ -80,3 +80,12 @@ export const KEYS = {
 } as const satisfies Record<string, KeyEntry>
 
 export type Key = keyof typeof KEYS
+
+/** What texts of a kind look like; those of `text` as they please. */
+export const PATTERNS: Readonly<Partial<Record<KeyKind, RegExp>>> = {
+  digits: /^[1-9][0-9]{8,15}$/,
+  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  timestamp: /^-?[0-9]+$/,
+  amount: /^-?[0-9]+(\.[0-9]+)?$/,
+  integer: /^[0-9]+$/,
+}

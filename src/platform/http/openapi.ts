@@ -95,8 +95,17 @@ const operationId = ({ method, path }: Route): string =>
     })
     .join('')
 
+/** What the service posts to webhooks: the name is that of the event. */
+export type Notification = {
+  readonly name: string
+  readonly summary: string
+  readonly description: string
+  readonly deprecated: boolean
+  readonly schema: z.ZodType
+}
+
 /** The document as JSON text. Slow: made on the first request for it. */
-export function openApiDocument(routes: readonly Route[]): string {
+export function openApiDocument(routes: readonly Route[], notifications: readonly Notification[]): string {
   const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono()
   registry.registerComponent('securitySchemes', SCHEME, {
     type: 'http',
@@ -124,6 +133,17 @@ export function openApiDocument(routes: readonly Route[]): string {
         },
         ...refusals(route),
       },
+    })
+  for (const { name, summary, description, deprecated, schema } of notifications)
+    registry.registerWebhook({
+      method: 'post',
+      path: name,
+      summary,
+      description,
+      tags: ['Webhooks'],
+      ...(deprecated && { deprecated }),
+      request: { body: { required: true, content: { 'application/json': { schema } } } },
+      responses: { 200: { description: 'Any 2xx: received. Anything else is a failure.' } },
     })
   const document = getOpenAPI31Document(
     {

@@ -3,6 +3,7 @@
 import { Autofill } from '../../autofill/fill.ts'
 import { decidePayment } from '../../billing/payments/decision.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
+import { planCoverEnd } from '../../cancellations/effective.ts'
 import { type Made, planMade } from '../../documents/made.ts'
 import { planRemoval, planUpload, policyAsOwner } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
@@ -320,6 +321,10 @@ async function attemptOn(
     }
     case 'termEnd': {
       const planned = decideTermEnd(loaded.aggregate, loaded.product, operation.notice, context.now)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
+    case 'coverEnd': {
+      const planned = planCoverEnd(loaded.aggregate, operation.modification)
       return planned ? await recorded(planned, () => VOID) : VOID
     }
     case 'addDocument':

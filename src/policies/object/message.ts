@@ -59,6 +59,8 @@ export type PolicyOperation =
   | { kind: 'documentsMade'; made: readonly Made[] }
   /** From the clock: invoices whose time has come. */
   | { kind: 'invoice' }
+  /** From the clock: the cover ends by a cancellation. */
+  | { kind: 'coverEnd'; modification: Uuid }
   /** From the clock: the end of the policy has come, or a reminder before it. */
   | { kind: 'termEnd'; notice: TermEndNotice }
 

@@ -46,7 +46,14 @@ export const invoicePastDue = ofPolicy(({ payload }) => ({
     action: 'pastDue',
     invoice: payload.invoiceLocator as Uuid,
     tries: Number(payload.tries ?? 0),
+    isGraceOnly: payload.isGraceOnly === 'true',
   },
+}))
+
+/** The cover ends by a cancellation. */
+export const coverEndDue = ofPolicy(({ payload }) => ({
+  kind: 'coverEnd',
+  modification: payload.modificationLocator as Uuid,
 }))
 
 /** A grace period is over. */

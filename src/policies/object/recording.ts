@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { withCredit } from '../../billing/payments/credit-use.ts'
 import { withGraceEnds } from '../../billing/payments/post-reversal.ts'
 import { creditGuard } from '../../billing/payments/store.ts'
+import { coverEnds } from '../../cancellations/effective.ts'
 import { configurationVersions } from '../../configuration/tables.ts'
 import { goneFileTimers } from '../../documents/gone-files.ts'
 import { hintDocuments } from '../../documents/job/hint.ts'
@@ -68,6 +69,7 @@ export async function record(
   const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)
   const recorded = { ...loaded, aggregate: after, credit }
   attempt.tables?.assertComplete()
+  const ended = coverEnds(before, after, context.now)
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
     shard,
@@ -84,9 +86,10 @@ export async function record(
       ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
       ...jobQueries(database, before, after, now()),
     ],
-    events: [...planned.events, ...plugins.events()],
+    events: [...planned.events, ...ended.events, ...plugins.events()],
     timers: [
       ...(planned.timers ?? []),
+      ...ended.timers,
       ...pastDueTimers(before, after, loaded.product),
       ...goneFileTimers(before, after, context.now),
     ],

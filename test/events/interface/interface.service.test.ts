@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 type Shown = { locator: string; type: string; data: { name: string } }
 const namesOf = (body: { events: Shown[] }) => body.events.map(({ data }) => data.name)
-const after = (token: string) => `${base}/list?pagingToken=${encodeURIComponent(token)}`
+const pageAfter = (token: string) => `${base}/list?pagingToken=${encodeURIComponent(token)}`
 const setTime = (name: string, at: number) =>
   (env as unknown as Record<string, D1Database>)
     [tenant.shards[0]!]!.prepare(`update event set at = ? where data ->> 'name' = ?`)
@@ -200,12 +200,12 @@ describe('the list of events', () => {
       ['a', 'b', 'c'].map(name => ({ data: { name } })),
     )
     const first = (await call('GET', `${base}/list?pageSize=2`)).body
-    const second = (await call('GET', after(first.pagingToken))).body
-    const third = (await call('GET', after(second.pagingToken))).body
+    const second = (await call('GET', pageAfter(first.pagingToken))).body
+    const third = (await call('GET', pageAfter(second.pagingToken))).body
     expect([first, second, third].map(namesOf)).toEqual([['a', 'b'], ['c'], []])
     expect(third.pagingToken).toEqual(expect.any(String))
     await happen(tenant, [{ data: { name: 'd' } }])
-    expect(namesOf((await call('GET', after(third.pagingToken))).body)).toEqual(['d'])
+    expect(namesOf((await call('GET', pageAfter(third.pagingToken))).body)).toEqual(['d'])
   })
 
   it('refuses anything beside a token, and a token of the stream', async () => {
@@ -217,12 +217,12 @@ describe('the list of events', () => {
       'startTimestamp=2026-01-01T00:00:00Z',
       'endTimestamp=5',
     ]) {
-      const { status, body } = await call('GET', `${after(pagingToken)}&${more}`)
+      const { status, body } = await call('GET', `${pageAfter(pagingToken)}&${more}`)
       expect([more, status, body.code]).toEqual([more, 400, 'invalidParameter'])
       expect(body.message).toContain(`'${more.split('=')[0]}'`)
     }
     const stream = (await call('GET', '/eventstream/events?startTimestamp=0')).body
-    expect((await call('GET', after(stream.pagingToken))).status).toBe(400)
+    expect((await call('GET', pageAfter(stream.pagingToken))).status).toBe(400)
     expect((await call('GET', `/eventstream/events?pagingToken=${pagingToken}`)).status).toBe(400)
   })
 
@@ -242,7 +242,7 @@ describe('the list of events', () => {
     expect(await names('billing.disbursement.create')).toEqual([])
     const first = (await call('GET', `${base}/list?type=policy.reinstatement.issue&pageSize=2`)).body
     expect(namesOf(first)).toEqual(['a', 'c'])
-    expect(namesOf((await call('GET', after(first.pagingToken))).body)).toEqual(['d'])
+    expect(namesOf((await call('GET', pageAfter(first.pagingToken))).body)).toEqual(['d'])
     for (const type of ['policy.*', 'policy.sold', 'constructor']) {
       const { status, body } = await call('GET', `${base}/list?type=${type}`)
       expect([status, body.code]).toEqual([400, 'invalidParameter'])

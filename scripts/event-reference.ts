@@ -1,0 +1,76 @@
+// Writes the reference of docs/events.md from the catalogue. npm run docs:events
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { causesOf } from '../src/events/catalogue/causes.ts'
+import { ENTRIES } from '../src/events/catalogue/entries.ts'
+import { exampleData } from '../src/events/catalogue/example.ts'
+import { KEYS, type Key } from '../src/events/catalogue/keys.ts'
+import { newerTypesOf } from '../src/events/newer-types.ts'
+import { EVENT_TYPES, type EventType, eventTypes } from '../src/events/types.ts'
+
+export const EVENTS_BEGIN = '<!-- events:begin -->'
+export const EVENTS_END = '<!-- events:end -->'
+
+/** Kinds of text that look otherwise than they read. */
+const KIND_WORDS: Readonly<Record<string, string>> = {
+  digits: 'digits',
+  uuid: 'UUID',
+  timestamp: 'milliseconds',
+  amount: 'decimal',
+  integer: 'number',
+  text: 'text',
+}
+
+const code = (text: string): string => `\`${text}\``
+
+function typeSection(type: EventType): string {
+  const { shape, data, optional = [], isLegacy } = ENTRIES[type]
+  const newer = newerTypesOf(type)
+  return [
+    `### ${type}`,
+    `${EVENT_TYPES[type]}${isLegacy ? ' Kept for older clients, beside the current type of the same act.' : ''}`,
+    [
+      `- Newer name: ${newer.length > 0 ? newer.map(code).join(' or ') : 'the same'}`,
+      `- Data (${code(shape)}): ${[...data.map(code), ...optional.map(key => `${code(key)} (if any)`)].join(
+        ', ',
+      )}`,
+      `- Caused by: ${causesOf(type).map(code).join(', ')}`,
+    ].join('\n'),
+    ['```json', JSON.stringify(exampleData(type), null, 2), '```'].join('\n'),
+  ].join('\n\n')
+}
+
+function keyTable(): string {
+  const rows = (Object.keys(KEYS) as Key[]).map(key => {
+    const { about, example, kind, values } = KEYS[key] as (typeof KEYS)[Key] & { values?: readonly string[] }
+    return `| ${code(key)} | ${values ? values.map(code).join(', ') : KIND_WORDS[kind]} | ${about} | ${code(example)} |`
+  })
+  return ['| Property | Text | What it is | Example |', '| --- | --- | --- | --- |', ...rows].join('\n')
+}
+
+/** The reference: every type that is emitted, the properties of their data, and the types that are only accepted. */
+export function eventReference(): string {
+  const emitted = eventTypes.filter(type => !ENTRIES[type].isForeign)
+  const foreign = eventTypes.filter(type => ENTRIES[type].isForeign)
+  return [
+    '## Types',
+    ...emitted.map(typeSection),
+    '## Properties of data',
+    'Every value is a text.',
+    keyTable(),
+    '## Accepted, and never emitted',
+    `Bindery has no claims and no premium reports. Subscriptions and filters may name their types: ${foreign.map(code).join(', ')}.`,
+  ].join('\n\n')
+}
+
+/** The text with the reference of today's catalogue between its markers. Throws when it has no markers. */
+export function withEventReference(page: string): string {
+  const begin = page.indexOf(EVENTS_BEGIN)
+  const end = page.indexOf(EVENTS_END)
+  if (begin < 0 || end < begin) throw new Error(`docs/events.md needs ${EVENTS_BEGIN} and ${EVENTS_END}.`)
+  return `${page.slice(0, begin + EVENTS_BEGIN.length)}\n\n${eventReference()}\n\n${page.slice(end)}`
+}
+
+export const EVENTS_PAGE = join(import.meta.dirname, '../docs/events.md')
+
+if (import.meta.main) writeFileSync(EVENTS_PAGE, withEventReference(readFileSync(EVENTS_PAGE, 'utf8')))

@@ -1,0 +1,62 @@
+// The end of cover by a cancellation or withdrawal, when its time has come (brief 9, cancellation.effective). It is read
+// off the policy before and after every write, so that no transaction that ends cover can forget it.
+import type { NewEvent } from '../events/outbox.ts'
+import type { NewTimer } from '../platform/commit.ts'
+import { derivedUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
+import type { Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import { policyEvent } from '../policies/events.ts'
+import type { Planned } from '../policies/planned.ts'
+
+/** Kind of the timer; named as the event that comes of it. */
+export const CANCELLATION_EFFECTIVE = 'cancellation.effective'
+
+const endsCover = ({ kind, issuedAt, invalidatedAt }: Modification): boolean =>
+  (kind === 'cancellation' || kind === 'withdrawal') && issuedAt !== undefined && invalidatedAt === undefined
+
+/** What the write's cancellations bring: the event, where their time has come already, else a timer. */
+export function coverEnds(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  now: Instant,
+): { events: NewEvent[]; timers: NewTimer[] } {
+  if (before?.modifications === after.modifications) return { events: [], timers: [] }
+  const issued = [...after.modifications.values()].filter(one => {
+    const was = before?.modifications.get(one.locator)
+    return endsCover(one) && !(was && endsCover(was))
+  })
+  return {
+    events: issued.filter(one => one.effectiveAt <= now).map(one => effectiveEvent(after, one)),
+    timers: issued.filter(one => one.effectiveAt > now).map(one => timer(after, one)),
+  }
+}
+
+function timer({ policy }: PolicyAggregate, { locator, effectiveAt }: Modification): NewTimer {
+  return {
+    locator: derivedUuid(shardOfDigits(policy.locator), CANCELLATION_EFFECTIVE, locator),
+    dueAt: effectiveAt,
+    kind: CANCELLATION_EFFECTIVE,
+    subject: String(policy.locator),
+    payload: { modificationLocator: locator },
+  }
+}
+
+/** What comes of the timer; undefined when the policy does not end there: it was reinstated, or has ended before. */
+export function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
+  const one = aggregate.modifications.get(modification)
+  if (!one || !endsCover(one) || aggregate.policy.effectiveEnd !== one.effectiveAt) return undefined
+  return { aggregate, events: [effectiveEvent(aggregate, one)] }
+}
+
+function effectiveEvent(aggregate: PolicyAggregate, { locator, name, effectiveAt }: Modification): NewEvent {
+  const cancellation = [...aggregate.cancellations.values()].find(one => one.modificationLocator === locator)
+  return policyEvent(aggregate, CANCELLATION_EFFECTIVE, {
+    ...(cancellation && {
+      cancellationLocator: String(cancellation.locator),
+      cancellationName: cancellation.name,
+    }),
+    effectiveTimestamp: String(effectiveAt),
+    modificationLocator: locator,
+    modificationName: name,
+  })
+}

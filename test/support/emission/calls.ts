@@ -1,0 +1,18 @@
+// Which request was which call: kept by whoever calls the service in a test, and read when the test file is done.
+import type { Uuid } from '../../../src/platform/locators.ts'
+
+const calls = new Map<string, string>()
+const madeUp = new Set<string>()
+
+/** Keeps the call of a request: `POST /policy`. */
+export function noteCall(method: string, path: string, requestId: string | null): void {
+  if (requestId !== null) calls.set(requestId, `${method} ${path.split('?')[0]}`)
+}
+
+/** The request is the test's own: what it tells of is made up. */
+export function noteMadeUp(requestId: Uuid): void {
+  madeUp.add(requestId)
+}
+
+export const callOf = (requestId: string): string | undefined => calls.get(requestId)
+export const isMadeUp = (requestId: string): boolean => madeUp.has(requestId)

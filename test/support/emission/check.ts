@@ -1,0 +1,58 @@
+// What was emitted, held against the catalogue: which cause tells of which types, and what their data says.
+import { CAUSES, type Cause } from '../../../src/events/catalogue/causes.ts'
+import { entryOf } from '../../../src/events/catalogue/entries.ts'
+import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/events/catalogue/keys.ts'
+import { newerTypesOf } from '../../../src/events/newer-types.ts'
+import { type EventType, isCustomEventType } from '../../../src/events/types.ts'
+
+export type Emitted = {
+  readonly type: string
+  readonly newerType: string | null
+  readonly data: Record<string, unknown>
+}
+
+const templates = Object.keys(CAUSES)
+  .filter(cause => !cause.startsWith('clock '))
+  .map(cause => ({ cause, pattern: new RegExp(`^${cause.replace(/\{\w+\}/g, '[^/]+')}/?$`) }))
+
+/** The cause of the catalogue that a call (`POST /policy/123/issue`) is; undefined where it tells of nothing. */
+export const causeOfCall = (call: string): string | undefined =>
+  templates.find(({ pattern }) => pattern.test(call))?.cause
+
+/** Whether one cause or, of the clock, any of them may emit the type. */
+export function mayEmit(cause: string | 'clock', type: EventType): boolean {
+  const causes: readonly Cause[] =
+    cause === 'clock'
+      ? Object.entries(CAUSES).flatMap(([name, one]) => (name.startsWith('clock ') ? [one] : []))
+      : [CAUSES[cause]!]
+  return causes.some(({ does, mayFollow = [] }) => [...does, ...mayFollow].includes(type))
+}
+
+/** What is wrong with the event, whatever caused it. */
+export function eventProblems({ type, newerType, data }: Emitted): string[] {
+  const texts = Object.entries(data).filter(([, value]) => typeof value !== 'string')
+  const flat = texts.map(([key]) => `${type} has '${key}', which is no text.`)
+  if (isCustomEventType(type)) return flat
+  const entry = entryOf(type)
+  if (!entry) return [`${type} is not in the catalogue.`]
+  if (entry.isForeign) return [`${type} is said never to be emitted.`]
+  const { data: required, optional = [] } = entry
+  const known: readonly string[] = [...required, ...optional]
+  const newer = newerTypesOf(type as EventType)
+  return [
+    ...flat,
+    ...required.filter(key => data[key] === undefined).map(key => `${type} lacks '${key}'.`),
+    ...Object.keys(data)
+      .filter(key => !known.includes(key))
+      .map(key => `${type} has '${key}', which the catalogue does not know.`),
+    ...Object.entries(data)
+      .filter(([key, value]) => known.includes(key) && !fits(KEYS[key as Key], String(value)))
+      .map(([key, value]) => `${type} has '${key}' of '${value}', which is not as the catalogue says.`),
+    ...((newerType === null ? newer.length > 0 : !newer.includes(newerType))
+      ? [`${type} has the newer name ${newerType}.`]
+      : []),
+  ]
+}
+
+const fits = ({ kind, values }: KeyEntry, text: string): boolean =>
+  values ? values.includes(text) : (PATTERNS[kind]?.test(text) ?? true)
