@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { causesOf } from '../src/events/catalogue/causes.ts'
 import { ENTRIES } from '../src/events/catalogue/entries.ts'
 import { exampleData } from '../src/events/catalogue/example.ts'
-import { KEYS, type Key } from '../src/events/catalogue/keys.ts'
+import { KEYS, type Key, type KeyEntry } from '../src/events/catalogue/keys.ts'
 import { newerTypesOf } from '../src/events/newer-types.ts'
 import { EVENT_TYPES, type EventType, eventTypes } from '../src/events/types.ts'
 
@@ -40,12 +40,12 @@ function typeSection(type: EventType): string {
   ].join('\n\n')
 }
 
-function keyTable(): string {
-  const rows = (Object.keys(KEYS) as Key[]).map(key => {
-    const { about, example, kind, values } = KEYS[key] as (typeof KEYS)[Key] & { values?: readonly string[] }
-    return `| ${code(key)} | ${values ? values.map(code).join(', ') : KIND_WORDS[kind]} | ${about} | ${code(example)} |`
+function keyList(): string {
+  const lines = (Object.keys(KEYS) as Key[]).map(key => {
+    const { about, example, kind, values }: KeyEntry = KEYS[key]
+    return `- ${code(key)} (${values ? values.map(code).join(', ') : KIND_WORDS[kind]}): ${about} Example: ${code(example)}`
   })
-  return ['| Property | Text | What it is | Example |', '| --- | --- | --- | --- |', ...rows].join('\n')
+  return lines.join('\n')
 }
 
 /** The reference: every type that is emitted, the properties of their data, and the types that are only accepted. */
@@ -57,7 +57,7 @@ export function eventReference(): string {
     ...emitted.map(typeSection),
     '## Properties of data',
     'Every value is a text.',
-    keyTable(),
+    keyList(),
     '## Accepted, and never emitted',
     `Bindery has no claims and no premium reports. Subscriptions and filters may name their types: ${foreign.map(code).join(', ')}.`,
   ].join('\n\n')

@@ -51,7 +51,14 @@ describe('a grace period', () => {
       startAt: endOf(policy, '2027-01-01'),
       endAt: endOf(policy, '2027-01-31'),
     })
-    const [event] = policy.events
+    const [pastDue, event] = policy.events
+    expect(pastDue).toMatchObject({
+      type: 'invoice.pastDue',
+      data: {
+        invoiceLocator: policy.invoices[0]!.locator,
+        dueTimestamp: String(endOf(policy, '2027-01-01')),
+      },
+    })
     expect(event).toMatchObject({
       type: 'policy.gracePeriod',
       data: {
@@ -61,7 +68,7 @@ describe('a grace period', () => {
         end: String(endOf(policy, '2027-01-31')),
       },
     })
-    expect(policy.tell()).toEqual(['policy.gracePeriod'])
+    expect(policy.tell()).toEqual(['invoice.pastDue', 'policy.gracePeriod'])
   })
 
   it('lasts its days by the calendar: the clocks that go forward in it do not shorten it', async () => {

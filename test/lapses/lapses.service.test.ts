@@ -205,6 +205,7 @@ describe('an unpaid invoice', () => {
       'cancellation.create',
       'cancellation.issue',
       'policy.cancel',
+      'cancellation.effective',
     ])
     const { status } = await tenant.post(`/policy/${policy.locator}/createReinstatement`)
     expect(status).toBe(409)

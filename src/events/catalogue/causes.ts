@@ -44,7 +44,7 @@ const walk = (kind: 'endorsement' | 'renewal') => {
       ],
       mayFollow: follow,
     },
-    [`PATCH ${path}/underwriting`]: { does: [`${kind}.update`] },
+    [`POST ${path}/underwriting`]: { does: [`${kind}.update`] },
   } as Record<string, Cause>
 }
 
@@ -55,7 +55,7 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   'POST /account/authenticate': { does: ['login.success', 'login.failure'] },
   'POST /policyholder/create': { does: ['policyholder.create'] },
   'POST /policyholder/update': { does: ['policyholder.update'] },
-  'POST /policyholder/{policyholderLocator}/overwriteData': { does: ['policyholder.update'] },
+  'PATCH /policyholder/{policyholderLocator}/overwriteData': { does: ['policyholder.update'] },
   'POST /policy': { does: DRAFTED, mayFollow: [...FINALIZED, ...BILLS] },
   'POST /policy/{policyLocator}/update': {
     does: ['policy.update', 'policy.quote.update'],
@@ -67,13 +67,12 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
     does: ['policy.quote.discard', 'policy.discard'],
     mayFollow: VOID_BILLS,
   },
-  'POST /policy/{policyLocator}/fees': { does: ['policy.update'], mayFollow: BILLS },
   'PATCH /policy/{policyLocator}/fees': { does: ['policy.update'], mayFollow: BILLS },
-  'PATCH /policy/{policyLocator}/paymentSchedule': { does: ['policy.update'], mayFollow: BILLS },
-  'POST /policy/{policyLocator}/upgrade': { does: ['policy.upgrade'], mayFollow: BILLS },
+  'POST /policy/{policyLocator}/paymentSchedule': { does: ['policy.update'], mayFollow: BILLS },
+  'POST /policy/{policyLocator}/upgrade': { does: ['policy.upgrade'], mayFollow: [...BILLS, ...CONFLICTS] },
   'PATCH /quotes/{quoteLocator}': { does: ['policy.quote.update'] },
   'PATCH /quotes/{quoteLocator}/quote': { does: ['policy.quote.quoted', 'policy.quote.declined'] },
-  'PATCH /quotes/{quoteLocator}/underwriting': { does: ['policy.quote.quoted', 'policy.quote.declined'] },
+  'POST /quotes/{quoteLocator}/underwriting': { does: ['policy.quote.quoted', 'policy.quote.declined'] },
   'PATCH /quotes/{quoteLocator}/accept': { does: ['policy.quote.accept'], mayFollow: BILLS },
   'PATCH /quotes/{quoteLocator}/invalidate': { does: ['policy.quote.update'], mayFollow: VOID_BILLS },
   'PATCH /quotes/{quoteLocator}/discard': { does: ['policy.quote.discard'] },
@@ -104,7 +103,10 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
     mayFollow: [...BILLS, ...CONFLICTS],
   },
   'PATCH /cancellations/{locator}/rescind': { does: ['cancellation.rescind'] },
-  'POST /cancellations/{locator}/reinstate': { does: ['reinstatement.create'] },
+  'PATCH /cancellations/{locator}/reinstate': {
+    does: ['reinstatement.create'],
+    mayFollow: ['reinstatement.accept', 'reinstatement.issue', ...BILLS, ...CONFLICTS],
+  },
   'PATCH /reinstatements/{locator}/accept': {
     does: ['reinstatement.accept'],
     mayFollow: [...BILLS, ...CONFLICTS],
@@ -141,10 +143,12 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
     does: ['payment.reverse'],
     mayFollow: ['policy.gracePeriod.update', ...BILLS],
   },
-  'POST /policy/{policyLocator}/issueNextInvoice': { does: BILLS, mayFollow: [] },
-  'POST /policy/{tenantLocator}/policies/{locator}/billingTrigger': { does: BILLS },
+  'POST /policy/{policyLocator}/issueNextInvoice': {
+    does: ['invoice.issue', 'policy.invoice'],
+    mayFollow: BILLS,
+  },
   'clock policy.invoice': { does: ['invoice.issue', 'policy.invoice'], mayFollow: BILLS },
-  'clock invoice.pastDue': { does: ['invoice.pastDue', 'policy.gracePeriod'], mayFollow: [] },
+  'clock invoice.pastDue': { does: ['invoice.pastDue', 'policy.gracePeriod'] },
   'clock policy.gracePeriod.end': {
     does: ['cancellation.create', 'cancellation.issue', 'policy.lapse', ...CANCELLED],
     mayFollow: [...BILLS, ...CONFLICTS],

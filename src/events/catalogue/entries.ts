@@ -54,7 +54,9 @@ export const ENTRIES: Readonly<Record<EventType, Entry>> = {
   'policyholder.create': of('PolicyholderCreate', ['policyholderLocator', 'version']),
   'policyholder.update': of('PolicyholderUpdate', ['policyholderLocator', 'version']),
   'policy.create': of('PolicyCreate', VERSIONED),
-  'policy.update': of('PolicyUpdate', VERSIONED, { optional: ['modificationLocator'] }),
+  'policy.update': of('PolicyUpdate', VERSIONED, {
+    optional: ['modificationLocator', 'paymentScheduleName'],
+  }),
   'policy.finalize': of('PolicyFinalize', [...VERSIONED, 'quoteLocator', 'decision']),
   'policy.issue': of('PolicyIssue', [...VERSIONED, 'quoteLocator', 'issuedTimestamp']),
   'policy.discard': of('PolicyDiscard', VERSIONED),

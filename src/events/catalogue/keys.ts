@@ -30,6 +30,7 @@ export const KEYS = {
   configVersion: integer('Version of the configuration that the policy has.', '3'),
   fromConfigVersion: integer('Version of the configuration that the policy had.', '3'),
   toConfigVersion: integer('Version of the configuration that it has now.', '4'),
+  paymentScheduleName: text('The payment schedule that it has now.', 'monthly'),
   quoteLocator: digits('The quote.', '100002368'),
   quoteName: text('The name of the quote.', 'quote 1'),
   decision: oneOf('What underwriting, or a person in its place, decided.', 'accept', 'reject', 'none'),

@@ -28,7 +28,7 @@ describe('a delivery', () => {
     const request = await happen(tenant, [
       { type: 'policy.create', data: { policyLocator: '100000001' } },
       { type: 'policy.finalize' },
-      { type: 'policyholder.create' },
+      { type: 'login.success' },
     ])
     await deliver(tenant)
     await deliver(tenant)

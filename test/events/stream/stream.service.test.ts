@@ -160,7 +160,7 @@ describe('the event stream', () => {
   })
 })
 
-describe('a reader who follows the tokens while others commit', () => {
+describe('a reader who follows the tokens while fifty others commit', () => {
   it.each([1, 3])(
     'gets every event once and in the order of commits, in a tenant of %i shards',
     async shards => {
@@ -169,27 +169,33 @@ describe('a reader who follows the tokens while others commit', () => {
       const written: string[][] = Array.from({ length: shards }, () => [])
       let writing = true
       const write = async (writer: number): Promise<void> => {
-        for (let n = 0; n < 12; n += 1) {
+        for (let n = 0; n < 3; n += 1) {
           const shard = (writer + n) % shards
           const names = Array.from({ length: 1 + (n % 3) }, (_, at) => `${shard}:${writer}-${n}-${at}`)
           await happen(wide, named(...names), shard)
           written[shard]!.push(...names)
         }
       }
-      const read: string[] = []
-      const follow = async (): Promise<void> => {
-        let token = (await reader('GET', `${STREAM}?startTimestamp=0&pageSize=4`)).body
+      const follow = async (first: string, next: (token: string) => string): Promise<string[]> => {
+        const read: string[] = []
+        let token = (await reader('GET', first)).body
         for (;;) {
           read.push(...namesOf(token))
           const last = token.events.length === 0 && !writing
-          if (last) return
-          token = (await reader('GET', pageAfter(token.pagingToken))).body
+          if (last) return read
+          token = (await reader('GET', next(token.pagingToken))).body
         }
       }
-      const reading = follow()
-      await Promise.all([0, 1, 2, 3, 4].map(write))
+      const list = `/event/${wide.locator}/events/list`
+      const reading = Promise.all([
+        follow(`${STREAM}?startTimestamp=0&pageSize=7`, pageAfter),
+        follow(`${list}?type=policy.create&pageSize=11`, token => `${list}?pagingToken=${token}`),
+      ])
+      await Promise.all(Array.from({ length: 50 }, (_, writer) => write(writer)))
       writing = false
-      await reading
+      const [read, listed] = await reading
+      expect(listed).toHaveLength(new Set(listed).size)
+      expect([...listed].sort()).toEqual(written.flat().sort())
       expect(read).toHaveLength(new Set(read).size)
       expect([...read].sort()).toEqual(written.flat().sort())
       for (const shard of written.keys()) {

@@ -2,7 +2,7 @@
 import { CAUSES, type Cause } from '../../../src/events/catalogue/causes.ts'
 import { entryOf } from '../../../src/events/catalogue/entries.ts'
 import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/events/catalogue/keys.ts'
-import { newerTypesOf } from '../../../src/events/newer-types.ts'
+import { NEWER_TYPES, newerTypesOf } from '../../../src/events/newer-types.ts'
 import { type EventType, isCustomEventType } from '../../../src/events/types.ts'
 
 export type Emitted = {
@@ -48,7 +48,7 @@ export function eventProblems({ type, newerType, data }: Emitted): string[] {
     ...Object.entries(data)
       .filter(([key, value]) => known.includes(key) && !fits(KEYS[key as Key], String(value)))
       .map(([key, value]) => `${type} has '${key}' of '${value}', which is not as the catalogue says.`),
-    ...((newerType === null ? newer.length > 0 : !newer.includes(newerType))
+    ...((newerType === null ? NEWER_TYPES[type as EventType] !== undefined : !newer.includes(newerType))
       ? [`${type} has the newer name ${newerType}.`]
       : []),
   ]

@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers'
+import { CAUSES } from '../../../src/events/catalogue/causes.ts'
 import type { EventType } from '../../../src/events/types.ts'
 import { isCustomEventType } from '../../../src/events/types.ts'
 import { SYSTEM_CALLER } from '../../../src/platform/context.ts'
@@ -36,7 +37,8 @@ function asCaused({ type, newer_type, data, account_locator, request_id }: Row):
   if (isMadeUp(request_id)) return []
   const event = { type, newerType: newer_type, data: JSON.parse(data) }
   const call = callOf(request_id)
-  if (call !== undefined) return [{ ...event, cause: causeOfCall(call) ?? call }]
+  if (call !== undefined)
+    return [{ ...event, cause: causeOfCall(call) ?? call.replace(/\/[0-9a-f-]{9,}/g, '/{…}') }]
   return account_locator === SYSTEM_CALLER.accountLocator ? [{ ...event, cause: 'clock' }] : []
 }
 
@@ -46,7 +48,7 @@ export function problemsOf(events: readonly Caused[]): string[] {
     const { cause, type } = event
     const own = eventProblems(event)
     if (isCustomEventType(type)) return own
-    const known = cause === 'clock' || causeOfCall(cause) !== undefined
+    const known = cause === 'clock' || cause in CAUSES
     if (!known) return [...own, `${cause} emitted ${type}, and is not among the causes of the catalogue.`]
     return mayEmit(cause, type as EventType) ? own : [...own, `${cause} emitted ${type}.`]
   })

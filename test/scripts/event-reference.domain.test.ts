@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { EVENTS_BEGIN, EVENTS_PAGE, withEventReference } from '../../scripts/event-reference.ts'
+import { dataContract } from '../../src/events/catalogue/contracts.ts'
+import { ENTRIES } from '../../src/events/catalogue/entries.ts'
+import { exampleData } from '../../src/events/catalogue/example.ts'
+import { eventTypes } from '../../src/events/types.ts'
+
+test('docs/events.md tells of the catalogue of today; npm run docs:events writes it', () => {
+  const page = readFileSync(EVENTS_PAGE, 'utf8')
+  expect(page).toBe(withEventReference(page))
+  expect(() => withEventReference('nothing')).toThrow(EVENTS_BEGIN)
+})
+
+test.each(eventTypes)('the example of %s fits its contract, and nothing may be missing or added', type => {
+  const contract = dataContract(type)
+  const example = exampleData(type)
+  expect(contract.safeParse(example).error).toBeUndefined()
+  if (ENTRIES[type].isForeign) return
+  expect(contract.safeParse({ ...example, more: 'x' }).success).toBe(false)
+  const [first] = ENTRIES[type].data
+  const { [first!]: _, ...less } = example
+  expect(contract.safeParse(less).success).toBe(false)
+})
+
+test('no two types share the name of their data', () => {
+  const shapes = Object.values(ENTRIES).map(({ shape }) => shape)
+  expect(new Set(shapes).size).toBe(shapes.length)
+})
