@@ -4,6 +4,7 @@ import { mount } from './platform/http/mount.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { ROUTE_INDEX } from './route-index.mjs'
 
+export { DeliveryObject } from '../durable/delivery.ts'
 export { DispatcherObject } from '../durable/dispatcher.ts'
 export { PolicyObject } from '../durable/policy.ts'
 

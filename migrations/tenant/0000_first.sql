@@ -6,7 +6,8 @@ CREATE TABLE `guard` (
 	CONSTRAINT "guard_policyholder_credit" CHECK("guard"."name" <> 'guard_policyholder_credit'),
 	CONSTRAINT "guard_configuration_hash" CHECK("guard"."name" <> 'guard_configuration_hash'),
 	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version'),
-	CONSTRAINT "guard_resource" CHECK("guard"."name" <> 'guard_resource')
+	CONSTRAINT "guard_resource" CHECK("guard"."name" <> 'guard_resource'),
+	CONSTRAINT "guard_webhook_version" CHECK("guard"."name" <> 'guard_webhook_version')
 );
 --> statement-breakpoint
 CREATE TABLE `timer` (
@@ -169,15 +170,22 @@ CREATE INDEX `document_policy` ON `document` (`policy_locator`);--> statement-br
 CREATE TABLE `delivery` (
 	`webhook_locator` text NOT NULL,
 	`event_sequence` integer NOT NULL,
+	`line` text,
 	`state` text NOT NULL,
 	`attempts` integer NOT NULL,
 	`due_at` integer NOT NULL,
 	`outcome` text,
 	`finished_at` integer,
+	`diverted_at` integer,
+	`log` text DEFAULT '[]' NOT NULL,
 	PRIMARY KEY(`webhook_locator`, `event_sequence`)
 );
 --> statement-breakpoint
 CREATE INDEX `delivery_due` ON `delivery` (`webhook_locator`,`due_at`,`event_sequence`) WHERE "delivery"."state" = 'pending';--> statement-breakpoint
+CREATE INDEX `delivery_line` ON `delivery` (`webhook_locator`,`line`,`event_sequence`) WHERE "delivery"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX `delivery_diverted` ON `delivery` (`webhook_locator`,`event_sequence`) WHERE "delivery"."diverted_at" is not null;--> statement-breakpoint
+CREATE INDEX `delivery_skipped` ON `delivery` (`webhook_locator`,`event_sequence`) WHERE "delivery"."state" = 'skipped';--> statement-breakpoint
+CREATE INDEX `delivery_finished` ON `delivery` (`finished_at`) WHERE "delivery"."state" in ('sent', 'failed');--> statement-breakpoint
 CREATE TABLE `event` (
 	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`locator` text NOT NULL,
@@ -203,10 +211,13 @@ CREATE TABLE `webhook` (
 	`name` text NOT NULL,
 	`enabled` integer NOT NULL,
 	`suspended_at` integer,
-	`endpoint` text NOT NULL,
-	`failure_handling` text NOT NULL,
+	`connections` text NOT NULL,
+	`secret_names` text NOT NULL,
+	`failure_handling` text,
 	`event_types` text NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	`replay_version` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhook_name` ON `webhook` (`name`);--> statement-breakpoint

@@ -44,6 +44,7 @@ export const PERMISSION_GROUPS = {
   tables: { area: 'resources', actions: ['read', 'upload'] },
   templates: { area: 'resources', actions: ['read', 'upload'] },
   webhooks: { area: 'administration', actions: ['read', 'list', 'write'] },
+  'diverted-events': { area: 'administration', actions: ['read', 'list', 'resend', 'delete'] },
   secrets: { area: 'administration', actions: ['read', 'write'] },
   users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
   integrations: { area: 'administration', actions: ['read', 'write'] },

@@ -12,5 +12,8 @@ export const AUDIT_ACTIONS = [
   'integrations.delete',
   'tenants.clock',
   'tenants.write',
+  'webhooks.write',
+  'webhooks.delete',
+  'webhooks.resend',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

@@ -2,27 +2,31 @@
 // webhook.ts: every default is filled in here.
 import { z } from '@hono/zod-openapi'
 import { checkHeaders, HeaderValue, OutboundUrl } from '../platform/outbound/contract.ts'
+import { isSecret } from '../platform/outbound/signature.ts'
 import {
   booleanOr,
   DateTime,
   Flag,
-  filledIn,
   Integer,
+  LongName,
   list,
   Name,
   OptionalBoolean,
-  OptionalLongName,
   OptionalName,
   OptionalText,
+  optional,
   optionalRecord,
   PageSize,
+  PagingToken,
   RequestBoolean,
   requestInteger,
   Text,
   Texts,
 } from '../platform/wire.ts'
-import { rule } from '../platform/wire-problem.ts'
+import { breaks, rule } from '../platform/wire-problem.ts'
+import { RequestDateTime } from '../resources/contract.ts'
 import { isEventTypePattern } from './types.ts'
+import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from './webhook.ts'
 
 const headerValues = z.preprocess(wire => (typeof wire === 'string' ? [wire] : wire), z.array(HeaderValue))
 
@@ -33,15 +37,25 @@ const Headers = z
   )
   .openapi({ description: 'Sent with every delivery.' })
 
+const SECURE_SSL = 'Kept; certificates are always verified.'
+
+const Secret = optional(
+  LongName.refine(isSecret, rule('begins with whsec_ and must go on in base64')),
+).openapi({ description: 'whsec_ and base64, or any text.', writeOnly: true })
+
+const Tag = optional(HeaderValue.min(1).max(128)).openapi({
+  description: 'Sent beside the signature, to name the secret.',
+})
+
 /** Deliveries are signed unless `hmacEnabled` is false; without a `secret` the service makes one. */
 export const CreateEndpointRequest = z
   .object({
     url: OutboundUrl,
     headers: Headers,
-    secureSsl: booleanOr(true).openapi({ description: 'Kept; certificates are always verified.' }),
+    secureSsl: booleanOr(true).openapi({ description: SECURE_SSL }),
     hmacEnabled: booleanOr(true),
-    secret: OptionalLongName.openapi({ description: 'whsec_ and base64, or any text.', writeOnly: true }),
-    tag: OptionalName.openapi({ description: 'Sent beside the signature, to name the secret.' }),
+    secret: Secret,
+    tag: Tag,
   })
   .openapi('CreateEndpointRequest')
 export type CreateEndpointRequest = z.infer<typeof CreateEndpointRequest>
@@ -58,8 +72,6 @@ export const RetryStrategyRequest = z
   .openapi('RetryStrategyRequest')
 export type RetryStrategyRequest = z.infer<typeof RetryStrategyRequest>
 
-const DEFAULT_TRIGGERS = ['4xx', '5xx', 'timeout']
-
 const Trigger = z
   .string()
   .regex(
@@ -71,9 +83,9 @@ const Trigger = z
 export const FailureHandlingCreateRequest = z
   .object({
     triggers: z
-      .preprocess(wire => wire ?? DEFAULT_TRIGGERS, z.array(Trigger).max(100))
+      .preprocess(wire => wire ?? [...DEFAULT_TRIGGERS], z.array(Trigger).max(100))
       .openapi({
-        default: DEFAULT_TRIGGERS,
+        default: [...DEFAULT_TRIGGERS],
         description: 'Failures that are handled; others are only logged.',
       }),
     retryStrategy: optionalRecord(RetryStrategyRequest),
@@ -91,23 +103,85 @@ const EventTypePattern = z
     rule('must be a type of event, or the beginning of some and ".*", as "policy.*"'),
   )
 
-/** A missing `failureHandling` has its defaults (resources brief 7.1), though the contract lists it as required. */
-export const CreateWebhookRequest = filledIn(
-  { failureHandling: {} },
-  z.object({
+const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
+
+/** A missing `failureHandling` is the service's own (webhook.ts). */
+export const CreateWebhookRequest = z
+  .object({
     name: Name,
     enabled: RequestBoolean,
     endpoint: CreateEndpointRequest,
-    failureHandling: FailureHandlingCreateRequest,
+    failureHandling: optionalRecord(FailureHandlingCreateRequest).openapi({
+      description: `Left out: ${DEFAULT_TRIGGERS.join(', ')} are tried again for most of a day, ${OWN_RETRIES!.attempts} attempts in all, the second after ${OWN_RETRIES!.interval} s and each wait twice the one before.`,
+    }),
     eventTypes: list(EventTypePattern),
-  }),
-).openapi('CreateWebhookRequest')
+  })
+  .openapi('CreateWebhookRequest')
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>
+
+const REMOVED_FIRST = 'Removals come first: what is in both lists is there afterwards.'
+
+const Removals = list(Name).openapi({ description: `What is not there is passed over. ${REMOVED_FIRST}` })
+
+/** What is left out stays as it is. */
+export const UpdateEndpointRequest = z
+  .object({
+    url: optional(OutboundUrl),
+    addHeaders: Headers.openapi({
+      description: `The values become those of the header, whatever it had. ${REMOVED_FIRST}`,
+    }),
+    removeHeaders: Removals,
+    secureSsl: OptionalBoolean.openapi({ description: SECURE_SSL }),
+    hmacEnabled: OptionalBoolean.openapi({ description: 'Without a secret the service makes one.' }),
+    secret: Secret.openapi({
+      description:
+        'whsec_ and base64, or any text. The one that it replaces signs beside it for 24 hours. ******** keeps the one that is there.',
+    }),
+    tag: Tag,
+  })
+  .openapi('UpdateEndpointRequest')
+export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
+
+/** What is left out stays as it is; where the client had given none, that is the service's own (webhook.ts). */
+export const FailureHandlingUpdateRequest = z
+  .object({
+    alertEndpoint: optionalRecord(UpdateEndpointRequest).openapi({
+      description: 'Needs `url` where there is none yet.',
+    }),
+    removeAlertEndpoint: booleanOr(false),
+    addTriggers: list(Trigger),
+    removeTriggers: Removals,
+    retryStrategy: optionalRecord(RetryStrategyRequest),
+    removeRetryStrategy: booleanOr(false),
+    divert: OptionalBoolean,
+    suspend: OptionalBoolean,
+  })
+  .openapi('FailureHandlingUpdateRequest')
+export type FailureHandlingUpdateRequest = z.infer<typeof FailureHandlingUpdateRequest>
+
+/** What is left out stays as it is. Removals are applied first, then additions (contract 2, Webhooks). */
+export const UpdateWebhookRequest = z
+  .object({
+    name: OptionalName,
+    enabled: OptionalBoolean,
+    endpoint: optionalRecord(UpdateEndpointRequest),
+    failureHandling: optionalRecord(FailureHandlingUpdateRequest),
+    removeFailureHandling: booleanOr(false).openapi({
+      description: `The service's own takes its place, which \`failureHandling\` then changes.`,
+    }),
+    addEventTypes: list(EventTypePattern),
+    removeEventTypes: Removals,
+  })
+  .openapi('UpdateWebhookRequest')
+export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>
+
+const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ default: 0 })
 
 /** At most 1,000 of one answer; further ones by `offset` (resources brief 0.1). */
 export const WebhookListQuery = z.object({
-  offset: z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ default: 0 }),
+  offset: Offset,
   count: PageSize,
+  extended: booleanOr(false).openapi({ description: 'true: `{listCompleted, items}` instead of the array.' }),
   name: OptionalName,
   enabled: OptionalBoolean,
   suspended: OptionalBoolean,
@@ -157,6 +231,150 @@ export const WebhookResponse = z
     suspended: Flag,
     suspendedAt: DateTime.nullable().openapi({ description: 'null while it is not suspended.' }),
     eventTypes: Texts,
+    skippedEvents: Integer.optional().openapi({
+      description: 'In the answer to GET of a suspended webhook: events that were not sent and not diverted.',
+    }),
+    divertedEvents: Integer.optional().openapi({
+      description: 'In the answer to GET: events that are put aside.',
+    }),
   })
   .openapi('WebhookResponse')
 export type WebhookResponse = z.infer<typeof WebhookResponse>
+
+const ListCompleted = Flag.openapi({ description: 'Whether nothing follows.' })
+
+export const WebhookListResponse = z
+  .object({ listCompleted: ListCompleted, items: z.array(WebhookResponse) })
+  .openapi('WebhookListResponse')
+export type WebhookListResponse = z.infer<typeof WebhookListResponse>
+
+export const UnsuspendQuery = z.object({
+  replay: booleanOr(false).openapi({
+    description: 'Send what was put aside meanwhile, in order: what was skipped, and what is diverted.',
+  }),
+})
+export type UnsuspendQuery = z.infer<typeof UnsuspendQuery>
+
+// ---------------------------------------------------------------------------------------------- deliveries
+
+const From = optional(RequestDateTime).openapi({ description: 'Events from this time on.' })
+const To = optional(RequestDateTime).openapi({ description: 'Events before this time.' })
+
+const DELIVERY_STATES = ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped'] as const
+
+export const DeliveryListQuery = z.object({
+  state: optional(z.enum(DELIVERY_STATES)),
+  eventLocator: OptionalName.openapi({ description: 'The delivery of this event only.' }),
+  from: From,
+  to: To,
+  pageSize: PageSize,
+  pagingToken: PagingToken,
+})
+export type DeliveryListQuery = z.infer<typeof DeliveryListQuery>
+
+const OUTCOME =
+  'An HTTP status; `timeout`: no answer within 15 seconds; `unreachable`: no connection; `addressRefused`, `secretMissing`: not sent, since the address may not be called, or a secret that a header refers to is not there.'
+
+const attemptFields = {
+  timestamp: DateTime,
+  outcome: Text.openapi({ description: OUTCOME }),
+  status: Integer.optional().openapi({ description: 'HTTP status, where an answer came.' }),
+  durationMs: Integer,
+  excerpt: OptionalText.openapi({
+    description: 'The beginning of the answer, at most 4 KiB, without secrets.',
+  }),
+}
+
+export const DeliveryAttemptResponse = z.object(attemptFields).openapi('DeliveryAttemptResponse')
+export type DeliveryAttemptResponse = z.infer<typeof DeliveryAttemptResponse>
+
+export const DeliveryResponse = z
+  .object({
+    eventLocator: Text.openapi({ description: 'Also the `webhook-id` of every attempt.' }),
+    requestLocator: Text,
+    eventType: Text,
+    eventTimestamp: DateTime,
+    sequence: Integer,
+    state: z.enum(DELIVERY_STATES).openapi({
+      description:
+        'waiting: behind an earlier one of the same policy; pending: due at `dueAt`; sent: a 2xx came; failed: given up; diverted, skipped: put aside.',
+    }),
+    outcome: OptionalText.openapi({
+      description: `Of the last attempt, or why there was none: \`suspended\`, \`deleted\`, \`discarded\`. ${OUTCOME}`,
+    }),
+    dueAt: DateTime.optional(),
+    finishedAt: DateTime.optional(),
+    attempts: z.array(DeliveryAttemptResponse).openapi({ description: 'Oldest first, the latest 20.' }),
+  })
+  .openapi('DeliveryResponse')
+export type DeliveryResponse = z.infer<typeof DeliveryResponse>
+
+/** In the order of the events; finished ones are there for 30 days. */
+export const DeliveryListResponse = z
+  .object({
+    listCompleted: ListCompleted,
+    items: z.array(DeliveryResponse),
+    pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
+  })
+  .openapi('DeliveryListResponse')
+export type DeliveryListResponse = z.infer<typeof DeliveryListResponse>
+
+const Locators = z
+  .preprocess(wire => wire ?? undefined, z.array(Name).min(1).max(1_000).optional())
+  .openapi({ description: 'At most 1,000.' })
+
+/** The events named, or those of the time; of the webhook's types either way. */
+export const RedeliverRequest = z
+  .object({ eventLocators: Locators, from: From, to: To })
+  .check(ctx => {
+    const { eventLocators, from, to } = ctx.value
+    if (eventLocators === undefined && from === undefined && to === undefined)
+      breaks(ctx, "needs 'eventLocators', or 'from' or 'to'")
+    if (eventLocators !== undefined && (from !== undefined || to !== undefined))
+      breaks(ctx, "names events and a time; send 'eventLocators', or 'from' and 'to'")
+  })
+  .openapi('RedeliverRequest')
+export type RedeliverRequest = z.infer<typeof RedeliverRequest>
+
+/** Diverted events: those named, or with `all` every one, of the time where one is given. */
+export const DivertedResendRequest = z
+  .object({ eventLocators: Locators, all: booleanOr(false), from: From, to: To })
+  .check(ctx => {
+    const { eventLocators, all, from, to } = ctx.value
+    const byTime = all || from !== undefined || to !== undefined
+    if (byTime === (eventLocators !== undefined))
+      breaks(ctx, "needs either 'eventLocators', or 'all', 'from' or 'to'")
+  })
+  .openapi('DivertedResendRequest')
+export type DivertedResendRequest = z.infer<typeof DivertedResendRequest>
+
+export const ResendResponse = z
+  .object({ events: Integer.openapi({ description: 'How many are sent again.' }) })
+  .openapi('ResendResponse')
+export type ResendResponse = z.infer<typeof ResendResponse>
+
+export const TestDeliveryResponse = z
+  .object({
+    ...attemptFields,
+    eventLocator: Text,
+    delivered: Flag.openapi({ description: 'Whether a 2xx came.' }),
+  })
+  .openapi('TestDeliveryResponse')
+export type TestDeliveryResponse = z.infer<typeof TestDeliveryResponse>
+
+export const DivertedListQuery = z.object({ offset: Offset, count: PageSize })
+export type DivertedListQuery = z.infer<typeof DivertedListQuery>
+
+export const DivertedEventResponse = z
+  .object({
+    requestLocator: Text,
+    eventLocator: Text,
+    failureTrigger: Text.openapi({
+      description:
+        'The HTTP status, or `timeout`; `suspended` for what came while the webhook was suspended.',
+    }),
+    failureMessage: Text,
+    failureTimestamp: DateTime,
+  })
+  .openapi('DivertedEventResponse')
+export type DivertedEventResponse = z.infer<typeof DivertedEventResponse>

@@ -1,6 +1,7 @@
 // The event stream (contract 2; brief 9).
 import { z } from '@hono/zod-openapi'
 import {
+  Integer,
   OptionalName,
   OptionalText,
   OptionalTimestamp,
@@ -56,15 +57,25 @@ export const EventPageResponse = z
   .openapi('EventPageResponse')
 export type EventPageResponse = z.infer<typeof EventPageResponse>
 
-/** What a webhook receives of a stream event; `transactionId` is the same for all events of one request. */
+/**
+ * What a webhook receives. `type` and `timestamp` are as the name through which its types matched the event has them; all else
+ * is there either way. `sequence` rises within a policy, with gaps.
+ */
 export const WebhookEvent = z
   .object({
     id: Text,
-    transactionId: Text,
-    timestamp: Timestamp,
-    type: StreamedType,
+    locator: Text.openapi({ description: 'The same as `id`.' }),
+    type: z.union([StreamedType, Text]),
+    timestamp: Text.openapi({
+      description:
+        'Milliseconds as text beside a type of the stream, ISO 8601 beside one of the events interface.',
+    }),
+    sequence: Integer.openapi({ description: 'Rises from event to event of a policy, with gaps.' }),
+    transactionId: Text.openapi({ description: 'The same for all events of one request.' }),
+    requestId: Text.openapi({ description: 'The same as `transactionId`.' }),
     username: Text,
-    data: EventStreamData,
+    userLocator: Text,
+    data: z.record(Text, Text),
   })
   .openapi('WebhookEvent')
 export type WebhookEvent = z.infer<typeof WebhookEvent>

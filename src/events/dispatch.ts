@@ -6,16 +6,20 @@ import { noCalls } from '../platform/calls.ts'
 import { type ShardName, shardDatabase, tenantOfShard } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
 import { purgeLogs } from '../plugins/logs.ts'
-import { deliverDue } from './delivery/deliver.ts'
+import { placeOf } from './delivery/place.ts'
 import { earliestDelivery } from './delivery/store.ts'
-import { nextPurge, purgeWrites } from './purge.ts'
+import { wakeDue } from './delivery/wake.ts'
+import { nextPurge, purgeDeliveries, purgeWrites } from './purge.ts'
 import { earliestTimer, fireDue } from './timers.ts'
+
+/** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
+const HAND_ON_AGAIN_MS = 60_000
 
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
 /**
- * The dispatcher's work on its shard: fires timers, hints of documents and makes deliveries that are due, a bounded number of each, and
- * purges old writes. Answers when the next is due in real time, which may be past; undefined when none waits, or
+ * The dispatcher's work on its shard: fires timers, a bounded number of them, hints of documents, wakes who makes deliveries that are
+ * due, and purges what is too old. Answers when the next is due in real time, which may be past; undefined when none waits, or
  * the shard is no longer the tenant's.
  */
 export async function workOff(env: Env, name: ShardName): Promise<Instant | undefined> {
@@ -24,11 +28,12 @@ export async function workOff(env: Env, name: ShardName): Promise<Instant | unde
   if (!tenant) return undefined
   await fireDue({ env, tenant, shard: name.shard, calls })
   await hintDueDocuments(env, tenant, name.shard, calls)
-  await deliverDue(env, tenant, name.shard, calls)
+  await wakeDue(placeOf(env, tenant, name.shard, calls))
   const database = shardDatabase(env, tenant, name.shard, calls)
   const at = now()
-  const [, , oldCalls, due] = await database.batch([
+  const [, , , oldCalls, due] = await database.batch([
     purgeWrites(database, at),
+    purgeDeliveries(database, at),
     purgeLogs(database, at),
     oldCallsQuery(database, at),
     database.build.all<Due>(
@@ -38,7 +43,7 @@ export async function workOff(env: Env, name: ShardName): Promise<Instant | unde
   await purgeCalls(env, tenant, database, oldCalls, calls)
   const times = due.flatMap(({ timer, delivery, purge, job }) => [
     timer === null ? null : timer - tenant.clockOffsetMs,
-    delivery,
+    delivery !== null && delivery <= at ? at + HAND_ON_AGAIN_MS : delivery,
     purge,
     job,
   ])

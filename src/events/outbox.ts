@@ -53,19 +53,38 @@ export function eventRows(
   ]
 }
 
+/** Whether the webhook `w` asks for the event `e`: for either of its names, exactly or by a `prefix.*`. */
+export const isSubscribed = sql`exists (
+  select 1 from json_each(w.event_types) t
+  where t.value in (e.type, e.newer_type)
+    or (substr(t.value, -2) = '.*' and substr(t.value, 1, length(t.value) - 1) in (
+      substr(e.type, 1, length(t.value) - 1), substr(e.newer_type, 1, length(t.value) - 1))))`
+
+/** The line of the event `e` (tables.ts). */
+export const lineOfEvent = sql`coalesce(cast(e.policy_locator as text), e.policyholder_locator)`
+
 /**
- * A query that makes a delivery of each event of the request for each enabled webhook whose types match it
- * by either name, exactly or by a `prefix.*`. Its `changes` tell how many there are. They are due at once by the database's own
- * clock: an event's timestamp may be that of a machine whose clock is ahead.
+ * A query that makes a delivery of each event of the request for each enabled webhook that asks for it. Its `changes` tell how many there are. They are due at once by the database's own
+ * clock: an event's timestamp may be that of a machine whose clock is ahead. One behind an unfinished one of its line waits
+ * (tables.ts); for a suspended webhook it is put aside. An earlier commit of the same request has made its own.
  */
 export function deliveriesOf(database: Database, requestId: Uuid): Query {
   return database.build.run(sql`
-    insert into ${deliveries} (webhook_locator, event_sequence, state, attempts, due_at)
-    select w.locator, e.sequence, 'pending', 0, cast(unixepoch('subsec') * 1000 as integer)
-    from ${events} e join ${webhooks} w on w.enabled and w.suspended_at is null
-    where e.request_id = ${requestId} and exists (
-      select 1 from json_each(w.event_types) t
-      where t.value in (e.type, e.newer_type)
-        or (substr(t.value, -2) = '.*' and substr(t.value, 1, length(t.value) - 1) in (
-          substr(e.type, 1, length(t.value) - 1), substr(e.newer_type, 1, length(t.value) - 1))))`)
+    insert into ${deliveries}
+      (webhook_locator, event_sequence, line, state, attempts, due_at, outcome, finished_at, diverted_at)
+    select webhook, sequence, line,
+      case when suspended then iif(divert, 'diverted', 'skipped')
+        when line is null then 'pending'
+        when turn > 1 or exists (select 1 from ${deliveries} d
+          where d.webhook_locator = m.webhook and d.line = m.line and d.finished_at is null) then 'waiting'
+        else 'pending' end,
+      0, clock, iif(suspended, 'suspended', null), iif(suspended, clock, null), iif(suspended and divert, clock, null)
+    from (
+      select w.locator as webhook, e.sequence, ${lineOfEvent} as line, w.suspended_at is not null as suspended,
+        coalesce(w.failure_handling ->> 'divert', 0) as divert, cast(unixepoch('subsec') * 1000 as integer) as clock,
+        row_number() over (partition by w.locator, ${lineOfEvent} order by e.sequence) as turn
+      from ${events} e join ${webhooks} w on w.enabled
+      where e.request_id = ${requestId} and ${isSubscribed}
+        and not exists (select 1 from ${deliveries} x where x.webhook_locator = w.locator and x.event_sequence = e.sequence)
+    ) m`)
 }

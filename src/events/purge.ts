@@ -1,4 +1,5 @@
-// Rows of `write` answer repeats for 30 days (docs/design.md, section 5); then they go. Repeats come in real time,
+// Rows of `write` answer repeats for 30 days (docs/design.md, section 5), and deliveries that were sent or given up are shown
+// as long; then they go. What is put aside stays. Both go by real time,
 // whatever the tenant's clock says; so it is not a timer that tells when, but the rows themselves.
 import { type SQL, sql } from 'drizzle-orm'
 import { KEEP_CALLS_MS } from '../integrations/call/log.ts'
@@ -9,6 +10,7 @@ import { writes } from '../platform/tables.ts'
 import type { Instant } from '../platform/time.ts'
 import { KEEP_LOGS_MS } from '../plugins/logs.ts'
 import { pluginLogs } from '../plugins/tables.ts'
+import { deliveries } from './tables.ts'
 
 /** Rows deleted in one go. */
 const MOST_PURGED = 1_000
@@ -22,12 +24,24 @@ export const purgeWrites = (database: Database, at: Instant): Query =>
       select rowid from ${writes} where at <= ${at - KEEP_WRITES_MS} order by at limit ${MOST_PURGED})`,
   )
 
+/** Deliveries that ended are kept so long. */
+export const KEEP_DELIVERIES_MS = 30 * DAY_MS
+
+/** A query that deletes deliveries that ended too long before `at`, the oldest of them. */
+export const purgeDeliveries = (database: Database, at: Instant): Query =>
+  database.build.run(
+    sql`delete from ${deliveries} where rowid in (
+      select rowid from ${deliveries} where state in ('sent', 'failed') and finished_at <= ${at - KEEP_DELIVERIES_MS}
+      order by finished_at limit ${MOST_PURGED})`,
+  )
+
 /**
- * When to purge again, as SQL for one value: at once when more writes, logs of plugins or calls of integrations are too
+ * When to purge again, as SQL for one value: at once when more writes, deliveries, logs of plugins or calls of integrations are too
  * old at `at`, else when the oldest will be, at most once a day; null when there is none.
  */
 export const nextPurge = (at: Instant): SQL => sql`(
   select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
     select min(at) + ${KEEP_WRITES_MS} as due from ${writes}
+    union all select min(finished_at) + ${KEEP_DELIVERIES_MS} from ${deliveries} where state in ('sent', 'failed')
     union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}
     union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`

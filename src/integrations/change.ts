@@ -17,7 +17,8 @@ export function connectionOf(
   }
 }
 
-const nothingKept = (what: string): Refusal =>
+/** The 400 for a mask that stands for nothing. */
+export const nothingKept = (what: string): Refusal =>
   new Refusal(
     'invalidRequest',
     `'${what}' is ${MASK}, which stands for a value that is kept, and none is; send the value.`,
@@ -35,7 +36,8 @@ function keptHeaders(headers: Connection['headers'], before: Connection['headers
   )
 }
 
-function keptUrl(address: string, before: string | undefined): string {
+/** The address with the kept values in the place of masks; refuses (400) a mask where `before` has none. */
+export function keptUrl(address: string, before: string | undefined): string {
   const url = new URL(address)
   const masked = [...url.searchParams].filter(([, value]) => value === MASK)
   if (masked.length === 0) return address

@@ -18,6 +18,7 @@ export type GuardName =
   | 'guard_configuration_hash'
   | 'guard_configuration_version'
   | 'guard_resource'
+  | 'guard_webhook_version'
 
 /** Trips when `holds` is not true at the time of the batch. */
 export type Guard = { name: GuardName; holds: ReturnType<typeof sql> }

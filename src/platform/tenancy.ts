@@ -205,6 +205,9 @@ export const policyObject = (env: Env, tenant: Tenant, policy: PolicyLocator) =>
 export const dispatcherObject = (env: Env, tenant: Tenant, shard: number) =>
   env.DISPATCHER.get(env.DISPATCHER.idFromName(`${scope(tenant)}/${shard}`))
 
+export const webhookObject = (env: Env, tenant: Tenant, shard: number, webhook: Uuid) =>
+  env.DELIVERY.get(env.DELIVERY.idFromName(`${scope(tenant)}/${shard}/${webhook}`))
+
 /** Name of a tenant's file in R2. */
 export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
 

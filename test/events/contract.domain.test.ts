@@ -53,12 +53,13 @@ test('the stream is read from digits in the query', () => {
 })
 
 describe('a new webhook', () => {
-  test('without failure handling has the documented defaults, and signs', () => {
-    const read = CreateWebhookRequest.parse(webhook)
+  test('signs, and failure handling that says nothing has the documented defaults', () => {
+    const read = CreateWebhookRequest.parse({ ...webhook, failureHandling: {} })
     const endpoint: WebhookEndpoint = read.endpoint
-    const failureHandling: WebhookFailureHandling = read.failureHandling
+    const failureHandling: WebhookFailureHandling | undefined = read.failureHandling
     expect(failureHandling).toEqual({ triggers: ['4xx', '5xx', 'timeout'], divert: false, suspend: false })
     expect(endpoint).toEqual({ url: webhook.endpoint.url, headers: {}, secureSsl: true, hmacEnabled: true })
+    expect(CreateWebhookRequest.parse(webhook).failureHandling).toBeUndefined()
   })
 
   test('may say how failures are handled', () => {

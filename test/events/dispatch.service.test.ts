@@ -6,7 +6,7 @@ import { KEEP_WRITES_MS } from '../../src/platform/commit.ts'
 import { dispatcherObject, shardName, type Tenant } from '../../src/platform/tenancy.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { openReceiver } from '../support/receiver.ts'
-import { deliveriesIn, happen, makeTenant, makeWebhook } from './tenant.ts'
+import { deliver, deliveriesIn, happen, makeTenant, makeWebhook } from './tenant.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 20 }))
 
@@ -29,7 +29,7 @@ describe('the dispatcher', () => {
     await makeWebhook(tenant, { url: receiver.url })
     await happen(tenant, [{}])
     await work()
-    expect(await receiver.received()).toHaveLength(1)
+    expect(await receiver.wait(1)).toHaveLength(1)
   })
 
   it('tells when the next retry is due', async () => {
@@ -37,6 +37,7 @@ describe('the dispatcher', () => {
     const retryStrategy = { type: 'linear', interval: 100, attempts: 2 }
     await makeWebhook(tenant, { url: receiver.url, failureHandling: { retryStrategy } })
     await happen(tenant, [{}])
+    await deliver(tenant)
     const due = await work()
     expect(due).toBe((await deliveriesIn(tenant))[0]!.due_at)
     expect(due! - Date.now()).toBeGreaterThan(85_000)

@@ -1,6 +1,9 @@
 import { env } from 'cloudflare:workers'
 import type { WebhookResponse } from '../../src/events/contract-webhook.ts'
 import { CreateWebhookRequest } from '../../src/events/contract-webhook.ts'
+import { deliverTo } from '../../src/events/delivery/deliver.ts'
+import { placeOf } from '../../src/events/delivery/place.ts'
+import { webhooksDue } from '../../src/events/delivery/store.ts'
 import type { NewEvent } from '../../src/events/outbox.ts'
 import { createWebhook } from '../../src/events/webhooks/service.ts'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -84,7 +87,8 @@ export async function happen(
 type WebhookWishes = {
   url: string
   endpoint?: Record<string, unknown>
-  failureHandling?: Record<string, unknown>
+  /** `none`: the client gives none. */
+  failureHandling?: Record<string, unknown> | 'none'
   eventTypes?: string[]
   enabled?: boolean
 }
@@ -95,11 +99,18 @@ export async function makeWebhook(tenant: Tenant, wishes: WebhookWishes): Promis
     name: newUuid(0),
     enabled: wishes.enabled ?? true,
     endpoint: { url: wishes.url, ...wishes.endpoint },
-    failureHandling: wishes.failureHandling ?? {},
+    ...(wishes.failureHandling !== 'none' && { failureHandling: wishes.failureHandling ?? {} }),
     eventTypes: wishes.eventTypes ?? ['policy.*'],
   })
   const answer = await createWebhook(request, requestOf(tenant))
   return JSON.parse(answer.text)
+}
+
+/** Delivers what is due in the shard, of all webhooks side by side, as their objects do. */
+export async function deliver(tenant: Tenant, shard = 0): Promise<void> {
+  const place = placeOf(env, tenant, shard, noCalls())
+  const due = await webhooksDue(place.database, now())
+  await Promise.all(due.map(webhook => deliverTo(place, webhook)))
 }
 
 export type DeliveryRow = { state: string; attempts: number; due_at: number; outcome: string | null }
@@ -117,7 +128,7 @@ export async function deliveriesIn(tenant: Tenant, shard = 0): Promise<DeliveryR
 export async function letPass(tenant: Tenant, ms: number, shard = 0): Promise<void> {
   const client = (env as unknown as Record<string, D1Database>)[tenant.shards[shard]!]!
   await client.batch([
-    client.prepare(`update delivery set due_at = due_at - ? where state = 'pending'`).bind(ms),
+    client.prepare(`update delivery set due_at = due_at - ? where finished_at is null`).bind(ms),
     client.prepare('update timer set due_at = due_at - ?').bind(ms),
   ])
 }

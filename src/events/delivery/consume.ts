@@ -1,6 +1,7 @@
 import { noCalls } from '../../platform/calls.ts'
 import { type ShardName, tenantOfShard } from '../../platform/tenancy.ts'
-import { deliverDue } from './deliver.ts'
+import { placeOf } from './place.ts'
+import { wakeDue } from './wake.ts'
 
 const RETRY_AFTER_SECONDS = 5
 
@@ -12,8 +13,9 @@ function isShardName(body: unknown): body is ShardName {
 }
 
 /**
- * The queue's consumer: delivers what is due in each shard that the messages name. A message is only a hint: many
- * of one shard are as good as one, and one that is lost costs a minute, until the dispatcher looks.
+ * The queue's consumer: wakes who delivers what is due in each shard that the messages name, and is done; so a slow
+ * endpoint keeps no message of another waiting. A message is only a hint: many of one shard are as good as one, and one
+ * that is lost costs a minute, until the dispatcher looks.
  */
 export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const hints = Map.groupBy(batch.messages, ({ body }) => JSON.stringify(body))
@@ -24,7 +26,7 @@ export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: En
       try {
         const calls = noCalls()
         const tenant = await tenantOfShard(env, name, calls)
-        if (tenant) await deliverDue(env, tenant, name.shard, calls)
+        if (tenant) await wakeDue(placeOf(env, tenant, name.shard, calls))
       } catch (problem) {
         console.error(JSON.stringify({ at: 'consumeAnnouncements', ...name, problem: String(problem) }))
         message?.retry({ delaySeconds: RETRY_AFTER_SECONDS })

@@ -1,30 +1,32 @@
-// Works off a shard's due deliveries. A delivery is claimed by a lease, posted, and its result recorded; what a
+// Works off a webhook's due deliveries in a shard. They are claimed by a lease, posted, and the results recorded; what a
 // crash leaves claimed is due again when the lease runs out, so every event arrives at least once.
-import type { Calls } from '../../platform/calls.ts'
-import type { Database } from '../../platform/database.ts'
-import type { Uuid } from '../../platform/locators.ts'
-import { shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
 import { resolvedHeaders } from '../../resources/secrets/sending.ts'
-import type { WebhookEvent } from '../contract.ts'
-import type { EventType } from '../types.ts'
-import { ATTEMPT_TIMEOUT_MS, attempt } from './attempt.ts'
-import { judge, type Outcome, outcomeText } from './judge.ts'
+import { handlingOf, type Webhook } from '../webhook.ts'
+import { webhookOf } from '../webhooks/store.ts'
+import { suspendWebhook } from '../webhooks/suspend.ts'
+import { type Alert, sendAlert } from './alert.ts'
+import { ATTEMPT_TIMEOUT_MS, type Attempted, attempt, type SentHeaders } from './attempt.ts'
+import { webhookEvent } from './body.ts'
+import { judge, outcomeText, type Verdict } from './judge.ts'
+import type { Place } from './place.ts'
 import {
   type Claim,
   type ClaimedDelivery,
+  type ClaimedLine,
   claimDue,
   type DeliveryResult,
+  nextDue,
   recordResults,
-  type StoredEvent,
-  suspendHere,
-  webhooksDue,
 } from './store.ts'
 
-/** Webhooks served at once: each holds one of the six connections, and the database needs one. */
-const MOST_AT_ONCE = 5
+/**
+ * Claims of a webhook under way at once: each posts one event at a time and holds one of the six connections, and the
+ * database needs one. A slow answer holds up what is claimed with it, and no other lane.
+ */
+const LANES = 5
 
-/** Deliveries that one claim takes. */
+/** Lines that one claim takes. */
 const MOST_CLAIMED = 20
 
 /** After a claim no attempt begins later than this; what is left over is given back. */
@@ -36,146 +38,134 @@ const LEASE_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
 /** One call begins no new claim after this time. */
 const WORK_MS = 40_000
 
-/** How often a call that waits for a slow endpoint looks for other webhooks. */
+/** How often a lane that found nothing looks again while others are busy. */
 const LOOK_AGAIN_MS = 1_000
 
-/** Where deliveries are worked off. */
-type Place = {
-  readonly env: Env
-  readonly tenant: Tenant
-  readonly shard: number
-  readonly database: Database
-  readonly calls: Calls
-}
-
 /**
- * Delivers what is due in the shard. Webhooks are served side by side, each in order; one that is too slow to
- * finish a claim rests until the next call, so that it neither holds up others nor ends this call late.
+ * Delivers what is due for the webhook in the shard; answers when the next is due, which may be past, or undefined when
+ * nothing waits. Lines (tables.ts) are served side by side, each in its order.
  */
-export async function deliverDue(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<void> {
-  const place: Place = { env, tenant, shard, database: shardDatabase(env, tenant, shard, calls), calls }
-  const underWay = new Map<Uuid, Promise<void>>()
-  const resting = new Set<Uuid>()
-  const serve = async (webhook: Uuid): Promise<void> => {
-    if (!(await serveWebhook(place, webhook))) resting.add(webhook)
-    underWay.delete(webhook)
-  }
+export async function deliverTo(place: Place, webhookLocator: string): Promise<Instant | undefined> {
   const until = now() + WORK_MS
-  try {
-    for (;;) {
-      const room = now() < until ? MOST_AT_ONCE - underWay.size : 0
-      const seen = [...underWay.keys(), ...resting]
-      if (room > 0)
-        for (const webhook of await webhooksDue(place.database, now(), seen, room))
-          underWay.set(webhook, serve(webhook))
-      if (underWay.size === 0) return
-      await Promise.race([...underWay.values(), scheduler.wait(LOOK_AGAIN_MS)])
+  const alerts: Promise<void>[] = []
+  const over = Promise.withResolvers<void>()
+  let busy = 0
+  let isOver = false
+  const lane = async (): Promise<void> => {
+    while (now() < until && !isOver) {
+      const at = now()
+      const leaseUntil = (at + LEASE_MS) as Instant
+      busy += 1
+      const claim = await claimDue(place.database, webhookLocator, at, leaseUntil, MOST_CLAIMED)
+      if (claim) alerts.push(...(await deliverClaim(place, claim, (at + SEND_WITHIN_MS) as Instant)))
+      busy -= 1
+      if (claim) continue
+      isOver ||= busy === 0
+      if (isOver) over.resolve()
+      else await Promise.race([over.promise, scheduler.wait(LOOK_AGAIN_MS)])
     }
-  } finally {
-    await Promise.all(underWay.values())
   }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(alerts)
+  return await nextDue(place.database, webhookLocator)
 }
 
-/** One claim of one webhook's deliveries; whether more may be claimed for it now. Never throws. */
-async function serveWebhook(place: Place, webhook: Uuid): Promise<boolean> {
-  const at = now()
-  try {
-    const claim = await claimDue(place.database, webhook, at, (at + LEASE_MS) as Instant, MOST_CLAIMED)
-    return claim === undefined || (await deliverClaim(place, claim, (at + SEND_WITHIN_MS) as Instant))
-  } catch (problem) {
-    console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
-    return false
-  }
+/** A claim while it is worked off. */
+type Work = {
+  readonly place: Place
+  readonly webhook: Webhook
+  readonly headers: SentHeaders
+  readonly sendBefore: Instant
+  readonly results: DeliveryResult[]
+  readonly alerts: Alert[]
+  suspendAt: Instant | undefined
 }
 
-async function deliverClaim(place: Place, claim: Claim, sendBefore: Instant): Promise<boolean> {
-  const results: DeliveryResult[] = []
-  let suspend = false
-  const { endpoint } = claim.webhook
-  const resolved = await resolvedHeaders(place, endpoint.headers)
-  if ('problem' in resolved)
-    console.warn(
-      JSON.stringify({ at: 'delivery', webhook: claim.webhook.locator, problem: resolved.problem }),
-    )
-  for (const delivery of claim.deliveries) {
-    if (suspend || now() >= sendBefore) {
-      results.push(givenBack(delivery))
-      continue
+/** Posts and records; answers the alerts that are on their way. */
+async function deliverClaim(place: Place, claim: Claim, sendBefore: Instant): Promise<Promise<void>[]> {
+  const webhook = await webhookOf(place, claim.webhook)
+  const headers = await resolvedHeaders(place, webhook.endpoint.headers)
+  if ('problem' in headers)
+    console.warn(JSON.stringify({ at: 'delivery', webhook: webhook.locator, problem: headers.problem }))
+  const work: Work = { place, webhook, headers, sendBefore, results: [], alerts: [], suspendAt: undefined }
+  for (const line of claim.lines) await serveLine(work, line)
+  await place.database.batch(recordResults(place.database, claim, work.results))
+  if (work.suspendAt !== undefined) await suspendWebhook(place, webhook.locator, work.suspendAt)
+  return work.alerts.map(alert => sendAlert(place, webhook, alert))
+}
+
+/** Posts the deliveries of a line in order, up to one that is to be tried again. */
+async function serveLine(work: Work, line: ClaimedLine): Promise<void> {
+  const head = line[0].event.sequence
+  for (const delivery of line) {
+    if (work.suspendAt !== undefined || now() >= work.sendBefore) {
+      // What follows the head was not claimed, and needs not to be given back.
+      if (delivery === line[0]) work.results.push(givenBack(delivery))
+      return
     }
-    const event = webhookEvent(delivery.event)
-    const outcome: Outcome =
-      'problem' in resolved
-        ? { kind: 'secretMissing' }
-        : await attempt(place.env, { ...endpoint, headers: resolved.headers }, event, ATTEMPT_TIMEOUT_MS)
-    const result = resultOf(claim, delivery, outcome)
-    results.push(result.recorded)
-    suspend = result.suspend
+    const result = await served(work, delivery, head)
+    work.results.push(result)
+    if (result.state === 'pending') return
   }
-  if (suspend) await suspendElsewhere(place, claim.webhook.locator)
-  await place.database.batch([
-    recordResults(place.database, claim, results),
-    ...(suspend ? suspendHere(place.database, claim.webhook.locator, now()) : []),
-  ])
-  return !suspend && results.every(result => result.outcome !== null)
 }
-
-/** What the older webhooks of the contract's platform receive (resources brief 7.3). */
-const webhookEvent = ({ locator, requestId, at, type, username, data }: StoredEvent): WebhookEvent => ({
-  id: locator,
-  transactionId: requestId,
-  timestamp: String(at),
-  type: type as EventType,
-  username,
-  data,
-})
 
 const givenBack = ({ event, attempts }: ClaimedDelivery): DeliveryResult => ({
-  eventSequence: event.sequence,
+  head: event.sequence,
+  event,
   state: 'pending',
   attempts,
   dueAt: now(),
-  outcome: null,
-  finishedAt: null,
+  made: undefined,
 })
 
-function resultOf(
-  { webhook }: Claim,
-  delivery: ClaimedDelivery,
-  outcome: Outcome,
-): { recorded: DeliveryResult; suspend: boolean } {
-  const at = now()
+async function served(work: Work, delivery: ClaimedDelivery, head: number): Promise<DeliveryResult> {
+  const { place, webhook } = work
+  const { event } = delivery
+  const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
+  const attempted = await attempt(place.env, webhook.endpoint, work.headers, { id: event.locator, body })
   const attempts = delivery.attempts + 1
-  const verdict = judge(outcome, attempts, webhook.failureHandling, Math.random())
-  if (verdict.state !== 'sent')
-    console.warn(
-      JSON.stringify({
-        at: 'delivery',
-        webhook: webhook.locator,
-        event: delivery.event.locator,
-        attempts,
-        outcome: outcomeText(outcome),
-        next: verdict.state,
-      }),
-    )
-  const recorded: DeliveryResult = {
-    eventSequence: delivery.event.sequence,
-    state: verdict.state,
+  const handling = handlingOf(webhook)
+  const verdict = judge(attempted.outcome, attempts, handling, Math.random())
+  const at = now()
+  if (verdict.state !== 'sent') warn(webhook, delivery, attempted, verdict)
+  if (verdict.state === 'failed' && verdict.suspend) work.suspendAt = at
+  if (verdict.state === 'failed' && verdict.handled)
+    work.alerts.push({
+      eventLocator: event.locator,
+      outcome: outcomeText(attempted.outcome),
+      suspended: verdict.suspend,
+      at,
+    })
+  return {
+    head,
+    event,
+    state: stateAfter(verdict, handling.divert),
     attempts,
     dueAt: (verdict.state === 'pending' ? at + verdict.delayMs : at) as Instant,
-    outcome: outcomeText(outcome),
-    finishedAt: verdict.state === 'pending' ? null : at,
+    made: attempted.made,
   }
-  return { recorded, suspend: verdict.state === 'failed' && verdict.suspend }
 }
 
-/**
- * Suspends the webhook in the other shards, home (0) first, since its row is what clients see. Before the result
- * is recorded: cut off in between, the attempt is repeated, and this with it.
- */
-async function suspendElsewhere({ env, tenant, shard, calls }: Place, webhook: Uuid): Promise<void> {
-  for (const other of tenant.shards.keys()) {
-    if (other === shard) continue
-    const database = shardDatabase(env, tenant, other, calls)
-    await database.batch(suspendHere(database, webhook, now()))
-  }
+/** What is given up is diverted; or skipped where it suspends, so that it is sent with what is missed after it. */
+function stateAfter(verdict: Verdict, divert: boolean): DeliveryResult['state'] {
+  if (verdict.state !== 'failed' || !verdict.handled) return verdict.state
+  if (divert) return 'diverted'
+  return verdict.suspend ? 'skipped' : 'failed'
 }
+
+const warn = (
+  webhook: Webhook,
+  { event, attempts }: ClaimedDelivery,
+  { made }: Attempted,
+  { state }: Verdict,
+): void =>
+  console.warn(
+    JSON.stringify({
+      at: 'delivery',
+      webhook: webhook.locator,
+      event: event.locator,
+      attempts: attempts + 1,
+      outcome: made.outcome,
+      next: state,
+    }),
+  )

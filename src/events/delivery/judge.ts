@@ -16,7 +16,8 @@ export type Outcome =
 export type Verdict =
   | { state: 'sent' }
   | { state: 'pending'; delayMs: number }
-  | { state: 'failed'; suspend: boolean }
+  /** Given up. `handled`: it is one that the webhook's handling names, so it is diverted or told of, as that says. */
+  | { state: 'failed'; handled: boolean; suspend: boolean }
 
 export const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000
 
@@ -25,6 +26,22 @@ const GONE = 410
 /** The outcome in one word: the HTTP status or the kind. */
 export const outcomeText = (outcome: Outcome): string =>
   outcome.kind === 'answered' ? String(outcome.status) : outcome.kind
+
+/** What triggers name of an outcome in one word (brief 7.1): the HTTP status, or `timeout` where no answer came. */
+export const triggerOf = (outcome: string): string =>
+  ['unreachable', 'secretMissing'].includes(outcome) ? 'timeout' : outcome
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  timeout: 'The endpoint did not answer within 15 seconds.',
+  unreachable: 'The endpoint could not be reached.',
+  addressRefused: 'The address of the endpoint may not be called: it is not one of the public internet.',
+  secretMissing: 'A header refers to a secret that is not in force, or that no header can have.',
+  suspended: 'The webhook was suspended.',
+}
+
+/** An outcome that is no success, as a sentence. */
+export const failureMessage = (outcome: string): string =>
+  MESSAGES[outcome] ?? `The endpoint answered ${outcome}.`
 
 /**
  * Whether the failure is one that the webhook's handling names. No connection counts as `timeout`, and so does nothing
@@ -55,9 +72,10 @@ export function judge(
   chance: number,
 ): Verdict {
   if (outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300) return { state: 'sent' }
-  if (outcome.kind === 'answered' && outcome.status === GONE) return { state: 'failed', suspend: true }
-  if (!isTriggered(outcome, triggers)) return { state: 'failed', suspend: false }
-  if (!retryStrategy || attempts >= retryStrategy.attempts) return { state: 'failed', suspend }
+  if (outcome.kind === 'answered' && outcome.status === GONE)
+    return { state: 'failed', handled: true, suspend: true }
+  if (!isTriggered(outcome, triggers)) return { state: 'failed', handled: false, suspend: false }
+  if (!retryStrategy || attempts >= retryStrategy.attempts) return { state: 'failed', handled: true, suspend }
   const asked = outcome.kind === 'answered' ? (outcome.retryAfterMs ?? 0) : 0
   const wait = Math.max(asked, delayMs(retryStrategy, attempts, chance))
   return { state: 'pending', delayMs: Math.min(wait, LONGEST_DELAY_MS) }

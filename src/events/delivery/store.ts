@@ -1,49 +1,58 @@
 // Deliveries as rows: claim what is due, record what came of it. Written without `commit`: an attempt is nobody's
-// request, and its result only moves its own row.
-import { and, eq, sql } from 'drizzle-orm'
+// request, and its result only moves its own rows.
+import { eq, sql } from 'drizzle-orm'
 import type { Database, Query } from '../../platform/database.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import type { Instant } from '../../platform/time.ts'
-import { deliveries, events, webhooks } from '../tables.ts'
-import type { Webhook } from '../webhook.ts'
+import { type AttemptMade, deliveries, events, webhooks } from '../tables.ts'
+import type { WebhookRow } from '../webhooks/store.ts'
+import { nextUp } from './lines.ts'
 
 export type StoredEvent = typeof events.$inferSelect
 
 export type ClaimedDelivery = {
-  event: StoredEvent
+  readonly event: StoredEvent
   /** Attempts that ended before. */
-  attempts: number
+  readonly attempts: number
 }
 
+/** Deliveries of one line, in order: the first is claimed, and the others wait for it. */
+export type ClaimedLine = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
+
 /** Deliveries of one webhook that nobody else attempts before `leaseUntil`. */
-export type Claim = { webhook: Webhook; leaseUntil: Instant; deliveries: ClaimedDelivery[] }
+export type Claim = {
+  readonly webhook: WebhookRow
+  readonly leaseUntil: Instant
+  readonly lines: readonly ClaimedLine[]
+}
 
 /** What became of a delivery. `pending` is due again at `dueAt`. */
 export type DeliveryResult = {
-  eventSequence: number
-  state: 'pending' | 'sent' | 'failed'
-  attempts: number
-  dueAt: Instant
-  /** Null: not attempted. */
-  outcome: string | null
-  finishedAt: Instant | null
+  /** Sequence of the first of its line, whose lease it was. */
+  readonly head: number
+  readonly event: StoredEvent
+  readonly state: 'pending' | 'sent' | 'failed' | 'diverted' | 'skipped'
+  readonly attempts: number
+  readonly dueAt: Instant
+  /** The attempt that led to it; undefined: there was none, it is given back. */
+  readonly made: AttemptMade | undefined
 }
+
+/** What is due in a line is claimed with the first of it, up to so many in all lines of a claim. */
+const MOST_FOLLOWING = 100
+
+/** Attempts kept of a delivery. */
+const MOST_LOGGED = 20
 
 const listening = sql`w.enabled and w.suspended_at is null`
 const oldestDue = sql`(select min(due_at) from ${deliveries} where webhook_locator = w.locator and state = 'pending')`
 
-/** Locators of at most `most` webhooks with deliveries due at `at`, those that wait longest first. */
-export async function webhooksDue(
-  database: Database,
-  at: Instant,
-  except: readonly Uuid[],
-  most: number,
-): Promise<Uuid[]> {
+/** Locators of webhooks with deliveries due at `at`, those that wait longest first. */
+export async function webhooksDue(database: Database, at: Instant): Promise<Uuid[]> {
   const [rows] = await database.batch([
     database.build.all<{ locator: Uuid }>(sql`
       select locator from (select w.locator, ${oldestDue} as due from ${webhooks} w where ${listening})
-      where due <= ${at} and locator not in (select value from json_each(${JSON.stringify(except)}))
-      order by due limit ${most}`),
+      where due <= ${at} order by due`),
   ])
   return rows.map(row => row.locator)
 }
@@ -51,92 +60,121 @@ export async function webhooksDue(
 /** Earliest time at which a delivery is due, as SQL for one value; null when none waits. */
 export const earliestDelivery = sql`(select min(due) from (select ${oldestDue} as due from ${webhooks} w where ${listening}))`
 
-/** Claims at most `most` deliveries of the webhook that are due at `at`, oldest first; undefined when there is none. */
+/** The same for one webhook. */
+export async function nextDue(database: Database, webhookLocator: string): Promise<Instant | undefined> {
+  const [rows] = await database.batch([
+    database.build.all<{ due: Instant | null }>(
+      sql`select ${oldestDue} as due from ${webhooks} w where w.locator = ${webhookLocator} and ${listening}`,
+    ),
+  ])
+  return rows[0]?.due ?? undefined
+}
+
+/** What both queries of a claim tell of a delivery. */
+type Found = { readonly attempts: number; readonly line: string | null; readonly event: StoredEvent }
+
+/** Claims at most `most` deliveries of the webhook that are due at `at`, with what follows in their lines. */
 export async function claimDue(
   database: Database,
-  webhookLocator: Uuid,
+  webhookLocator: string,
   at: Instant,
   leaseUntil: Instant,
   most: number,
 ): Promise<Claim | undefined> {
   const { build } = database
-  const [claimed, found, told] = await database.batch([
+  const told = { attempts: deliveries.attempts, line: deliveries.line, event: events }
+  const ofWebhook = sql`${deliveries.webhookLocator} = ${webhookLocator}`
+  const isClaimed = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at = ${leaseUntil}`
+  const [claimed, found, heads, following] = await database.batch([
     build
       .update(deliveries)
       .set({ dueAt: leaseUntil })
       .where(
         sql`rowid in (select rowid from ${deliveries}
           where webhook_locator = ${webhookLocator} and state = 'pending' and due_at <= ${at}
+            and exists (select 1 from ${webhooks} w where w.locator = webhook_locator and ${listening})
           order by due_at, event_sequence limit ${most})`,
       )
-      .returning({ eventSequence: deliveries.eventSequence, attempts: deliveries.attempts }),
+      .returning({ eventSequence: deliveries.eventSequence }),
     build.select().from(webhooks).where(eq(webhooks.locator, webhookLocator)),
-    // Another's claim of the same millisecond may be among these; `claimed` tells which are ours.
     build
-      .select()
-      .from(events)
+      .select(told)
+      .from(deliveries)
+      .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
+      .where(sql`${ofWebhook} and ${deliveries.state} = 'pending' and ${deliveries.dueAt} = ${leaseUntil}`)
+      .orderBy(deliveries.eventSequence),
+    build
+      .select({ ...told, dueAt: deliveries.dueAt })
+      .from(deliveries)
+      .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
       .where(
-        sql`sequence in (select event_sequence from ${deliveries}
-          where webhook_locator = ${webhookLocator} and state = 'pending' and due_at = ${leaseUntil})`,
+        sql`${ofWebhook} and ${deliveries.finishedAt} is null and ${deliveries.state} = 'waiting'
+          and ${deliveries.line} in (select line from ${deliveries} where ${isClaimed})`,
       )
-      .orderBy(events.sequence),
+      .orderBy(deliveries.eventSequence)
+      .limit(MOST_FOLLOWING),
   ])
   const webhook = found[0]
-  if (!webhook || claimed.length === 0) return undefined
-  const attempts = new Map(claimed.map(row => [row.eventSequence, row.attempts]))
-  return {
-    webhook: webhook as Webhook,
-    leaseUntil,
-    deliveries: told.flatMap(event => {
-      const before = attempts.get(event.sequence)
-      return before === undefined ? [] : [{ event, attempts: before }]
-    }),
-  }
+  // Another's claim of the same millisecond may be among `heads`; `claimed` tells which are ours.
+  const ours = new Set(claimed.map(row => row.eventSequence))
+  const first = heads.filter(one => ours.has(one.event.sequence))
+  if (!webhook || first.length === 0) return undefined
+  const behind = Map.groupBy(following, one => one.line)
+  return { webhook, leaseUntil, lines: first.map(head => lineOf(head, behind.get(head.line) ?? [], at)) }
 }
 
+/** The head and what may follow it at once: not beyond one that is to wait longer. */
+function lineOf(head: Found, behind: readonly (Found & { dueAt: number })[], at: Instant): ClaimedLine {
+  const late = behind.findIndex(one => one.dueAt > at)
+  const due = late < 0 ? behind : behind.slice(0, late)
+  return [delivery(head), ...(head.line === null ? [] : due).map(delivery)]
+}
+
+const delivery = ({ event, attempts }: Found): ClaimedDelivery => ({ event, attempts })
+
 /**
- * Records results of a claim. A 2xx counts whoever holds the delivery by now; any other result only while the
- * lease is ours, for after it another attempt may be under way.
+ * Records results of a claim. A 2xx counts whoever holds the line by now; any other result only while the lease is
+ * ours, for after it another attempt may be under way.
  */
-export function recordResults(database: Database, claim: Claim, results: readonly DeliveryResult[]): Query {
-  const rows = results.map(({ eventSequence, state, attempts, dueAt, outcome, finishedAt }) => [
-    eventSequence,
+export function recordResults(
+  database: Database,
+  claim: Claim,
+  results: readonly DeliveryResult[],
+): [Query, ...Query[]] {
+  const webhook = claim.webhook.locator
+  const rows = results.map(({ head, event, state, attempts, dueAt, made }) => [
+    event.sequence,
+    head,
     state,
     attempts,
     dueAt,
-    outcome,
-    finishedAt,
+    made?.outcome ?? null,
+    made ? JSON.stringify(made) : null,
+    state === 'pending' ? null : dueAt,
   ])
-  return database.build.run(sql`
-    update ${deliveries} set state = r.state, attempts = r.attempts, due_at = r.due_at,
-      outcome = coalesce(r.outcome, ${sql.raw('"delivery".outcome')}), finished_at = r.finished_at
+  const log = sql.raw('"delivery".log')
+  const record = database.build.run(sql`
+    update ${deliveries} set attempts = r.attempts, due_at = r.due_at, finished_at = r.finished_at,
+      state = iif(r.state = 'failed' and ${sql.raw('"delivery".diverted_at')} is not null, 'diverted', r.state),
+      diverted_at = case r.state when 'sent' then null when 'diverted' then r.finished_at
+        else ${sql.raw('"delivery".diverted_at')} end,
+      outcome = coalesce(r.outcome, ${sql.raw('"delivery".outcome')}),
+      log = iif(r.made is null, ${log}, json_insert(
+        iif(json_array_length(${log}) < ${MOST_LOGGED}, ${log}, json_remove(${log}, '$[0]')), '$[#]', json(r.made)))
     from (
-      select value ->> 0 as sequence, value ->> 1 as state, value ->> 2 as attempts, value ->> 3 as due_at,
-        value ->> 4 as outcome, value ->> 5 as finished_at
+      select value ->> 0 as sequence, value ->> 2 as state, value ->> 3 as attempts, value ->> 4 as due_at,
+        value ->> 5 as outcome, value ->> 6 as made, value ->> 7 as finished_at,
+        exists (select 1 from ${deliveries} h where h.webhook_locator = ${webhook}
+          and h.event_sequence = value ->> 1 and h.state = 'pending' and h.due_at = ${claim.leaseUntil}) as ours
       from json_each(${JSON.stringify(rows)})
     ) r
-    where webhook_locator = ${claim.webhook.locator} and event_sequence = r.sequence
-      and (r.state = 'sent'
-        or (${sql.raw('"delivery".state')} = 'pending' and ${sql.raw('"delivery".due_at')} = ${claim.leaseUntil}))`)
+    where webhook_locator = ${webhook} and event_sequence = r.sequence
+      and ((r.state = 'sent' and ${sql.raw('"delivery".state')} <> 'sent')
+        or (r.ours and ${sql.raw('"delivery".finished_at')} is null))`)
+  const lines = new Set(results.flatMap(({ event }) => lineName(event) ?? []))
+  return [record, nextUp(database, webhook, [...lines])]
 }
 
-/** Ends what waits for a webhook that is suspended or deleted. */
-export const failWaiting = (
-  database: Database,
-  webhookLocator: Uuid,
-  outcome: 'suspended' | 'deleted',
-  at: Instant,
-): Query =>
-  database.build
-    .update(deliveries)
-    .set({ state: 'failed', outcome, finishedAt: at })
-    .where(and(eq(deliveries.webhookLocator, webhookLocator), sql`state = 'pending'`))
-
-/** Suspends the webhook as far as this shard goes; a second time changes nothing. */
-export const suspendHere = (database: Database, webhookLocator: Uuid, at: Instant): [Query, Query] => [
-  database.build
-    .update(webhooks)
-    .set({ suspendedAt: at })
-    .where(and(eq(webhooks.locator, webhookLocator), sql`suspended_at is null`)),
-  failWaiting(database, webhookLocator, 'suspended', at),
-]
+/** The line that deliveries of the event are in; undefined for none. Written by `deliveriesOf` (outbox.ts). */
+const lineName = ({ policyLocator, policyholderLocator }: StoredEvent): string | undefined =>
+  policyLocator === null ? (policyholderLocator ?? undefined) : String(policyLocator)

@@ -3,12 +3,11 @@
 import { eq } from 'drizzle-orm'
 import type { Calls } from '../../platform/calls.ts'
 import type { NewTimer } from '../../platform/commit.ts'
-import { putRows, type Query } from '../../platform/database.ts'
-import type { Uuid } from '../../platform/locators.ts'
+import type { Query } from '../../platform/database.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
-import { failWaiting } from '../delivery/store.ts'
 import { webhooks } from '../tables.ts'
+import { applied, removed } from './apply.ts'
 
 export const WEBHOOK_COPY = 'webhook.copy'
 
@@ -16,7 +15,7 @@ export const WEBHOOK_COPY = 'webhook.copy'
 const COPIED_WITHIN_MS = 60_000
 
 /** Timers for the commit of a change of the webhook: should the copying be cut off, the dispatcher does it. */
-export const copyTimers = (tenant: Tenant, webhook: Uuid, at: Instant): NewTimer[] =>
+export const copyTimers = (tenant: Tenant, webhook: string, at: Instant): NewTimer[] =>
   tenant.shards.length === 1
     ? []
     : [{ dueAt: (at + COPIED_WITHIN_MS) as Instant, kind: WEBHOOK_COPY, subject: webhook, payload: {} }]
@@ -24,20 +23,15 @@ export const copyTimers = (tenant: Tenant, webhook: Uuid, at: Instant): NewTimer
 /** Makes every other shard's copy what the home shard has: the row as it is now, or none. */
 export async function copyWebhook(env: Env, tenant: Tenant, webhook: string, calls: Calls): Promise<void> {
   if (tenant.shards.length === 1) return
-  const locator = webhook as Uuid
   const home = shardDatabase(env, tenant, HOME_SHARD, calls)
-  const [rows] = await home.batch([home.build.select().from(webhooks).where(eq(webhooks.locator, locator))])
+  const [[row]] = await home.batch([home.build.select().from(webhooks).where(eq(webhooks.locator, webhook))])
   await Promise.all(
     tenant.shards.map(async (_, shard) => {
       if (shard === HOME_SHARD) return
       const database = shardDatabase(env, tenant, shard, calls)
-      const change: Query[] =
-        rows.length > 0
-          ? putRows(database, webhooks, rows)
-          : [
-              database.build.delete(webhooks).where(eq(webhooks.locator, locator)),
-              failWaiting(database, locator, 'deleted', now()),
-            ]
+      const change = row
+        ? applied(database, { ...row, name: row.locator }, now())
+        : removed(database, webhook, now())
       await database.batch(change as [Query, ...Query[]])
     }),
   )

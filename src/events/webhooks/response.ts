@@ -1,39 +1,44 @@
+import { MASK, maskedHeaders, maskedUrl } from '../../integrations/secrecy.ts'
 import type { EndpointResponse, FailureHandlingResponse, WebhookResponse } from '../contract-webhook.ts'
-import type { Webhook, WebhookEndpoint, WebhookFailureHandling } from '../webhook.ts'
+import { handlingOf, type Webhook, type WebhookEndpoint, type WebhookFailureHandling } from '../webhook.ts'
 
-/** What answers show in place of a secret, but for the one that tells it. */
-const HIDDEN = '********'
+/** Secrets that the answer tells: those that were made for it, and that nobody knows yet. */
+export type Told = (secret: string) => boolean
 
-const secretIn = (endpoint: WebhookEndpoint, tell: boolean): Pick<EndpointResponse, 'secret'> =>
-  endpoint.secret === undefined ? {} : { secret: tell ? endpoint.secret : HIDDEN }
+export const TELL_NOTHING: Told = () => false
 
-const endpointResponse = (endpoint: WebhookEndpoint, tell: boolean): EndpointResponse => ({
-  url: endpoint.url,
-  headers: endpoint.headers,
+const endpointResponse = (endpoint: WebhookEndpoint, told: Told): EndpointResponse => ({
+  url: maskedUrl(endpoint.url),
+  headers: Object.fromEntries(
+    Object.entries(endpoint.headers).map(([name, values]) => [
+      name,
+      values.map(value => maskedHeaders({ [name]: value })[name]!),
+    ]),
+  ),
   secureSsl: endpoint.secureSsl,
   hmacEnabled: endpoint.hmacEnabled,
-  ...secretIn(endpoint, tell),
+  ...(endpoint.secret !== undefined && { secret: told(endpoint.secret) ? endpoint.secret : MASK }),
   ...(endpoint.tag !== undefined && { tag: endpoint.tag }),
 })
 
 const failureHandlingResponse = (
   { triggers, retryStrategy, divert, suspend, alertEndpoint }: WebhookFailureHandling,
-  tell: boolean,
+  told: Told,
 ): FailureHandlingResponse => ({
   triggers,
   ...(retryStrategy && { retryStrategy }),
   divert,
   suspend,
-  ...(alertEndpoint && { alertEndpoint: endpointResponse(alertEndpoint, tell) }),
+  ...(alertEndpoint && { alertEndpoint: endpointResponse(alertEndpoint, told) }),
 })
 
-/** The webhook for the wire; `tell`: with its secrets, once, in the answer that creates it. */
-export const webhookResponse = (webhook: Webhook, tell: boolean): WebhookResponse => ({
+/** The webhook for the wire. What looks secret in headers and address is masked, as of integrations. */
+export const webhookResponse = (webhook: Webhook, told: Told): WebhookResponse => ({
   locator: webhook.locator,
   name: webhook.name,
   enabled: webhook.enabled,
-  endpoint: endpointResponse(webhook.endpoint, tell),
-  failureHandling: failureHandlingResponse(webhook.failureHandling, tell),
+  endpoint: endpointResponse(webhook.endpoint, told),
+  failureHandling: failureHandlingResponse(handlingOf(webhook), told),
   suspended: webhook.suspendedAt !== null,
   suspendedAt: webhook.suspendedAt === null ? null : new Date(webhook.suspendedAt).toISOString(),
   eventTypes: webhook.eventTypes,

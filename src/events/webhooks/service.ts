@@ -1,34 +1,46 @@
-import { eq } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
+import type { AuditAction } from '../../audit/actions.ts'
+import { auditRows } from '../../audit/store.ts'
 import {
   type AnswerBySubject,
   commit,
+  type Guard,
+  GuardTripped,
   isBySubject,
   type JsonAnswer,
   storedAnswer,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type Database, putRows } from '../../platform/database.ts'
+import type { Database, Query } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { newUuid, readUuid, type Uuid } from '../../platform/locators.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
-import { isSecret, newSecret } from '../../platform/outbound/signature.ts'
+import { newSecret } from '../../platform/outbound/signature.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import { now } from '../../platform/time.ts'
+import { announce } from '../announcement.ts'
 import type {
-  CreateEndpointRequest,
   CreateWebhookRequest,
+  UnsuspendQuery,
+  UpdateWebhookRequest,
   WebhookListQuery,
+  WebhookListResponse,
   WebhookResponse,
 } from '../contract-webhook.ts'
-import { failWaiting } from '../delivery/store.ts'
+import { countAside } from '../delivery/aside.ts'
 import { webhooks } from '../tables.ts'
-import type { Webhook, WebhookEndpoint } from '../webhook.ts'
+import type { Webhook } from '../webhook.ts'
+import { applied, removed } from './apply.ts'
+import { changedWebhook, newWebhook } from './change.ts'
 import { copyTimers, copyWebhook } from './copies.ts'
-import { webhookResponse } from './response.ts'
-import { findWebhook, hasWebhookNamed, listWebhooks } from './store.ts'
+import { TELL_NOTHING, webhookResponse } from './response.ts'
+import { findWebhook, hasWebhookNamed, listWebhooks, rowOf } from './store.ts'
 
-const homeOf = (context: RequestContext): Database =>
+/** Changes of a webhook that were overtaken by others are tried so often. */
+const MOST_TRIES = 3
+
+export const homeOf = (context: RequestContext): Database =>
   shardDatabase(context.env, context.tenant, HOME_SHARD, context.calls)
 
 export async function createWebhook(
@@ -36,107 +48,231 @@ export async function createWebhook(
   context: RequestContext,
 ): Promise<JsonText> {
   const database = homeOf(context)
-  const problems = [
-    ...endpointProblems('endpoint', request.endpoint, context.env),
-    ...endpointProblems('failureHandling.alertEndpoint', request.failureHandling.alertEndpoint, context.env),
-  ]
-  if (problems.length > 0) throw new Refusal('invalidRequest', problems.join(' '))
-  const earlier = await storedAnswer(context, database)
-  if (earlier) return await answerOf(earlier, database)
-  if (await hasWebhookNamed(database, request.name)) throw nameTaken(request.name)
-
-  const webhook = newWebhook(request, context)
-  const answer = await commit(context, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: putRows(database, webhooks, [webhook]),
-    events: [],
-    timers: copyTimers(context.tenant, webhook.locator, context.now),
-    answer: { status: 200, text: JSON.stringify(webhookResponse(webhook, true)) },
-    subject: webhook.locator,
-  }).catch(problem => {
-    throw isNameTaken(problem) ? nameTaken(request.name) : problem
-  })
-  await copyWebhook(context.env, context.tenant, webhook.locator, context.calls)
-  return await answerOf(answer, database)
-}
-
-export async function readWebhook(locator: string, context: RequestContext): Promise<WebhookResponse> {
-  return webhookResponse(await webhookAt(locator, homeOf(context)), false)
-}
-
-export async function readWebhooks(
-  { offset, count, ...filter }: WebhookListQuery,
-  context: RequestContext,
-): Promise<WebhookResponse[]> {
-  const found = await listWebhooks(homeOf(context), filter, offset, count)
-  return found.map(webhook => webhookResponse(webhook, false))
-}
-
-/** Deletes the webhook; what waits for it is not sent any more, what is under way may still arrive. */
-export async function deleteWebhook(locator: string, context: RequestContext): Promise<JsonText> {
-  const database = homeOf(context)
-  const earlier = await storedAnswer(context, database)
-  if (earlier) return await answerOf(earlier, database)
-  const webhook = await webhookAt(locator, database)
-  const answer = await commit(context, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: [
-      database.build.delete(webhooks).where(eq(webhooks.locator, webhook.locator)),
-      failWaiting(database, webhook.locator, 'deleted', now()),
-    ],
-    events: [],
-    timers: copyTimers(context.tenant, webhook.locator, context.now),
-    answer: { status: 200, text: '' },
-    subject: webhook.locator,
-  })
-  await copyWebhook(context.env, context.tenant, webhook.locator, context.calls)
-  return await answerOf(answer, database)
-}
-
-function endpointProblems(path: string, endpoint: CreateEndpointRequest | undefined, env: Env): string[] {
-  if (!endpoint) return []
-  const address = addressProblem(endpoint.url, mayCallThisMachine(env))
-  const secret =
-    endpoint.secret === undefined || isSecret(endpoint.secret)
-      ? undefined
-      : 'begins with whsec_ and must go on in base64'
-  return [
-    ...(address === undefined ? [] : [`'${path}.url' ${address}.`]),
-    ...(secret === undefined ? [] : [`'${path}.secret' ${secret}.`]),
-  ]
-}
-
-function newWebhook(request: CreateWebhookRequest, context: RequestContext): Webhook {
-  const { alertEndpoint, ...handling } = request.failureHandling
-  return {
+  const webhook = newWebhook(request, {
+    makeSecret: newSecret,
     locator: newUuid(HOME_SHARD),
-    name: request.name,
-    enabled: request.enabled,
-    suspendedAt: null,
-    endpoint: withSecret(request.endpoint),
-    failureHandling: { ...handling, ...(alertEndpoint && { alertEndpoint: withSecret(alertEndpoint) }) },
-    eventTypes: [...new Set(request.eventTypes)],
     createdAt: context.now,
+  })
+  assertAddresses(webhook, context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier) return await answerOf(earlier, context)
+  if (await hasWebhookNamed(database, request.name)) throw nameTaken(request.name)
+  const answer = await record(context, webhook, 'webhooks.write', [], [])
+  await copyWebhook(context.env, context.tenant, webhook.locator, context.calls)
+  return await answerOf(answer, context)
+}
+
+/** The webhook, with how many events are put aside for it. */
+export async function readWebhook(text: string, context: RequestContext): Promise<WebhookResponse> {
+  const webhook = await webhookAt(text, context)
+  const { skipped, diverted } = await countAside(context, webhook.locator)
+  return {
+    ...webhookResponse(webhook, TELL_NOTHING),
+    ...(skipped > 0 && { skippedEvents: skipped }),
+    ...(diverted > 0 && { divertedEvents: diverted }),
   }
 }
 
-const withSecret = (endpoint: CreateEndpointRequest): WebhookEndpoint =>
-  endpoint.hmacEnabled ? { ...endpoint, secret: endpoint.secret ?? newSecret() } : endpoint
-
-/** A commit's answer for the wire; one that was too long to keep is the webhook as it is now. */
-async function answerOf(answer: JsonAnswer | AnswerBySubject, database: Database): Promise<JsonText> {
-  if (!isBySubject(answer)) return jsonText(answer)
-  const text = JSON.stringify(webhookResponse(await webhookAt(answer.subject, database), false))
-  return jsonText({ status: answer.status, text })
+export async function readWebhooks(
+  { offset, count, extended, ...filter }: WebhookListQuery,
+  context: RequestContext,
+): Promise<WebhookListResponse | WebhookResponse[]> {
+  const found = await listWebhooks(context, homeOf(context), filter, offset, count + 1)
+  const items = found.slice(0, count).map(webhook => webhookResponse(webhook, TELL_NOTHING))
+  return extended ? { listCompleted: found.length <= count, items } : items
 }
 
-async function webhookAt(text: string, database: Database): Promise<Webhook> {
-  const locator: Uuid | undefined = readUuid(text)
-  const webhook = locator && (await findWebhook(database, locator))
+/** Changes it; a secret that is made for it is told in this answer only. */
+export async function updateWebhook(
+  text: string,
+  request: UpdateWebhookRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  const made = new Set<string>()
+  const makeSecret = (): string => {
+    const secret = newSecret()
+    made.add(secret)
+    return secret
+  }
+  return await changed(text, context, made, before => {
+    const after = changedWebhook(before, request, { at: now(), makeSecret })
+    assertAddresses(after, context)
+    return after
+  })
+}
+
+/**
+ * Lets a suspended webhook go on; of one that is not suspended nothing changes but that, with `replay`, what is diverted is
+ * sent. Without `replay` what was skipped is given up, and what was diverted stays put aside.
+ */
+export async function unsuspendWebhook(
+  text: string,
+  { replay }: UnsuspendQuery,
+  context: RequestContext,
+): Promise<JsonText> {
+  await changed(text, context, new Set(), before => {
+    if (before.suspendedAt === null && !replay) return before
+    const version = before.version + 1
+    return { ...before, suspendedAt: null, version, ...(replay && { replayVersion: version }) }
+  })
+  return jsonText({ status: 200, text: '' })
+}
+
+/** Deletes the webhook; what waits for it is not sent any more, what is under way may still arrive. */
+export async function deleteWebhook(text: string, context: RequestContext): Promise<JsonText> {
+  const { env, tenant, calls } = context
+  const database = homeOf(context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier) return jsonText({ status: 200, text: '' })
+  const { locator, name } = await webhookAt(text, context)
+  await commit(context, database, {
+    shard: HOME_SHARD,
+    guards: [],
+    facts: [...removed(database, locator, now()), ...audited(context, 'webhooks.delete', locator, { name })],
+    events: [],
+    timers: copyTimers(tenant, locator, context.now),
+    answer: { status: 200, text: '' },
+    subject: locator,
+  })
+  await copyWebhook(env, tenant, locator, calls)
+  return jsonText({ status: 200, text: '' })
+}
+
+/** Reads, decides and records, again when another change came in between; then every shard is told. */
+async function changed(
+  text: string,
+  context: RequestContext,
+  made: ReadonlySet<string>,
+  decide: (before: Webhook) => Webhook,
+): Promise<JsonText> {
+  const { env, tenant, calls } = context
+  const earlier = await storedAnswer(context, homeOf(context))
+  if (earlier) return await answerOf(earlier, context)
+  for (let tries = 1; ; tries += 1) {
+    const before = await webhookAt(text, context)
+    const after = decide(before)
+    if (after === before) return told(after, made)
+    try {
+      const answer = await record(
+        context,
+        after,
+        'webhooks.write',
+        [unchanged(before)],
+        changesOf(before, after),
+      )
+      await copyWebhook(env, tenant, after.locator, calls)
+      for (const shard of tenant.shards.keys()) announce(context, shard)
+      return isOwn(answer, after) ? told(after, made) : await answerOf(answer, context)
+    } catch (problem) {
+      if (!(problem instanceof GuardTripped)) throw problem
+      if (tries === MOST_TRIES)
+        throw new Refusal(
+          'versionConflict',
+          'The webhook is changed by others just now; read it and try again.',
+        )
+    }
+  }
+}
+
+/** Names of what is not as it was, for the audit; values may be secrets. */
+const changesOf = (before: Webhook, after: Webhook): string[] =>
+  (Object.keys(after) as (keyof Webhook)[]).filter(
+    key => key !== 'version' && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  )
+
+const unchanged = ({ locator, version }: Webhook): Guard => ({
+  name: 'guard_webhook_version',
+  holds: sql`(select version from ${webhooks} where locator = ${locator}) = ${version}`,
+})
+
+const audited = (
+  context: RequestContext,
+  action: AuditAction,
+  subject: Uuid,
+  details: Record<string, unknown>,
+): Query[] => auditRows(homeOf(context), context, HOME_SHARD, [{ action, subject, details }])
+
+/** Commits the webhook at home. The answer that is kept for repeats has no secrets. */
+async function record(
+  context: RequestContext,
+  webhook: Webhook,
+  action: AuditAction,
+  guards: readonly Guard[],
+  changes: readonly string[],
+): Promise<JsonAnswer | AnswerBySubject> {
+  const database = homeOf(context)
+  const { locator, name } = webhook
+  return await commit(context, database, {
+    shard: HOME_SHARD,
+    guards,
+    facts: [
+      ...applied(database, await rowOf(context, webhook), now()),
+      ...audited(context, action, locator, { name, ...(changes.length > 0 && { changes }) }),
+    ],
+    events: [],
+    timers: copyTimers(context.tenant, locator, context.now),
+    answer: { status: 200, text: JSON.stringify(webhookResponse(webhook, TELL_NOTHING)) },
+    subject: locator,
+  }).catch(problem => {
+    throw isNameTaken(problem) ? nameTaken(name) : problem
+  })
+}
+
+function assertAddresses({ endpoint, failureHandling }: Webhook, { env }: RequestContext): void {
+  const local = mayCallThisMachine(env)
+  const problems = [
+    { path: 'endpoint', url: endpoint.url },
+    { path: 'failureHandling.alertEndpoint', url: failureHandling?.alertEndpoint?.url },
+  ].flatMap(({ path, url }) => {
+    const problem = url === undefined ? undefined : addressProblem(url, local)
+    return problem === undefined ? [] : [`'${path}.url' ${problem}.`]
+  })
+  if (problems.length > 0) throw new Refusal('invalidRequest', problems.join(' '))
+}
+
+const told = (webhook: Webhook, made: ReadonlySet<string>): JsonText =>
+  jsonText({ status: 200, text: JSON.stringify(webhookResponse(webhook, secret => made.has(secret))) })
+
+/** Whether the answer is the one that was just recorded, and not that of an earlier request under the same key. */
+const isOwn = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean =>
+  !isBySubject(answer) && answer.text === JSON.stringify(webhookResponse(webhook, TELL_NOTHING))
+
+/**
+ * A commit's answer for the wire. That of the creation tells the secrets, also again for a repeat, which may come from a
+ * client that never saw the first: while nothing was changed, and only out of what is sealed.
+ */
+async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestContext): Promise<JsonText> {
+  const locator = isBySubject(answer) ? answer.subject : (JSON.parse(answer.text) as WebhookResponse).locator
+  const webhook = await findWebhook(context, homeOf(context), locator as Uuid)
+  if (webhook && (webhook.version === 1 || isBySubject(answer)))
+    return jsonText({
+      status: answer.status,
+      text: JSON.stringify(webhookResponse(webhook, () => webhook.version === 1)),
+    })
+  if (isBySubject(answer)) throw notFound('webhook', answer.subject)
+  return jsonText(answer)
+}
+
+/** The webhook that the path names; 404 when the tenant has none such. */
+export async function webhookAt(text: string, context: RequestContext): Promise<Webhook> {
+  const locator = readUuid(text)
+  const webhook = locator && (await findWebhook(context, homeOf(context), locator))
   if (!webhook) throw notFound('webhook', text)
   return webhook
+}
+
+/** Refuses (409) a webhook that would not be sent anything now. */
+export function assertActive({ name, enabled, suspendedAt }: Omit<Webhook, 'locator'>): void {
+  if (!enabled)
+    throw new Refusal(
+      'wrongState',
+      `The webhook '${name}' is not enabled; PATCH it with "enabled": true first.`,
+    )
+  if (suspendedAt !== null)
+    throw new Refusal(
+      'wrongState',
+      `The webhook '${name}' is suspended; PATCH …/unsuspend first, with replay=true to send all that was missed.`,
+    )
 }
 
 const nameTaken = (name: string): Refusal =>

@@ -1,16 +1,62 @@
-// Webhooks as rows of the home shard. Secrets lie there as they are, protected by the database's own encryption
-// at rest only.
+// Webhooks as rows of the home shard. Where they send, and what with, is sealed.
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/database.ts'
 import type { Uuid } from '../../platform/locators.ts'
+import { referencesIn } from '../../platform/outbound/secret-references.ts'
+import { seal, unseal } from '../../platform/sealed.ts'
+import { sealedPlace, type Tenant } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
 import { webhooks } from '../tables.ts'
-import type { Webhook } from '../webhook.ts'
+import type { Webhook, WebhookEndpoint } from '../webhook.ts'
 
-export async function findWebhook(database: Database, locator: Uuid): Promise<Webhook | undefined> {
+/** Whose webhooks they are, and the keys that open them. */
+export type WebhookPlace = { readonly env: Env; readonly tenant: Tenant }
+
+export type WebhookRow = typeof webhooks.$inferSelect
+
+type Connections = { readonly endpoint: WebhookEndpoint; readonly alertEndpoint?: WebhookEndpoint }
+
+/** The same for every shard, so that copies are rows as they are. */
+const placeOf = (tenant: Tenant, locator: string): string => sealedPlace(tenant, 'webhook', locator)
+
+export async function webhookOf({ env, tenant }: WebhookPlace, row: WebhookRow): Promise<Webhook> {
+  const { connections, secretNames, failureHandling, ...plain } = row
+  const opened = await unseal(env, placeOf(tenant, row.locator), connections)
+  const { endpoint, alertEndpoint } = JSON.parse(opened) as Connections
+  return {
+    ...plain,
+    locator: row.locator as Uuid,
+    suspendedAt: row.suspendedAt as Instant | null,
+    createdAt: row.createdAt as Instant,
+    endpoint,
+    failureHandling: failureHandling
+      ? { ...failureHandling, ...(alertEndpoint && { alertEndpoint }) }
+      : undefined,
+  }
+}
+
+export async function rowOf({ env, tenant }: WebhookPlace, webhook: Webhook): Promise<WebhookRow> {
+  const { endpoint, failureHandling, ...plain } = webhook
+  const { alertEndpoint, ...handling } = failureHandling ?? {}
+  const connections: Connections = { endpoint, ...(alertEndpoint && { alertEndpoint }) }
+  const headers = [endpoint, alertEndpoint].flatMap(one => Object.values(one?.headers ?? {}).flat())
+  return {
+    ...plain,
+    connections: await seal(env, placeOf(tenant, webhook.locator), JSON.stringify(connections)),
+    secretNames: [...new Set(headers.flatMap(referencesIn).map(one => one.staticName))],
+    failureHandling: failureHandling ? (handling as WebhookRow['failureHandling']) : null,
+  }
+}
+
+export async function findWebhook(
+  place: WebhookPlace,
+  database: Database,
+  locator: Uuid,
+): Promise<Webhook | undefined> {
   const [rows] = await database.batch([
     database.build.select().from(webhooks).where(eq(webhooks.locator, locator)),
   ])
-  return rows[0] as Webhook | undefined
+  return rows[0] && (await webhookOf(place, rows[0]))
 }
 
 export async function hasWebhookNamed(database: Database, name: string): Promise<boolean> {
@@ -44,12 +90,13 @@ function conditions({ name, enabled, suspended, active, eventTypes }: WebhookFil
   return all
 }
 
-/** Webhooks in the order of their creation. */
+/** At most `most` webhooks in the order of their creation. */
 export async function listWebhooks(
+  place: WebhookPlace,
   database: Database,
   filter: WebhookFilter,
   offset: number,
-  count: number,
+  most: number,
 ): Promise<Webhook[]> {
   const [rows] = await database.batch([
     database.build
@@ -57,8 +104,8 @@ export async function listWebhooks(
       .from(webhooks)
       .where(and(...conditions(filter)))
       .orderBy(asc(webhooks.createdAt), asc(webhooks.locator))
-      .limit(count)
+      .limit(most)
       .offset(offset),
   ])
-  return rows as Webhook[]
+  return await Promise.all(rows.map(row => webhookOf(place, row)))
 }

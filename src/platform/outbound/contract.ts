@@ -38,14 +38,23 @@ export function checkHeaders(
   headers: Readonly<Record<string, string | readonly string[]>>,
 ): void {
   const names = new Set<string>()
-  let characters = 0
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
     if (!HEADER_NAME.test(name)) breaks(ctx, 'is not the name of a header', [name])
     else if (OWN_HEADERS.test(name)) breaks(ctx, 'is set by the service; leave it out', [name])
     else if (names.has(name.toLowerCase())) breaks(ctx, 'is there twice, in other letters', [name])
     names.add(name.toLowerCase())
-    characters += [name, value].flat().reduce((sum, text) => sum + text.length, 0)
   }
-  if (names.size > MOST_HEADERS || characters > MOST_HEADER_CHARACTERS)
-    breaks(ctx, `must be at most ${MOST_HEADERS} headers of ${MOST_HEADER_CHARACTERS} characters in all`)
+  const problem = headersProblem(headers)
+  if (problem !== undefined) breaks(ctx, problem)
+}
+
+/** What is wrong with the headers as a whole, as the end of a sentence about them; undefined when they may be. */
+export function headersProblem(
+  headers: Readonly<Record<string, string | readonly string[]>>,
+): string | undefined {
+  const texts = Object.entries(headers).flat(2)
+  const characters = texts.reduce((sum, text) => sum + text.length, 0)
+  return Object.keys(headers).length > MOST_HEADERS || characters > MOST_HEADER_CHARACTERS
+    ? `must be at most ${MOST_HEADERS} headers of ${MOST_HEADER_CHARACTERS} characters in all`
+    : undefined
 }

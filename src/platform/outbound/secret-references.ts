@@ -26,6 +26,3 @@ export const withReferences = (text: string, put: (reference: SecretReference) =
 
 /** The text without its references: what of it its author wrote out. */
 export const besideReferences = (text: string): string => text.replace(REFERENCE, '')
-
-/** What all references of the static name begin with. */
-export const referenceTo = (staticName: string): string => `{{secret:${staticName}.`

@@ -15,15 +15,25 @@ export const isSecret = (secret: string): boolean =>
 const keyOf = (secret: string): Buffer =>
   secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8')
 
-/** How what is sent to an address is signed. The tag names the secret. */
-export type Signing = { readonly hmacEnabled: boolean; readonly secret?: string; readonly tag?: string }
+const hmacOf = (secret: string, text: string) => createHmac('sha256', keyOf(secret)).update(text)
+
+/**
+ * How what is sent to an address is signed. The tag names the secret. `earlierSecrets` were replaced a short while ago:
+ * `webhook-signature` has a signature of each, so that a receiver may take over the new one when it likes.
+ */
+export type Signing = {
+  readonly hmacEnabled: boolean
+  readonly secret?: string
+  readonly earlierSecrets?: readonly { readonly secret: string; readonly until: Instant }[]
+  readonly tag?: string
+}
 
 /**
  * Headers that identify and sign one attempt. `webhook-id` is the same on every attempt, and unsigned deliveries
  * have it too: receivers drop repeats by it.
  */
 export function signatureHeaders(
-  { hmacEnabled, secret, tag }: Signing,
+  { hmacEnabled, secret, earlierSecrets = [], tag }: Signing,
   id: string,
   at: Instant,
   body: string,
@@ -31,10 +41,11 @@ export function signatureHeaders(
   const timestamp = String(Math.floor(at / 1000))
   const headers: Record<string, string> = { 'webhook-id': id, 'webhook-timestamp': timestamp }
   if (!hmacEnabled || secret === undefined) return headers
-  const key = keyOf(secret)
-  const signed = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
-  headers['webhook-signature'] = `v1,${signed}`
-  headers['socotra-signature'] = createHmac('sha256', key).update(body).digest('hex')
+  const valid = [secret, ...earlierSecrets.filter(({ until }) => at < until).map(one => one.secret)]
+  headers['webhook-signature'] = valid
+    .map(one => `v1,${hmacOf(one, `${id}.${timestamp}.${body}`).digest('base64')}`)
+    .join(' ')
+  headers['socotra-signature'] = hmacOf(secret, body).digest('hex')
   if (tag !== undefined) headers['socotra-signature-tag'] = tag
   return headers
 }

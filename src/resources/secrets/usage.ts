@@ -7,16 +7,14 @@ import { integrations } from '../../integrations/tables.ts'
 import type { Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { referencesIn, referenceTo } from '../../platform/outbound/secret-references.ts'
+import { referencesIn } from '../../platform/outbound/secret-references.ts'
 import type { Resource } from '../resource.ts'
 import { findCandidates } from '../store.ts'
 import type { SecretUsageResponse } from './contract.ts'
 import { isReferredToBy } from './declared.ts'
 
-const refers = (staticName: string) => {
-  const reference = referenceTo(staticName)
-  return sql`(instr(${webhooks.endpoint}, ${reference}) > 0 or instr(${webhooks.failureHandling}, ${reference}) > 0)`
-}
+const refers = (staticName: string) =>
+  sql`exists (select 1 from json_each(${webhooks.secretNames}) where value = ${staticName})`
 
 /** Says whether an integration was added, changed or removed: what they refer to is sealed, and no query sees it. */
 const integrationsMark = sql`(select count(*) || '/' || coalesce(max(updated_at), 0) from ${integrations})`

@@ -4,19 +4,25 @@ import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { attempt } from '../../../src/events/delivery/attempt.ts'
 import { consumeAnnouncements } from '../../../src/events/delivery/consume.ts'
-import { deliverDue } from '../../../src/events/delivery/deliver.ts'
 import { claimDue } from '../../../src/events/delivery/store.ts'
-import { noCalls } from '../../../src/platform/calls.ts'
-import type { Uuid } from '../../../src/platform/locators.ts'
+import { newUuid, type Uuid } from '../../../src/platform/locators.ts'
 import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
 import { type Instant, now } from '../../../src/platform/time.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { openReceiver } from '../../support/receiver.ts'
-import { databaseOf, deliveriesIn, happen, letPass, makeTenant, makeWebhook } from '../tenant.ts'
+import { databaseOf, deliver, deliveriesIn, happen, letPass, makeTenant, makeWebhook } from '../tenant.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 20 }))
 
-const deliver = (tenant: Tenant, shard = 0) => deliverDue(env, tenant, shard, noCalls())
+/** Waits until no delivery of the tenant waits any more. */
+async function untilFinished(tenant: Tenant): Promise<void> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const rows = await deliveriesIn(tenant)
+    if (rows.every(({ state }) => !['waiting', 'pending'].includes(state))) return
+    await scheduler.wait(100)
+  }
+  throw new Error(`Deliveries still wait: ${JSON.stringify(await deliveriesIn(tenant))}`)
+}
 
 const retrying = { retryStrategy: { type: 'linear', interval: 60, attempts: 3 } }
 
@@ -37,13 +43,17 @@ describe('a delivery', () => {
     expect(bodies).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        locator: bodies[0].id,
         transactionId: request,
+        requestId: request,
         timestamp: expect.stringMatching(/^\d{13}$/),
         type: 'policy.create',
+        sequence: 1,
         username: 'alice',
+        userLocator: expect.stringMatching(/^[0-9a-f-]{36}$/),
         data: { policyLocator: '100000001' },
       },
-      expect.objectContaining({ type: 'policy.finalize', transactionId: request, data: {} }),
+      expect.objectContaining({ type: 'policy.finalize', transactionId: request, sequence: 2, data: {} }),
     ])
     expect(got[0]!.headers).toMatchObject({
       'content-type': 'application/json',
@@ -166,8 +176,11 @@ describe('a failed delivery', () => {
     }
     await happen(tenant, [{}], 0)
     await happen(tenant, [{}], 1)
-    expect(await deliveriesIn(tenant, 1)).toMatchObject([{ state: 'failed', attempts: 3, outcome: '500' }])
-    expect(await deliveriesIn(tenant, 0)).toEqual([])
+    expect(await deliveriesIn(tenant, 1)).toMatchObject([
+      { state: 'skipped', attempts: 3, outcome: '500' },
+      { state: 'skipped', attempts: 0, outcome: 'suspended' },
+    ])
+    expect(await deliveriesIn(tenant, 0)).toMatchObject([{ state: 'skipped', outcome: 'suspended' }])
     for (const shard of [0, 1]) {
       const client = (env as unknown as Record<string, D1Database>)[tenant.shards[shard]!]!
       const row = await client
@@ -186,29 +199,20 @@ describe('a failed delivery', () => {
     await deliver(tenant)
     expect(await receiver.received()).toHaveLength(1)
     expect(await deliveriesIn(tenant)).toMatchObject([
-      { state: 'failed', attempts: 1, outcome: '410' },
-      { state: 'failed', attempts: 0, outcome: 'suspended' },
+      { state: 'skipped', attempts: 1, outcome: '410' },
+      { state: 'skipped', attempts: 0, outcome: 'suspended' },
     ])
   })
 
   it('is a timeout when no answer comes, and unreachable when no one listens', async () => {
     const hanging = await openReceiver({ status: 200, hang: true })
     const endpoint = { headers: {}, secureSsl: true, hmacEnabled: false }
-    const event = {
-      id: '1',
-      transactionId: '1',
-      timestamp: '0',
-      type: 'policy.create',
-      username: 'a',
-      data: {},
-    } as const
-    expect(await attempt(env, { ...endpoint, url: hanging.url }, event, 200)).toEqual({ kind: 'timeout' })
-    expect(await attempt(env, { ...endpoint, url: 'http://127.0.0.1:9/' }, event, 5_000)).toEqual({
-      kind: 'unreachable',
-    })
-    expect(await attempt(env, { ...endpoint, url: 'http://10.0.0.1/' }, event, 5_000)).toEqual({
-      kind: 'addressRefused',
-    })
+    const headers = { headers: {}, values: [] }
+    const outcomeAt = async (url: string, timeoutMs: number) =>
+      (await attempt(env, { ...endpoint, url }, headers, { id: '1', body: '{}' }, timeoutMs)).outcome
+    expect(await outcomeAt(hanging.url, 200)).toEqual({ kind: 'timeout' })
+    expect(await outcomeAt('http://127.0.0.1:9/', 5_000)).toEqual({ kind: 'unreachable' })
+    expect(await outcomeAt('http://10.0.0.1/', 5_000)).toEqual({ kind: 'addressRefused' })
   })
 })
 
@@ -221,6 +225,8 @@ describe('whatever happens in between', () => {
     const hint = (id: string) => ({ id, timestamp: 0, attempts: 1, body: shardName(tenant, 0) })
     const batches = [1, 2, 3].map(n => createMessageBatch('q', [hint(`${n}a`), hint(`${n}b`)]))
     await Promise.all(batches.map(batch => consumeAnnouncements(batch, env)))
+    await receiver.wait(10)
+    await untilFinished(tenant)
     const ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
     expect(ids).toHaveLength(10)
     expect(new Set(ids).size).toBe(10)
@@ -233,7 +239,7 @@ describe('whatever happens in between', () => {
     await happen(tenant, [{}])
     const leaseUntil = (now() + 30_000) as Instant
     const claim = await claimDue(databaseOf(tenant), locator as Uuid, now(), leaseUntil, 20)
-    expect(claim!.deliveries).toHaveLength(1)
+    expect(claim!.lines).toHaveLength(1)
     await deliver(tenant)
     expect(await receiver.received()).toEqual([])
     await letPass(tenant, 30_000)
@@ -255,21 +261,33 @@ describe('whatever happens in between', () => {
     expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 1, outcome: '200' }])
   })
 
-  it('a slow endpoint delays no other, not even for events that come while it is waited for', async () => {
-    const tenant = await makeTenant()
-    const [slow, quick] = await Promise.all([openReceiver({ status: 200, delayMs: 6_000 }), openReceiver()])
-    await makeWebhook(tenant, { url: slow.url })
+  it('slow endpoints delay no other, of this tenant or another, not even for events that come meanwhile', async () => {
+    const [tenant, other] = await Promise.all([makeTenant(), makeTenant()])
+    const slow = await Promise.all(
+      Array.from({ length: 8 }, () => openReceiver({ status: 200, delayMs: 5_000 })),
+    )
+    const [quick, others] = await Promise.all([openReceiver(), openReceiver()])
+    for (const { url } of slow) await makeWebhook(tenant, { url })
     await makeWebhook(tenant, { url: quick.url })
-    await happen(tenant, [{}, {}, {}])
-    const begun = Date.now()
-    const working = deliver(tenant)
-    await quick.wait(3)
+    await makeWebhook(other, { url: others.url })
+    const hint = async (of: Tenant) =>
+      await consumeAnnouncements(
+        createMessageBatch('q', [
+          { id: newUuid(0), timestamp: new Date(), attempts: 1, body: shardName(of, 0) },
+        ]),
+        env,
+      )
     await happen(tenant, [{}])
-    const got = await quick.wait(4)
-    expect(got[3]!.atMs - begun).toBeLessThan(5_000)
-    expect(await slow.received()).toHaveLength(1)
-    await working
-    expect((await deliveriesIn(tenant)).filter(({ state }) => state === 'pending')).not.toEqual([])
+    await hint(tenant)
+    await Promise.all(slow.map(receiver => receiver.wait(1)))
+    await happen(tenant, [{}, {}])
+    await hint(tenant)
+    await happen(other, [{}])
+    await hint(other)
+    await Promise.all([quick.wait(3), others.wait(1)])
+    const unanswered = (await deliveriesIn(tenant)).filter(({ state }) => state !== 'sent')
+    expect(unanswered).toHaveLength(8 * 3)
+    await untilFinished(tenant)
   })
 
   it('300 deliveries to one webhook all arrive in one call', async () => {

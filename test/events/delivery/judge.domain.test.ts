@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { judge, LONGEST_DELAY_MS, type Outcome } from '../../../src/events/delivery/judge.ts'
-import type { RetryStrategy, WebhookFailureHandling } from '../../../src/events/webhook.ts'
+import {
+  OWN_FAILURE_HANDLING,
+  type RetryStrategy,
+  type WebhookFailureHandling,
+} from '../../../src/events/webhook.ts'
 import { retryAfterMs } from '../../../src/platform/outbound/retry-after.ts'
 
 const answered = (status: number, retryAfterMs?: number): Outcome => ({
@@ -30,16 +34,25 @@ describe('an attempt', () => {
   })
 
   it('without a strategy is the only one', () => {
-    expect(judge(answered(503), 1, handling(), MIDDLE)).toEqual({ state: 'failed', suspend: false })
+    expect(judge(answered(503), 1, handling(), MIDDLE)).toEqual({
+      state: 'failed',
+      handled: true,
+      suspend: false,
+    })
     expect(judge({ kind: 'timeout' }, 1, handling({ suspend: true }), MIDDLE)).toEqual({
       state: 'failed',
+      handled: true,
       suspend: true,
     })
   })
 
   it('that fails for a reason not named in the triggers is final and suspends nothing', () => {
     const only503 = handling({ triggers: ['503'], retryStrategy: linear, suspend: true })
-    expect(judge(answered(500), 1, only503, MIDDLE)).toEqual({ state: 'failed', suspend: false })
+    expect(judge(answered(500), 1, only503, MIDDLE)).toEqual({
+      state: 'failed',
+      handled: false,
+      suspend: false,
+    })
     expect(judge(answered(503), 1, only503, MIDDLE).state).toBe('pending')
     expect(judge({ kind: 'timeout' }, 1, only503, MIDDLE).state).toBe('failed')
     expect(judge(answered(302), 1, handling({ retryStrategy: linear }), MIDDLE).state).toBe('failed')
@@ -57,6 +70,7 @@ describe('an attempt', () => {
   it('that is told 410 suspends at once, whatever the triggers', () => {
     expect(judge(answered(410), 1, handling({ triggers: [], retryStrategy: linear }), MIDDLE)).toEqual({
       state: 'failed',
+      handled: true,
       suspend: true,
     })
   })
@@ -70,7 +84,7 @@ describe('the next attempt', () => {
     expect(waits(linear, [1, 2, 3])).toEqual([
       { state: 'pending', delayMs: 10_000 },
       { state: 'pending', delayMs: 20_000 },
-      { state: 'failed', suspend: false },
+      { state: 'failed', handled: true, suspend: false },
     ])
   })
 
@@ -115,6 +129,17 @@ describe('the next attempt', () => {
       { seed: 20261101 },
     )
   })
+})
+
+it('without failure handling an event is tried 15 times, over most of a day', () => {
+  const verdicts = Array.from({ length: 15 }, (_, at) =>
+    judge(answered(503), at + 1, OWN_FAILURE_HANDLING, MIDDLE),
+  )
+  const waits = verdicts.flatMap(verdict => (verdict.state === 'pending' ? verdict.delayMs / 1000 : []))
+  expect(waits.slice(0, 5)).toEqual([5, 10, 20, 40, 80])
+  expect(waits.reduce((sum, wait) => sum + wait)).toBe(81_915)
+  expect(verdicts.at(-1)).toEqual({ state: 'failed', handled: true, suspend: false })
+  expect(judge(answered(410), 1, OWN_FAILURE_HANDLING, MIDDLE)).toMatchObject({ suspend: true })
 })
 
 it('Retry-After is read as seconds or as an HTTP date, and anything else is ignored', () => {

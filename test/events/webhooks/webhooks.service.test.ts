@@ -194,7 +194,7 @@ describe('in a tenant of several shards', () => {
     )
     for (const shard of [0, 1, 2]) await happen(wide, [{}], shard)
     for (const shard of [0, 1, 2]) await workOff(env, shardName(wide, shard))
-    expect(await receiver.received()).toHaveLength(3)
+    await receiver.wait(3)
     await client('DELETE', `/event/${wide.locator}/webhooks/${body.locator}`)
     for (const shard of [0, 1, 2]) expect(await rowsIn(wide, shard)).toEqual([])
   })

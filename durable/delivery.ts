@@ -1,0 +1,53 @@
+import { DurableObject } from 'cloudflare:workers'
+import { deliverTo } from '../src/events/delivery/deliver.ts'
+import { placeOf } from '../src/events/delivery/place.ts'
+import { noCalls } from '../src/platform/calls.ts'
+import { type ShardName, tenantOfShard } from '../src/platform/tenancy.ts'
+import { type Instant, now } from '../src/platform/time.ts'
+
+/** While it works, and after it failed, the next alarm is this far away. */
+const REARM_MS = 60_000
+
+type Charge = { readonly shard: ShardName; readonly webhook: string }
+
+/**
+ * One for each webhook in each shard of a tenant: it delivers, and has the connections of an object to itself, so that a
+ * slow endpoint delays no other. Kept in its own storage: `charge` (whom it works for).
+ */
+export class DeliveryObject extends DurableObject<Env> {
+  /** Asked to look while it works: it looks once more. Lost in a crash, after which the alarm looks anyway. */
+  #woken = false
+
+  /** Sees to it that it looks for what is due, at once. */
+  async wake(shard: ShardName, webhook: string): Promise<void> {
+    this.#woken = true
+    if ((await this.ctx.storage.get('charge')) === undefined)
+      await this.ctx.storage.put('charge', { shard, webhook } satisfies Charge)
+    const armed = await this.ctx.storage.getAlarm()
+    if (armed === null || armed > now()) await this.ctx.storage.setAlarm(now())
+  }
+
+  /** Re-arms before it works, so that a crash in between costs a minute and loses nothing. */
+  override async alarm(): Promise<void> {
+    const charge = await this.ctx.storage.get<Charge>('charge')
+    if (!charge) return
+    await this.ctx.storage.setAlarm(now() + REARM_MS)
+    this.#woken = false
+    let due: Instant | undefined
+    try {
+      due = await this.#deliver(charge)
+    } catch (problem) {
+      console.error(JSON.stringify({ at: 'delivery', ...charge, problem: String(problem) }))
+      return
+    }
+    if (this.#woken) await this.ctx.storage.setAlarm(now())
+    else if (due === undefined) await this.ctx.storage.deleteAlarm()
+    else await this.ctx.storage.setAlarm(Math.max(due, now()))
+  }
+
+  async #deliver({ shard, webhook }: Charge): Promise<Instant | undefined> {
+    const calls = noCalls()
+    const tenant = await tenantOfShard(this.env, shard, calls)
+    return tenant && (await deliverTo(placeOf(this.env, tenant, shard.shard, calls), webhook))
+  }
+}

@@ -1,0 +1,159 @@
+// What was delivered to a webhook and how, events sent again, and a test event.
+import type { RequestContext } from '../../platform/context.ts'
+import { Refusal } from '../../platform/errors.ts'
+import type { JsonText } from '../../platform/http/route.ts'
+import { newUuid, SHARDS } from '../../platform/locators.ts'
+import { HOME_SHARD } from '../../platform/tenancy.ts'
+import { now } from '../../platform/time.ts'
+import { resolvedHeaders } from '../../resources/secrets/sending.ts'
+import type {
+  DeliveryAttemptResponse,
+  DeliveryListQuery,
+  DeliveryListResponse,
+  DeliveryResponse,
+  RedeliverRequest,
+  ResendResponse,
+  TestDeliveryResponse,
+} from '../contract-webhook.ts'
+import { attempt } from '../delivery/attempt.ts'
+import { webhookEvent } from '../delivery/body.ts'
+import { type DeliveryShown, deliveriesAfter } from '../delivery/log.ts'
+import { chosenEvents, type EventChoice, redelivered } from '../delivery/redeliver.ts'
+import { mergeShards } from '../stream/merge.ts'
+import type { AttemptMade } from '../tables.ts'
+import { databases, inShards, once } from './in-shards.ts'
+import { assertActive, webhookAt } from './service.ts'
+
+/** Events of one call that sends them again. */
+const MOST_REDELIVERED = 10_000
+
+const isoOf = (at: number): string => new Date(at).toISOString()
+
+/** A page of the webhook's deliveries in the order of their events: one round trip for each shard. */
+export async function readDeliveries(
+  webhookLocator: string,
+  { pageSize, pagingToken, eventLocator, ...filter }: DeliveryListQuery,
+  context: RequestContext,
+): Promise<DeliveryListResponse> {
+  const { locator } = await webhookAt(webhookLocator, context)
+  const positions = readPositions(pagingToken)
+  const wanted = { ...filter, eventLocator: eventLocator?.toLowerCase() }
+  const shards = await Promise.all(
+    databases(context).map((database, shard) =>
+      deliveriesAfter(database, locator, positions[shard] ?? 0, wanted, pageSize + 1),
+    ),
+  )
+  const page = mergeShards(shards, positions, pageSize)
+  const listCompleted = shards.reduce((sum, found) => sum + found.length, 0) <= pageSize
+  return {
+    listCompleted,
+    items: page.events.map(deliveryResponse),
+    ...(!listCompleted && { pagingToken: Buffer.from(JSON.stringify(page.positions)).toString('base64url') }),
+  }
+}
+
+/** For each shard the sequence after which a token goes on. */
+function readPositions(token: string | undefined): number[] {
+  if (token === undefined) return []
+  const text = Buffer.from(token, 'base64url').toString('latin1')
+  if (/^\[\d{1,15}(,\d{1,15})*\]$/.test(text)) {
+    const positions = JSON.parse(text) as number[]
+    if (positions.length <= SHARDS) return positions
+  }
+  throw new Refusal(
+    'invalidParameter',
+    "'pagingToken' is not one that this list gave; send the one of the page before, or none to begin.",
+  )
+}
+
+function deliveryResponse(one: DeliveryShown): DeliveryResponse {
+  const { state, outcome, dueAt, finishedAt } = one
+  return {
+    eventLocator: one.locator,
+    requestLocator: one.requestId,
+    eventType: one.type,
+    eventTimestamp: isoOf(one.at),
+    sequence: one.sequence,
+    state,
+    ...(outcome !== null && { outcome }),
+    ...(state === 'pending' && { dueAt: isoOf(dueAt) }),
+    ...(finishedAt !== null && { finishedAt: isoOf(finishedAt) }),
+    attempts: one.log.map(attemptResponse),
+  }
+}
+
+const attemptResponse = ({ at, outcome, durationMs, excerpt }: AttemptMade): DeliveryAttemptResponse => ({
+  timestamp: isoOf(at),
+  outcome,
+  ...(/^\d+$/.test(outcome) && { status: Number(outcome) }),
+  durationMs,
+  ...(excerpt !== undefined && { excerpt }),
+})
+
+/**
+ * Sends events of the webhook's types to it (again), in order: those named, or those of a span of time, also from before
+ * there was the webhook. Refuses (400) names that are no such events, and (413) more than 10,000.
+ */
+export async function redeliver(
+  webhookLocator: string,
+  { eventLocators, from, to }: RedeliverRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  return await once(context, async () => {
+    const { locator, ...webhook } = await webhookAt(webhookLocator, context)
+    assertActive(webhook)
+    const names = eventLocators && [...new Set(eventLocators.map(one => one.toLowerCase()))]
+    const choice: EventChoice = names ? { eventLocators: names } : { from, to }
+    const found = await Promise.all(
+      databases(context).map(database => chosenEvents(database, locator, choice, MOST_REDELIVERED + 1)),
+    )
+    const there = new Set(found.flat())
+    const unknown = names?.filter(one => !there.has(one)) ?? []
+    if (unknown.length > 0)
+      throw new Refusal(
+        'invalidRequest',
+        `'eventLocators' names what is no event of the webhook's types: ${unknown.slice(0, 20).join(', ')}.`,
+      )
+    if (there.size > MOST_REDELIVERED)
+      throw new Refusal(
+        'tooLarge',
+        `More than ${MOST_REDELIVERED} events lie between 'from' and 'to'; send a shorter time.`,
+      )
+    const answer = JSON.stringify({ events: there.size } satisfies ResendResponse)
+    const details = { redelivered: there.size, ...(names ? {} : choice) }
+    return await inShards(context, locator, { details, answer, shards: undefined }, database =>
+      redelivered(database, locator, choice, now()),
+    )
+  })
+}
+
+/**
+ * Posts an event of type `webhook.test` to the webhook, now and once, whether it is enabled, suspended or neither; it is in
+ * no stream. Answers how that went.
+ */
+export async function testWebhook(
+  webhookLocator: string,
+  context: RequestContext,
+): Promise<TestDeliveryResponse> {
+  const webhook = await webhookAt(webhookLocator, context)
+  const { caller, requestId } = context
+  const event = {
+    sequence: 0,
+    locator: newUuid(HOME_SHARD),
+    requestId,
+    type: 'webhook.test',
+    newerType: null,
+    at: context.now,
+    data: { webhookLocator: webhook.locator, webhookName: webhook.name },
+    accountLocator: caller.accountLocator,
+    username: caller.username,
+  }
+  const headers = await resolvedHeaders(context, webhook.endpoint.headers)
+  const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
+  const { outcome, made } = await attempt(context.env, webhook.endpoint, headers, { id: event.locator, body })
+  return {
+    eventLocator: event.locator,
+    delivered: outcome.kind === 'answered' && outcome.status >= 200 && outcome.status <= 299,
+    ...attemptResponse(made),
+  }
+}
