@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { writeRouteIndex } from './scripts/route-index.ts'
-import { buildServiceBundle, SERVICE_BUNDLE } from './test/support/service-bundle.ts'
+import { buildServiceBundle, SERVICE_ENTRY } from './test/support/service-bundle.ts'
 
 await writeRouteIndex()
 await buildServiceBundle()
@@ -33,7 +33,7 @@ export default defineConfig({
         extends: true,
         plugins: [
           cloudflareTest({
-            main: SERVICE_BUNDLE,
+            main: SERVICE_ENTRY,
             wrangler: { configPath: './wrangler.generated.toml' },
             miniflare: {
               // In place of .dev.vars, so that tests run the same on every machine.

@@ -1,11 +1,14 @@
 // The service as one file for the tests of it. Its hundreds of modules, one by one, cost each test file seconds of
 // processor time; as one file, which the runtime reads itself, a fraction of one.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
 /** Named as the rule of modules apart in wrangler.toml wants it, by which the runtime itself reads it. */
-export const SERVICE_BUNDLE = '.wrangler/tests/service.bundle.mjs'
+const SERVICE_BUNDLE = '.wrangler/tests/service.bundle.mjs'
+
+/** What tests name as the service: its exports alone, since they are looked up anew, by a parser, for each test file. */
+export const SERVICE_ENTRY = '.wrangler/tests/entry.bundle.mjs'
 
 /** Names of the platform's modules, as libraries know them. */
 const PLATFORM = /^(?:fs|stream|zlib|buffer|util|events|assert|path|crypto)$/
@@ -59,7 +62,7 @@ const cheapPasswords: Plugin = {
 
 /** Builds it anew from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. */
 export async function buildServiceBundle(): Promise<void> {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: ['src/worker.ts'],
     write: false,
     bundle: true,
@@ -73,9 +76,16 @@ export async function buildServiceBundle(): Promise<void> {
     plugins: [files, platform, cheapPasswords],
     legalComments: 'none',
     logLevel: 'error',
+    metafile: true,
   })
-  mkdirSync(dirname(SERVICE_BUNDLE), { recursive: true })
-  const written = `${SERVICE_BUNDLE}.${process.pid}`
-  writeFileSync(written, outputFiles[0]!.contents)
-  renameSync(written, SERVICE_BUNDLE)
+  const names = Object.values(metafile.outputs).flatMap(output => output.exports)
+  write(SERVICE_BUNDLE, outputFiles[0]!.contents)
+  write(SERVICE_ENTRY, `export { ${names.join(', ')} } from './${basename(SERVICE_BUNDLE)}'\n`)
+}
+
+function write(file: string, contents: string | Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true })
+  const written = `${file}.${process.pid}`
+  writeFileSync(written, contents)
+  renameSync(written, file)
 }
