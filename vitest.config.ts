@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { writeRouteIndex } from './scripts/route-index.ts'
+import { newTokenKeys } from './scripts/token-key.ts'
 import { buildServiceBundle, SERVICE_ENTRY } from './test/support/service-bundle.ts'
 
 await writeRouteIndex()
@@ -38,6 +39,7 @@ export default defineConfig({
             miniflare: {
               // In place of .dev.vars, so that tests run the same on every machine.
               bindings: {
+                TOKEN_KEYS: newTokenKeys(),
                 TOKEN_SECRET: 'a token secret that only tests use',
                 PASSWORD_PEPPER: 'a pepper that only tests use',
                 SEALING_KEY: 'a sealing key that only tests use',

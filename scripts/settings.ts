@@ -3,15 +3,23 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { newTokenKeys } from './token-key.ts'
 
 /** Secrets of the local service, KEY=value a line; read by wrangler too. Not in git. */
 export const SECRETS_FILE = '.dev.vars'
 
+const randomText = (): string => randomBytes(32).toString('base64url')
+
 /**
- * Secrets that the Worker cannot do without. Lost, all tokens end (the first), no password fits (the second), and
- * integrations cannot be read (the third).
+ * Secrets that the Worker cannot do without, each with what makes a new one. Lost, all sessions end (the first), links
+ * and paging tokens end (the second), no password fits (the third), and integrations cannot be read (the fourth).
  */
-const SECRETS = ['TOKEN_SECRET', 'PASSWORD_PEPPER', 'SEALING_KEY']
+const SECRETS: Readonly<Record<string, () => string>> = {
+  TOKEN_KEYS: () => `'${newTokenKeys()}'`,
+  TOKEN_SECRET: randomText,
+  PASSWORD_PEPPER: randomText,
+  SEALING_KEY: randomText,
+}
 
 export type Settings = {
   /** Port of the service on this machine. */
@@ -50,15 +58,15 @@ export const readSecrets = (folder = '.'): Variables => {
   return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
 }
 
-/** Adds to .dev.vars the secrets that it lacks, each 32 random bytes; names of those added. */
+/** Adds to .dev.vars the secrets that it lacks; names of those added. */
 export function completeSecrets(folder = '.'): string[] {
   const present = readSecrets(folder)
-  const missing = SECRETS.filter(name => !present[name])
+  const missing = Object.keys(SECRETS).filter(name => !present[name])
   if (missing.length === 0) return []
   const file = join(folder, SECRETS_FILE)
   const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const gap = before === '' || before.endsWith('\n') ? '' : '\n'
-  const lines = missing.map(name => `${name}=${randomBytes(32).toString('base64url')}\n`)
+  const lines = missing.map(name => `${name}=${SECRETS[name]!()}\n`)
   writeFileSync(file, `${before}${gap}${lines.join('')}`, { mode: 0o600 })
   return missing
 }

@@ -1,6 +1,14 @@
 /** Secrets: set with `wrangler secret put`; locally from .dev.vars. Joins the generated bindings. */
 interface __BaseEnv_Env {
-  /** Signs access tokens; at least 32 characters. A change ends all sessions. */
+  /**
+   * Signs access tokens: a JSON Web Key Set of Ed25519 keys. The first signs; the others are known still, or already, so
+   * that a key can be changed without ending a session (`npm run token-key` makes one and says how).
+   */
+  readonly TOKEN_KEYS: string
+  /**
+   * Signs links to files and paging tokens of the event stream; at least 32 characters. To change it, put
+   * the new one in front of the old with a comma in between, and take the old one out once its links have ended.
+   */
   readonly TOKEN_SECRET: string
   /** Goes into every password hash; a change makes all passwords wrong. */
   readonly PASSWORD_PEPPER: string

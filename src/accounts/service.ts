@@ -207,6 +207,6 @@ async function authentication(
     tenant,
     signedInAt,
   }
-  const { token: authorizationToken, expiresAt } = await issueToken(env.TOKEN_SECRET, holder, now)
+  const { token: authorizationToken, expiresAt } = await issueToken(env, holder, now)
   return { authorizationToken, expiresTimestamp: String(expiresAt) }
 }

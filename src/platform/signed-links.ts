@@ -10,7 +10,7 @@ export const LINK_LIFE_MS = 30 * 60 * 1000
 /** Path that the addresses have. */
 export const FILES_PATH = '/files/{token}'
 
-/** Keeps these signatures apart from those of access tokens, which have the same secret. */
+/** Keeps these signatures apart from those of paging tokens, which have the same secret. */
 const PURPOSE = 'signed link\n'
 
 export type FileLink = {
@@ -39,15 +39,19 @@ export function linkToken(secret: string, link: FileLink): string {
   const { tenantLocator, generation, path, fileName, expiresAt } = link
   const fields = JSON.stringify([tenantLocator, generation, path, fileName, expiresAt])
   const text = Buffer.from(fields).toString('base64url')
-  return `${text}.${signature(secret, text).toString('base64url')}`
+  return `${text}.${signature(secretsOf(secret)[0]!, text).toString('base64url')}`
 }
 
 /** The link of a token; undefined when it was not signed here, or has expired. */
 export function readLinkToken(secret: string, token: string, now: Instant): FileLink | undefined {
   const [text, signed, ...rest] = token.split('.')
   if (text === undefined || signed === undefined || rest.length > 0) return undefined
-  const [given, right] = [Buffer.from(signed, 'base64url'), signature(secret, text)]
-  if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
+  const given = Buffer.from(signed, 'base64url')
+  const isRight = secretsOf(secret).some(one => {
+    const right = signature(one, text)
+    return given.length === right.length && timingSafeEqual(given, right)
+  })
+  if (!isRight) return undefined
   const fields = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
     string,
     number,
@@ -68,11 +72,13 @@ export const linkedKey = (link: FileLink, tenant: Tenant | undefined): string | 
     : undefined
 
 const signature = (secret: string, text: string): Buffer =>
-  createHmac('sha256', needed(secret))
+  createHmac('sha256', secret)
     .update(PURPOSE + text)
     .digest()
 
-function needed(secret: string | undefined): string {
-  if (!secret) throw new Error('TOKEN_SECRET must be set.')
-  return secret
+/** TOKEN_SECRET: one, or the present one and earlier ones with commas in between, whose signatures still hold. */
+function secretsOf(text: string | undefined): string[] {
+  const secrets = (text ?? '').split(',').map(secret => secret.trim())
+  if (secrets.includes('')) throw new Error('TOKEN_SECRET must be set.')
+  return secrets
 }

@@ -1,10 +1,14 @@
-import { decodeJwt } from 'jose'
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { newTokenKey } from '../../scripts/token-key.ts'
+import { tokenKeys } from '../../src/accounts/keys.ts'
 import { issueToken, readToken, TOKEN_LIFE_MS, type TokenHolder, tokenOf } from '../../src/accounts/tokens.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 import type { Instant } from '../../src/platform/time.ts'
 
-const SECRET = 'a secret of more than thirty-two characters'
+const KEYS = [newTokenKey(), newTokenKey(), newTokenKey()]
+const keySet = (...keys: object[]) => ({ TOKEN_KEYS: JSON.stringify({ keys }) })
+const SECRET = keySet(KEYS[0]!)
 const NOW = 1_790_000_000_000 as Instant
 const HOLDER: TokenHolder = {
   caller: {
@@ -48,6 +52,8 @@ describe('tokens', () => {
     const { token } = await issueToken(SECRET, HOLDER, NOW)
     expect(await readToken(SECRET, token, NOW)).toEqual({
       caller: HOLDER.caller,
+      accountEpoch: 0,
+      isPasswordExpired: false,
       tenant: { locator: HOLDER.tenant!.locator, generation: 3, tokenEpoch: 2 },
       signedInAt: NOW,
     })
@@ -64,18 +70,91 @@ describe('tokens', () => {
   it('of another secret, altered, unsigned or of another kind are refused alike', async () => {
     const { token } = await issueToken(SECRET, HOLDER, NOW)
     const [head, claims, signature] = token.split('.') as [string, string, string]
-    const other = await issueToken(`${SECRET}!`, HOLDER, NOW)
+    const other = await issueToken(keySet(KEYS[1]!), HOLDER, NOW)
+    const sameName = await issueToken(
+      keySet({ ...KEYS[1]!, kid: decodeProtectedHeader(token).kid }),
+      HOLDER,
+      NOW,
+    )
     const unsigned = `${btoa('{"alg":"none"}').replaceAll('=', '')}.${claims}.${signature}`
     const altered = `${head}.${btoa(atob(claims).replace('alice', 'alicf')).replaceAll('=', '')}.${signature}`
-    for (const forged of [other.token, unsigned, altered, `${head}.${claims}.AAAA`])
+    const [shown] = (await tokenKeys(SECRET)).shown
+    const withPublicKey = await new SignJWT(decodeJwt(token))
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: shown!.kid })
+      .sign(new TextEncoder().encode(JSON.stringify(shown)))
+    for (const forged of [
+      other.token,
+      sameName.token,
+      withPublicKey,
+      unsigned,
+      altered,
+      `${head}.${claims}.AAAA`,
+    ])
       await expect(readToken(SECRET, forged, NOW)).rejects.toMatchObject({
         code: 'unauthenticated',
         message: 'The token is not valid; sign in with POST /account/authenticate.',
       })
   })
 
-  it('cannot be made with a short secret', async () => {
-    await expect(issueToken('short', HOLDER, NOW)).rejects.toThrow(/TOKEN_SECRET/)
+  it('are signed by the first key and known by all, so that keys change without ending a session', async () => {
+    const [old, next] = [KEYS[0]!, KEYS[1]!]
+    const stages = [keySet(old), keySet(old, next), keySet(next, old), keySet(next)]
+    const signers = await Promise.all(
+      stages.map(async keys => decodeProtectedHeader((await issueToken(keys, HOLDER, NOW)).token).kid),
+    )
+    const [first, second] = [
+      (await tokenKeys(stages[0]!)).shown[0]!.kid,
+      (await tokenKeys(stages[3]!)).shown[0]!.kid,
+    ]
+    expect(signers).toEqual([first, first, second, second])
+    const { token } = await issueToken(stages[0]!, HOLDER, NOW)
+    for (const keys of stages.slice(0, 3))
+      expect((await readToken(keys, token, NOW)).caller.username).toBe('alice')
+    await expect(readToken(stages[3]!, token, NOW)).rejects.toMatchObject({ code: 'unauthenticated' })
+    const { token: newer } = await issueToken(stages[2]!, HOLDER, NOW)
+    expect((await readToken(stages[1]!, newer, NOW)).caller.username).toBe('alice')
+  })
+
+  it('show only the public half of their keys', async () => {
+    const { shown } = await tokenKeys(keySet(KEYS[1]!, KEYS[2]!))
+    expect(shown.map(key => Object.keys(key))).toEqual([
+      ['kty', 'crv', 'x', 'kid', 'alg', 'use'],
+      ['kty', 'crv', 'x', 'kid', 'alg', 'use'],
+    ])
+  })
+
+  it('remembered as checked are refused all the same once they end', async () => {
+    const { token } = await issueToken(SECRET, HOLDER, NOW)
+    await readToken(SECRET, token, NOW)
+    await expect(readToken(SECRET, token, (NOW + TOKEN_LIFE_MS) as Instant)).rejects.toThrow(/has expired/)
+  })
+
+  it('say that all of the account were revoked so many times, and that its password is too old', async () => {
+    const holder = { ...HOLDER, accountEpoch: 4, isPasswordExpired: true }
+    const { token } = await issueToken(SECRET, holder, NOW)
+    expect(await readToken(SECRET, token, NOW)).toMatchObject({ accountEpoch: 4, isPasswordExpired: true })
+  })
+
+  it('cannot be made without keys, and what is wrong with them is said without showing them', async () => {
+    const { d, ...half } = newTokenKey() as Record<string, string>
+    for (const TOKEN_KEYS of [
+      '',
+      'secret',
+      '{}',
+      '{"keys":[]}',
+      '{"keys":["secret"]}',
+      keySet(half).TOKEN_KEYS,
+      keySet({ ...half, d, kid: '' }).TOKEN_KEYS,
+      keySet({ ...half, d }, { ...half, d }).TOKEN_KEYS,
+      keySet({ kty: 'RSA', n: 'secret', e: 'AQAB', d, kid: 'a' }).TOKEN_KEYS,
+    ]) {
+      const problem: Error = await issueToken({ TOKEN_KEYS }, HOLDER, NOW).then(
+        () => new Error('was made'),
+        thrown => thrown,
+      )
+      expect(problem.message).toMatch(/^TOKEN_KEYS must be/)
+      expect(problem.message).not.toMatch(new RegExp(`secret|${d}`))
+    }
   })
 
   it('are read bare and after Bearer or JWT in any case', () => {

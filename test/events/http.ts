@@ -27,7 +27,7 @@ export async function clientOf(
   accountType: AccountType = 'account.test.tenant.admin',
 ): Promise<Client> {
   const { token } = await issueToken(
-    env.TOKEN_SECRET,
+    env,
     {
       caller: { accountLocator: newUuid(0), username: 'alice', accountType },
       accountName: 'Alice',

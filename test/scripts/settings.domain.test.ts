@@ -35,9 +35,20 @@ describe('.dev.vars', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   test('is made with random secrets that only its owner can read, and then left alone', () => {
-    expect(completeSecrets(folder)).toEqual(['TOKEN_SECRET', 'PASSWORD_PEPPER', 'SEALING_KEY'])
+    expect(completeSecrets(folder)).toEqual(['TOKEN_KEYS', 'TOKEN_SECRET', 'PASSWORD_PEPPER', 'SEALING_KEY'])
     const first = readFileSync(join(folder, '.dev.vars'), 'utf8')
     expect(readSecrets(folder).TOKEN_SECRET).toMatch(/^[\w-]{43}$/)
+    expect(JSON.parse(readSecrets(folder).TOKEN_KEYS!)).toEqual({
+      keys: [
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: expect.any(String),
+          d: expect.any(String),
+          kid: expect.any(String),
+        },
+      ],
+    })
     expect(readSecrets(folder).TOKEN_SECRET).not.toBe(readSecrets(folder).PASSWORD_PEPPER)
     expect(statSync(join(folder, '.dev.vars')).mode & 0o077).toBe(0)
     expect(completeSecrets(folder)).toEqual([])
@@ -46,7 +57,7 @@ describe('.dev.vars', () => {
 
   test('that a person wrote keeps every line and gets what it lacks', () => {
     writeFileSync(join(folder, '.dev.vars'), 'ADMIN_PASSWORD="a b#c"\nTOKEN_SECRET=mine')
-    expect(completeSecrets(folder)).toEqual(['PASSWORD_PEPPER', 'SEALING_KEY'])
+    expect(completeSecrets(folder)).toEqual(['TOKEN_KEYS', 'PASSWORD_PEPPER', 'SEALING_KEY'])
     expect(readSecrets(folder)).toMatchObject({ ADMIN_PASSWORD: 'a b#c', TOKEN_SECRET: 'mine' })
   })
 })

@@ -42,7 +42,7 @@ export async function madeToken(claims: Claims): Promise<string> {
     ...(permissions && { permissions }),
   }
   const { token } = await issueToken(
-    env.TOKEN_SECRET,
+    env,
     { caller, accountName: 'Someone', tenant: tenant ?? undefined, signedInAt: issuedAt },
     issuedAt,
   )

@@ -14,7 +14,7 @@ export type SignedIn = {
 
 /** Who is signed in: else 401. Whether they may is asked by access-check.ts. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
-  const claims = await readToken(env.TOKEN_SECRET, tokenOf(exchange.request), exchange.now)
+  const claims = await readToken(env, tokenOf(exchange.request), exchange.now)
   const tenant = await tenantOf(exchange, env, claims)
   return { caller: claims.caller, tenant, signedInAt: claims.signedInAt }
 }

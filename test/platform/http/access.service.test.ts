@@ -68,7 +68,7 @@ async function as(accountType: AccountType, path: string) {
           timeZone: 'UTC',
         } as const)
   const holder = { caller, accountName: 'Someone', tenant, signedInAt: now() }
-  const { token } = await issueToken(env.TOKEN_SECRET, holder, now())
+  const { token } = await issueToken(env, holder, now())
   return call('POST', path, { headers: { authorization: token } })
 }
 

@@ -40,7 +40,7 @@ async function token(tenant: boolean): Promise<string> {
     timeZone: 'UTC',
   } as const
   const holder = { caller, accountName: 'Someone', tenant: tenant ? gone : undefined, signedInAt: now() }
-  return (await issueToken(env.TOKEN_SECRET, holder, now())).token
+  return (await issueToken(env, holder, now())).token
 }
 
 beforeAll(() => prepareDatabases({ tenants: 0 }))

@@ -71,7 +71,7 @@ let authorization = ''
 beforeAll(async () => {
   const caller = { accountLocator: newUuid(0), username: 'administrator', accountType: 'account.internal' }
   const holder = { caller, accountName: 'Administrator', tenant: undefined, signedInAt: now() }
-  authorization = (await issueToken(env.TOKEN_SECRET, holder, now())).token
+  authorization = (await issueToken(env, holder, now())).token
 })
 
 const upload = (body: BodyInit, type = 'multipart/form-data; boundary=XX') =>

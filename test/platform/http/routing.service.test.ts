@@ -215,7 +215,7 @@ describe('an Idempotency-Key', () => {
       accountType: 'account.internal',
     }
     const holder = { caller, accountName: 'Administrator', tenant: undefined, signedInAt: now() }
-    const { token } = await issueToken(env.TOKEN_SECRET, holder, now())
+    const { token } = await issueToken(env, holder, now())
     return call('POST', path, { body, headers: { authorization: token, 'idempotency-key': key } })
   }
 

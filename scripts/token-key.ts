@@ -1,0 +1,20 @@
+// `npm run token-key` prints a new key for TOKEN_KEYS.
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+
+/** A new Ed25519 key with its private half, as a member of the JSON Web Key Set that TOKEN_KEYS is. */
+export const newTokenKey = (): object => ({
+  ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }),
+  kid: randomBytes(6).toString('base64url'),
+})
+
+/** TOKEN_KEYS with one new key. */
+export const newTokenKeys = (): string => JSON.stringify({ keys: [newTokenKey()] })
+
+if (import.meta.main) {
+  console.log(JSON.stringify(newTokenKey()))
+  console.error(`
+This key is secret. In three steps it takes the place of another, and no session ends:
+  1. add it to TOKEN_KEYS ({"keys":[…]}) behind the others, and deploy: from now on its tokens are known
+  2. move it to the front, and deploy: from now on it signs
+  3. an hour later, when the last token of the old key has ended, take the old one out, and deploy`)
+}
