@@ -1,8 +1,23 @@
+CREATE TABLE `administration_audit` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`action` text NOT NULL,
+	`subject` text NOT NULL,
+	`details` text NOT NULL,
+	`account_locator` text NOT NULL,
+	`username` text NOT NULL,
+	`request_id` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `administration_audit_created` ON `administration_audit` (`created_at`,`locator`);--> statement-breakpoint
 CREATE TABLE `administrator` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`username` text NOT NULL,
 	`name` text NOT NULL,
 	`password_hash` text NOT NULL,
+	`failed_sign_ins` integer DEFAULT 0 NOT NULL,
+	`locked_until` integer,
+	`token_epoch` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
@@ -17,6 +32,14 @@ CREATE TABLE `pool_database` (
 );
 --> statement-breakpoint
 CREATE INDEX `pool_database_state` ON `pool_database` (`state`);--> statement-breakpoint
+CREATE TABLE `revocation` (
+	`account_locator` text PRIMARY KEY NOT NULL,
+	`tenant_locator` text NOT NULL,
+	`epoch` integer NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `revocation_tenant` ON `revocation` (`tenant_locator`);--> statement-breakpoint
 CREATE TABLE `shard` (
 	`tenant_locator` text NOT NULL,
 	`number` integer NOT NULL,

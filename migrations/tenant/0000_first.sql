@@ -7,7 +7,8 @@ CREATE TABLE `guard` (
 	CONSTRAINT "guard_configuration_hash" CHECK("guard"."name" <> 'guard_configuration_hash'),
 	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version'),
 	CONSTRAINT "guard_resource" CHECK("guard"."name" <> 'guard_resource'),
-	CONSTRAINT "guard_webhook_version" CHECK("guard"."name" <> 'guard_webhook_version')
+	CONSTRAINT "guard_webhook_version" CHECK("guard"."name" <> 'guard_webhook_version'),
+	CONSTRAINT "guard_account" CHECK("guard"."name" <> 'guard_account')
 );
 --> statement-breakpoint
 CREATE TABLE `timer` (
@@ -37,12 +38,40 @@ CREATE TABLE `account` (
 	`name` text NOT NULL,
 	`email` text,
 	`type` text NOT NULL,
-	`password_hash` text NOT NULL,
+	`is_service` integer DEFAULT false NOT NULL,
+	`password_hash` text,
+	`former_hashes` text DEFAULT '[]' NOT NULL,
+	`password_changed_at` integer,
+	`failed_sign_ins` integer DEFAULT 0 NOT NULL,
+	`locked_until` integer,
+	`token_epoch` integer DEFAULT 0 NOT NULL,
+	`disabled_at` integer,
+	`deleted_at` integer,
 	`source` text NOT NULL,
+	`created_by` text,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `account_username` ON `account` (`username`);--> statement-breakpoint
+CREATE UNIQUE INDEX `account_username` ON `account` (`username`) WHERE "account"."deleted_at" is null;--> statement-breakpoint
+CREATE TABLE `auth_token` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`account_locator` text NOT NULL,
+	`name` text NOT NULL,
+	`hash` text NOT NULL,
+	`permissions` text NOT NULL,
+	`tenants` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `auth_token_hash` ON `auth_token` (`hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `auth_token_name` ON `auth_token` (`account_locator`,`name`);--> statement-breakpoint
+CREATE INDEX `auth_token_expires` ON `auth_token` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `password_rules` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`rules` text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `audit` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`created_at` integer NOT NULL,

@@ -1,6 +1,19 @@
-// Signing in. Which tenant is meant may stand in the query or in the body (contract 1, Authentication).
+// Signing in, accounts and their passwords. Which tenant is meant may stand in the query or in the body (contract 1, Authentication).
 import { z } from '@hono/zod-openapi'
-import { LongName, OptionalLocator, OptionalLongName, Text, Timestamp } from '../platform/wire.ts'
+import {
+  booleanOr,
+  Flag,
+  filledIn,
+  LongName,
+  OptionalLocator,
+  OptionalLongName,
+  PageSize,
+  requestInteger,
+  Text,
+  Timestamp,
+} from '../platform/wire.ts'
+import { breaks, rule } from '../platform/wire-problem.ts'
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-rules.ts'
 
 /** Long enough for any passphrase, short enough to hash. */
 const Password = z.string().min(1).max(1_024).openapi({ format: 'password' })
@@ -35,3 +48,132 @@ export const AuthenticateResponse = z
   .object({ authorizationToken: Text, expiresTimestamp: Timestamp })
   .openapi('AuthenticateResponse')
 export type AuthenticateResponse = z.infer<typeof AuthenticateResponse>
+
+export const AccountUnlockRequest = z
+  .object({ username: LongName, hostName: OptionalLongName, tenantName: OptionalLongName })
+  .openapi('AccountUnlockRequest')
+export type AccountUnlockRequest = z.infer<typeof AccountUnlockRequest>
+
+export const PasswordChangeRequest = z
+  .object({ oldPassword: Password, password: Password })
+  .openapi('PasswordChangeRequest')
+export type PasswordChangeRequest = z.infer<typeof PasswordChangeRequest>
+
+export const PasswordSetRequest = z.object({ password: Password }).openapi('PasswordSetRequest')
+export type PasswordSetRequest = z.infer<typeof PasswordSetRequest>
+
+/** RFC 5321 allows 254 characters. What is before and behind the @ is for mail servers to say. */
+const Email = z
+  .string()
+  .max(254)
+  .regex(/^[^\s@]+@[^\s@]+$/, rule('must be an e-mail address'))
+  .openapi({ format: 'email' })
+
+export const AccountAddRequest = filledIn(
+  { password: '' },
+  z.object({
+    name: LongName.openapi({ description: "The person's name, or what the program is." }),
+    email: Email,
+    password: z.string().max(1_024).openapi({
+      format: 'password',
+      description: 'Of a service account: none, and what is sent is not kept.',
+    }),
+    type: LongName.openapi({
+      description:
+        '`account.tenant.admin`, `account.tenant.employee`, `account.tenant.read.only.user`, `account.tenant.claims.only.user`, of test tenants also `account.test.tenant.admin`; or their ends, as `employee`. `service`: a program, which signs in with long-lived tokens only.',
+      example: 'account.tenant.employee',
+    }),
+    username: LongName,
+  }),
+).openapi('AccountAddRequest')
+export type AccountAddRequest = z.output<typeof AccountAddRequest>
+
+const ACCOUNT_TYPES = [
+  'account.internal',
+  'account.tenant.admin',
+  'account.tenant.employee',
+  'account.tenant.read.only.user',
+  'account.tenant.claims.only.user',
+  'account.unauthenticated',
+  'account.test.tenant.admin',
+] as const
+
+export const AccountResponse = z
+  .object({
+    id: Text.openapi({ description: "The account's locator: `account.uuid` in its tokens." }),
+    name: Text,
+    createdTimestamp: Timestamp,
+    accountType: z
+      .enum(ACCOUNT_TYPES)
+      .openapi({ description: 'Of a service account: that of whoever made it.' }),
+    deleted: Flag,
+    email: Text.openapi({ description: 'Empty where an archive made the account.' }),
+    locked: Flag.openapi({ description: 'Whether no password signs in, because of failures.' }),
+    tenant: Text.openapi({ description: "The tenant's name." }),
+    username: Text,
+    disabled: Flag.openapi({ description: 'Whether an administrator disabled it.' }),
+    service: Flag.openapi({ description: 'Whether it is a service account.' }),
+    state: z.unknown().optional().openapi({ deprecated: true }),
+  })
+  .openapi('AccountResponse')
+export type AccountResponse = z.infer<typeof AccountResponse>
+
+export const AccountsQuery = z.object({
+  offset: requestInteger(0).default(0).openapi({ description: 'Accounts to pass over.' }),
+  count: PageSize,
+})
+export type AccountsQuery = z.output<typeof AccountsQuery>
+
+export const AccountListResponse = z
+  .object({
+    listCompleted: Flag.openapi({ description: 'Whether nothing follows.' }),
+    items: z.array(AccountResponse),
+  })
+  .openapi('AccountListResponse')
+export type AccountListResponse = z.infer<typeof AccountListResponse>
+
+/** Most passwords that a new one is held against: each takes a fifth of a second. */
+const LONGEST_HISTORY = 10
+
+/** What is left out is as in the brief's stricter rules. */
+export const PasswordRulesRequest = z
+  .object({
+    minimumLength: requestInteger(SHORTEST_PASSWORD, 64).default(STRICT_RULES.minimumLength),
+    maximumLength: requestInteger(SHORTEST_PASSWORD, LONGEST_PASSWORD).default(STRICT_RULES.maximumLength),
+    digit: booleanOr(STRICT_RULES.digit),
+    upper: booleanOr(STRICT_RULES.upper),
+    lower: booleanOr(STRICT_RULES.lower),
+    special: booleanOr(STRICT_RULES.special),
+    history: requestInteger(0, LONGEST_HISTORY)
+      .default(STRICT_RULES.history)
+      .openapi({ description: 'Passwords before the present one that are not taken again.' }),
+    expiryDays: requestInteger(0, 3_650).default(STRICT_RULES.expiryDays).openapi({
+      description:
+        'A password of that age signs in only to be changed. 0: never. Those that an archive set do not age.',
+    }),
+  })
+  .check(ctx => {
+    if (ctx.value.maximumLength < ctx.value.minimumLength)
+      breaks(ctx, "must be at least 'minimumLength'", ['maximumLength'])
+  })
+  .openapi('PasswordRulesRequest')
+
+export const PasswordRulesResponse = z
+  .object({
+    minimumLength: z.int(),
+    maximumLength: z.int(),
+    digit: Flag,
+    upper: Flag,
+    lower: Flag,
+    special: Flag,
+    history: z.int(),
+    expiryDays: z.int(),
+  })
+  .openapi('PasswordRulesResponse')
+
+/** RFC 7517, RFC 8037. */
+export const KeySetResponse = z
+  .object({
+    keys: z.array(z.object({ kty: Text, crv: Text, x: Text, kid: Text, alg: Text, use: Text })),
+  })
+  .openapi('KeySetResponse')

@@ -1,16 +1,25 @@
 // Passwords are kept as scrypt hashes of the peppered password, in the PHC text form.
-import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
+import crypto from 'node:crypto'
 import { Refusal } from '../platform/errors.ts'
 import { now } from '../platform/time.ts'
 
 /** N = 2^14, r = 8, p = 5: 16 MiB and a fifth of a second. */
 const COST = { ln: 14, r: 8, p: 5 }
+
+/** What production lets one scrypt do, N·r·p, and what of memory one may take: 128·N·r. */
+const MOST_WORK = 1_048_576
+const MOST_MEMORY_BYTES = 32 * 1_048_576
+
+if (2 ** COST.ln * COST.r * COST.p > MOST_WORK || 128 * 2 ** COST.ln * COST.r > MOST_MEMORY_BYTES)
+  throw new Error('The cost of a password is more than production carries out.')
+
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
 /**
- * Passwords that one isolate hashes or has in line. The hash holds up everything else in the isolate, and only
- * one is made at a time, so this bounds the wait and not the memory.
+ * Passwords that one isolate hashes or has in line; who comes then is refused with 429. A hash holds up everything else
+ * in the isolate, so only one is made at a time, and this bounds the wait (at most 1.6 s) and not the memory (16 MiB). Two
+ * with no line would refuse the third of three people who sign in at the same moment.
  */
 export const MOST_HASHES_IN_LINE = 8
 
@@ -43,9 +52,9 @@ function derive(
   { ln, r, p }: Cost,
   bytes: number,
 ): Buffer {
-  const peppered = createHmac('sha256', pepper).update(password.normalize('NFKC')).digest()
+  const peppered = crypto.createHmac('sha256', pepper).update(password.normalize('NFKC')).digest()
   const N = 2 ** ln
-  return scryptSync(peppered, salt, bytes, { N, r, p, maxmem: 256 * N * r })
+  return crypto.scryptSync(peppered, salt, bytes, { N, r, p, maxmem: 256 * N * r })
 }
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
@@ -56,7 +65,7 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
  */
 export const hashPassword = (password: string, pepper: string): Promise<string> =>
   inLine(() => {
-    const salt = randomBytes(SALT_BYTES)
+    const salt = crypto.randomBytes(SALT_BYTES)
     const { ln, r, p } = COST
     const hash = derive(password, needed(pepper), salt, COST, HASH_BYTES)
     return `$scrypt$ln=${ln},r=${r},p=${p}$${base64(salt)}$${base64(hash)}`
@@ -87,7 +96,7 @@ export const verifyPassword = (
   inLine(() => {
     const known = stored === undefined ? undefined : readHash(stored)
     const { cost, salt, hash } = known ?? NOBODY
-    const same = timingSafeEqual(derive(password, needed(pepper), salt, cost, hash.length), hash)
+    const same = crypto.timingSafeEqual(derive(password, needed(pepper), salt, cost, hash.length), hash)
     return same && known !== undefined
   })
 

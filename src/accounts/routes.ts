@@ -1,10 +1,14 @@
 import { publicRoute, type Route, signedInRoute } from '../platform/http/route.ts'
+import { accountAdministrationRoutes } from './administration-routes.ts'
+import { authTokenRoutes } from './auth-tokens/routes.ts'
 import {
   AuthenticateAdminQuery,
   AuthenticateQuery,
   AuthenticateRequest,
   AuthenticateResponse,
+  KeySetResponse,
 } from './contract.ts'
+import { tokenKeys } from './keys.ts'
 import { authenticate, authenticateAdmin, renewAuthentication } from './service.ts'
 
 const answer = { schema: AuthenticateResponse, description: 'A token, valid for one hour.' }
@@ -44,4 +48,16 @@ export const accountRoutes: readonly Route[] = [
     answer,
     handle: (_, context) => renewAuthentication(context),
   }),
+  publicRoute({
+    method: 'get',
+    path: '/.well-known/jwks.json',
+    summary: 'The keys that access tokens are signed with',
+    description:
+      'Ed25519 (`EdDSA`), by the `kid` of the token. There are several while one takes the place of another.',
+    tags,
+    answer: { schema: KeySetResponse, description: 'A JSON Web Key Set with the public halves.' },
+    handle: async (_, { env }) => ({ keys: [...(await tokenKeys(env)).shown] }),
+  }),
+  ...accountAdministrationRoutes,
+  ...authTokenRoutes,
 ]

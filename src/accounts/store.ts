@@ -1,22 +1,33 @@
-import { desc, eq } from 'drizzle-orm'
+import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
 import { configurationVersions } from '../configuration/tables.ts'
 import type { Calls } from '../platform/calls.ts'
 import { administrators } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { controlDatabase, readTenant, type Tenant, type TenantKey } from '../platform/tenancy.ts'
-import { accounts } from './tables.ts'
+import { type PasswordRules, PLAIN_RULES } from './password-rules.ts'
+import { accounts, passwordRules } from './tables.ts'
 import type { TenantNamed } from './tenant-named.ts'
 
 /** An account is looked for by what the person typed, or by what a token says. */
 export type AccountKey = { readonly username: string } | { readonly locator: Uuid }
 
+/** An account as signing in sees it: a tenant's, or an administration account. */
 export type StoredAccount = {
   readonly locator: Uuid
   readonly username: string
   readonly name: string
+  readonly email: string | null
   readonly accountType: string
-  readonly passwordHash: string
+  readonly isService: boolean
+  readonly passwordHash: string | null
+  readonly formerHashes: readonly string[]
+  readonly passwordChangedAt: number | null
+  readonly lockedUntil: number | null
+  readonly tokenEpoch: number
+  readonly disabledAt: number | null
+  readonly createdBy: string | null
+  readonly createdAt: number
 }
 
 /** Administrators have no type of their own: who may do all is `account.internal`. */
@@ -43,28 +54,53 @@ export async function readNamedTenant(
   return tenant && fits(hostName, tenant.hostName) && fits(tenantName, tenant.name) ? tenant : undefined
 }
 
-/** The tenant's account, and the zone of its newest configuration: one round trip. */
-export async function readAccount(
-  database: Database,
-  key: AccountKey,
-): Promise<{ account: StoredAccount | undefined; timeZone: string }> {
-  const [rows, versions] = await database.batch([
-    database.build
-      .select()
-      .from(accounts)
-      .where('username' in key ? eq(accounts.username, key.username) : eq(accounts.locator, key.locator)),
+/** Deleted accounts are never found. */
+const isAccount = (key: AccountKey) =>
+  and(
+    'username' in key ? eq(accounts.username, key.username) : eq(accounts.locator, key.locator),
+    isNull(accounts.deletedAt),
+  )
+
+export const storedAccount = ({ type, ...row }: typeof accounts.$inferSelect): StoredAccount => ({
+  ...row,
+  locator: row.locator as Uuid,
+  accountType: type,
+})
+
+export type AccountRead = {
+  readonly account: StoredAccount | undefined
+  /** Of the newest configuration. */
+  readonly timeZone: string
+  readonly rules: PasswordRules
+}
+
+/** The tenant's account, the zone of its newest configuration and its rules for passwords: one round trip. */
+export async function readAccount(database: Database, key: AccountKey): Promise<AccountRead> {
+  const [[row], [version], [own]] = await database.batch([
+    database.build.select().from(accounts).where(isAccount(key)),
     database.build
       .select({ timeZone: configurationVersions.timeZone })
       .from(configurationVersions)
       .orderBy(desc(configurationVersions.version))
       .limit(1),
+    database.build.select({ rules: passwordRules.rules }).from(passwordRules),
   ])
-  const [row] = rows
   return {
-    account: row && { ...row, locator: row.locator as Uuid, accountType: row.type },
-    timeZone: versions[0]?.timeZone ?? ZONE_WITHOUT_CONFIGURATION,
+    account: row && storedAccount(row),
+    timeZone: version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION,
+    rules: own?.rules ?? PLAIN_RULES,
   }
 }
+
+/** Accounts of people and programs in the order in which they were made; deleted ones are left out. */
+export const accountsQuery = (database: Database, { offset, count }: { offset: number; count: number }) =>
+  database.build
+    .select()
+    .from(accounts)
+    .where(isNull(accounts.deletedAt))
+    .orderBy(asc(accounts.createdAt), asc(accounts.locator))
+    .limit(count)
+    .offset(offset)
 
 export async function readAdministrator(
   env: Env,
@@ -82,25 +118,32 @@ export async function readAdministrator(
           : eq(administrators.locator, key.locator),
       ),
   ])
-  return row && { ...row, locator: row.locator as Uuid, accountType: ADMINISTRATION_ACCOUNT }
+  return (
+    row && {
+      ...row,
+      locator: row.locator as Uuid,
+      accountType: ADMINISTRATION_ACCOUNT,
+      email: null,
+      isService: false,
+      formerHashes: [],
+      passwordChangedAt: null,
+      disabledAt: null,
+      createdBy: null,
+    }
+  )
 }
 
-/** A query that gives the account a new hash of the same password. */
+/** A query that gives the account a new hash of the same password, if it has that password still. */
 export const replaceHash = (database: Database, account: StoredAccount, passwordHash: string): Query =>
-  database.build.update(accounts).set({ passwordHash }).where(eq(accounts.locator, account.locator))
+  database.build
+    .update(accounts)
+    .set({ passwordHash })
+    .where(and(eq(accounts.locator, account.locator), eq(accounts.passwordHash, account.passwordHash ?? '')))
 
-/** Gives the administrator a new hash of the same password. */
-export async function replaceAdministratorHash(
-  env: Env,
-  account: StoredAccount,
-  passwordHash: string,
-  calls: Calls,
-): Promise<void> {
-  const database = controlDatabase(env, calls)
-  await database.batch([
-    database.build
-      .update(administrators)
-      .set({ passwordHash })
-      .where(eq(administrators.locator, account.locator)),
-  ])
-}
+/** Holds while there is an account of this locator that was not deleted. */
+export const accountExists = (locator: Uuid) =>
+  sql`exists (select 1 from ${accounts} where ${isAccount({ locator })})`
+
+/** Holds while no account that was not deleted has the user name. */
+export const usernameIsFree = (username: string) =>
+  sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})`

@@ -15,5 +15,18 @@ export const AUDIT_ACTIONS = [
   'webhooks.write',
   'webhooks.delete',
   'webhooks.resend',
+  'login.success',
+  'login.failure',
+  'accounts.write',
+  'accounts.disable',
+  'accounts.enable',
+  'accounts.delete',
+  'accounts.unlock',
+  'accounts.password',
+  'accounts.rules',
+  'tokens.write',
+  'tokens.delete',
+  'tokens.revoke',
+  'credentials.delete',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

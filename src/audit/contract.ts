@@ -15,7 +15,8 @@ import { AUDIT_ACTIONS } from './actions.ts'
 export const AuditQuery = z.object({
   action: optional(z.enum(AUDIT_ACTIONS)).openapi({ description: 'Entries of this kind only.' }),
   subject: OptionalLongName.openapi({
-    description: 'Entries of this subject only: of auxiliary data, its locator; of a secret, its name.',
+    description:
+      'Entries of this subject only: of auxiliary data, its locator; of a secret, its name; of sign-ins, accounts and tokens, the locator of the account.',
   }),
   username: OptionalLongName.openapi({ description: 'Entries of this user only.' }),
   startTimestamp: OptionalTimestamp.openapi({ description: 'Entries from this time on.' }),
@@ -30,10 +31,13 @@ export const AuditResponse = z
     locator: Text,
     timestamp: Timestamp,
     action: z.enum(AUDIT_ACTIONS),
-    subject: Text.openapi({ description: 'Of auxiliary data, its locator; of a secret, its name.' }),
+    subject: Text.openapi({
+      description:
+        "Of auxiliary data, its locator; of a secret, its name; of sign-ins, accounts and tokens, the account's locator.",
+    }),
     details: z.record(Text, z.unknown()).openapi({
       description:
-        'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Values are not kept here.',
+        'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Of a sign-in: `accountType`, and the `reason` of a failure. Of a token: its `name`, what it may, when it expires. Values are not kept here.',
       example: { keys: ['score'], plugin: 'getPerilRates' },
     }),
     username: Text,

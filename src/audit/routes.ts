@@ -8,7 +8,7 @@ export const auditRoutes: readonly Route[] = [
     path: '/audit/list',
     summary: 'Read the audit trail',
     description:
-      'Who did what, when, to what, oldest first. Written with what it tells of, and never changed. So far it tells of auxiliary data: each change, through the API or by a plugin; and of secrets: each change, and each that a plugin read. For administrators of the tenant.',
+      'Who did what, when, to what, oldest first. Written with what it tells of, and never changed. So far it tells of auxiliary data: each change, through the API or by a plugin; of secrets: each change, and each that a plugin read; and of sign-ins, accounts and tokens. For administrators of the tenant.',
     tags: ['Audit'],
     permission: 'audit.list',
     query: AuditQuery,

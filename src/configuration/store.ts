@@ -1,4 +1,4 @@
-import { and, desc, eq, or, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { accounts } from '../accounts/tables.ts'
 import { type Database, deleteRows, putRows, type Query } from '../platform/database.ts'
 import { newUuid, type Uuid } from '../platform/locators.ts'
@@ -43,9 +43,12 @@ export const archiveAccountsQuery = (database: Database, usernames: readonly str
     })
     .from(accounts)
     .where(
-      or(
-        eq(accounts.source, 'archive'),
-        sql`${accounts.username} in (select value from json_each(${JSON.stringify(usernames)}))`,
+      and(
+        isNull(accounts.deletedAt),
+        or(
+          eq(accounts.source, 'archive'),
+          sql`${accounts.username} in (select value from json_each(${JSON.stringify(usernames)}))`,
+        ),
       ),
     )
 
@@ -98,7 +101,7 @@ export const releaseQueries = (
 export const putVersions = (database: Database, rows: readonly VersionRow[]): Query[] =>
   putRows(database, configurationVersions, rows)
 
-/** Accounts with their passwords hashed. */
+/** Accounts with their passwords hashed. What else is kept of an account that is there already stays. */
 export const accountQueries = (
   database: Database,
   write: readonly (WantedAccount & { passwordHash: string })[],
@@ -106,17 +109,11 @@ export const accountQueries = (
   at: Instant,
 ): Query[] => [
   ...deleteRows(database, accounts, remove),
-  ...putRows(
-    database,
-    accounts,
-    write.map(({ present, user, type, passwordHash }) => ({
-      locator: present?.locator ?? newUuid(HOME_SHARD),
-      username: user.username,
-      name: user.name,
-      type,
-      passwordHash,
-      source: 'archive' as const,
-      createdAt: present?.createdAt ?? at,
-    })),
-  ),
+  ...write.map(({ present, user: { username, name }, type, passwordHash }) => {
+    const row = { username, name, type, passwordHash, source: 'archive' } as const
+    return database.build
+      .insert(accounts)
+      .values({ ...row, locator: present?.locator ?? newUuid(HOME_SHARD), createdAt: at })
+      .onConflictDoUpdate({ target: accounts.locator, set: row })
+  }),
 ]

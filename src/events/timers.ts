@@ -1,6 +1,7 @@
 // Timers: what must happen later, as rows with a due time in the tenant's time. The dispatcher hands each to the
 // owner of its kind when it is due, and so does whoever moves the tenant's clock (tenants/clock.ts).
 import { asc, inArray, lte, sql } from 'drizzle-orm'
+import { REVOCATION_TIMER, revocationDue } from '../accounts/revocation.ts'
 import { INVOICE_TIMER } from '../billing/bill.ts'
 import { CANCELLATION_EFFECTIVE } from '../cancellations/effective.ts'
 import { deleteGoneFile, GONE_FILE_TIMER } from '../documents/gone-files.ts'
@@ -54,6 +55,7 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [GONE_FILE_TIMER]: deleteGoneFile,
   [TABLE_CONTENTS_TIMER]: collectContents,
   [QUICK_QUOTE_TIMER]: removeQuickQuote,
+  [REVOCATION_TIMER]: revocationDue,
   // Seldom needed, and much code: loaded when it is.
   [BOOTSTRAP_TIMER]: async (timer, place) =>
     (await import('../resources/bootstrap/run.ts')).bootstrapDue(timer, place),

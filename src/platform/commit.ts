@@ -19,6 +19,7 @@ export type GuardName =
   | 'guard_configuration_version'
   | 'guard_resource'
   | 'guard_webhook_version'
+  | 'guard_account'
 
 /** Trips when `holds` is not true at the time of the batch. */
 export type Guard = { name: GuardName; holds: ReturnType<typeof sql> }

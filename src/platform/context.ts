@@ -14,6 +14,8 @@ export type Caller = {
    * has permissions of its own, or of roles that the tenant defines. Absent: what the type may.
    */
   readonly permissions?: readonly string[]
+  /** Of a long-lived token: when it ends, in real time. Absent for whoever signed in with a password. */
+  readonly tokenExpiresAt?: Instant
 }
 
 /** What makes a repeat of a write recognisable: the caller's key and a hash of method, path and body. */

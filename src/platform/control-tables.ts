@@ -72,7 +72,44 @@ export const administrators = sqliteTable(
     username: text().notNull(),
     name: text().notNull(),
     passwordHash: text().notNull(),
+    /** As of a tenant's account (accounts/tables.ts). */
+    failedSignIns: integer().notNull().default(0),
+    lockedUntil: integer(),
+    tokenEpoch: integer().notNull().default(0),
     createdAt: integer().notNull(),
   },
   table => [uniqueIndex('administrator_username').on(table.username)],
+)
+
+/**
+ * Accounts whose access tokens were revoked while some of them may still live: read with the tenant, so that no request
+ * looks an account up. Older rows are removed.
+ */
+export const revocations = sqliteTable(
+  'revocation',
+  {
+    accountLocator: text().primaryKey(),
+    /** Empty for an administration account, which has no tenant. */
+    tenantLocator: text().notNull(),
+    /** Tokens of an earlier epoch of the account are refused. */
+    epoch: integer().notNull(),
+    at: integer().notNull(),
+  },
+  table => [index('revocation_tenant').on(table.tenantLocator)],
+)
+
+/** What administration accounts did that belongs to no tenant: sign-ins, unlocking, passwords. Never changed. */
+export const administrationAudits = sqliteTable(
+  'administration_audit',
+  {
+    locator: text().primaryKey(),
+    createdAt: integer().notNull(),
+    action: text().notNull(),
+    subject: text().notNull(),
+    details: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    accountLocator: text().notNull(),
+    username: text().notNull(),
+    requestId: text().notNull(),
+  },
+  table => [index('administration_audit_created').on(table.createdAt, table.locator)],
 )

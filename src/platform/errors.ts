@@ -48,6 +48,17 @@ export const ERROR_KINDS = {
     about: 'User name or password is wrong, or the account is locked.',
   },
   forbidden: { status: 403, api: 2003, about: 'The account may not do this.' },
+  wrongPassword: {
+    status: 403,
+    api: 2004,
+    about: 'The old password is wrong, or the account is locked because it was wrong too often.',
+  },
+  weakPassword: { status: 400, api: 2005, about: 'The new password breaks rules; all are named.' },
+  beyondOwner: {
+    status: 422,
+    api: 2006,
+    about: 'It would have permissions or tenants that its owner, or who makes it, lacks; they are named.',
+  },
   policyValidation: {
     status: 400,
     api: 3001,

@@ -15,6 +15,7 @@ export const guards = sqliteTable('guard', { name: text().notNull() }, table => 
   check('guard_configuration_version', sql`${table.name} <> 'guard_configuration_version'`),
   check('guard_resource', sql`${table.name} <> 'guard_resource'`),
   check('guard_webhook_version', sql`${table.name} <> 'guard_webhook_version'`),
+  check('guard_account', sql`${table.name} <> 'guard_account'`),
 ])
 
 /**

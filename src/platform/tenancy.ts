@@ -51,7 +51,13 @@ export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Ins
 /** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
 export const TENANT_TRUST_MS = 5_000
 
-type Cached = { tenant: Tenant | undefined; readAt: number }
+/** Accounts whose tokens were revoked lately, with the epoch that their tokens must have (accounts/revocation.ts). */
+export type Revocations = ReadonlyMap<string, number>
+
+/** What tokens are held against. */
+export type TenantAccess = { readonly tenant: Tenant | undefined; readonly revocations: Revocations }
+
+type Cached = TenantAccess & { readonly readAt: number }
 const tenantsByKey = new Map<string, Cached>()
 const MOST_CACHED_TENANTS = 10_000
 
@@ -65,26 +71,42 @@ const cacheKey = (key: TenantKey): string => JSON.stringify(key)
 export const forgetTenants = (): void => tenantsByKey.clear()
 
 /** The active tenant of that locator, name or host name, read at most every 5 s in an isolate; else undefined. */
-export async function findTenant(env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> {
+export const findTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>
+  (await findTenantAccess(env, key, calls)).tenant
+
+/** As `findTenant`, with what was revoked, in the same round trip. */
+export async function findTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise<TenantAccess> {
   const cached = tenantsByKey.get(cacheKey(key))
-  if (cached && now() - cached.readAt < TENANT_TRUST_MS) return cached.tenant
-  const tenant = await readTenant(env, key, calls)
+  if (cached && now() - cached.readAt < TENANT_TRUST_MS) return cached
+  // The time before the read: what changes while it is under way is read again that much earlier.
+  const readAt = now()
+  const access = await readTenantAccess(env, key, calls)
   if (tenantsByKey.size >= MOST_CACHED_TENANTS) tenantsByKey.clear()
-  tenantsByKey.set(cacheKey(key), { tenant, readAt: now() })
-  return tenant
+  tenantsByKey.set(cacheKey(key), { ...access, readAt })
+  return access
 }
 
+/** What was revoked of administration accounts, which have no tenant; read at most every 5 s in an isolate. */
+export const findAdministrationAccess = async (env: Env, calls: Calls): Promise<Revocations> =>
+  (await findTenantAccess(env, { locator: ADMINISTRATION }, calls)).revocations
+
+/** Stands in the place of a tenant's locator where there is none. */
+export const ADMINISTRATION = ''
+
 /** As `findTenant`, but always from the database. */
-export async function readTenant(env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> {
+export const readTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>
+  (await readTenantAccess(env, key, calls)).tenant
+
+async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise<TenantAccess> {
   const database = controlDatabase(env, calls)
-  const { tenants, shards, pool } = control
+  const { tenants, shards, pool, revocations } = control
   const which =
     'locator' in key
       ? eq(tenants.locator, key.locator)
       : 'name' in key
         ? eq(tenants.name, key.name)
         : eq(tenants.hostName, key.hostName)
-  const [rows] = await database.batch([
+  const [rows, revoked] = await database.batch([
     database.build
       .select({ tenant: tenants, binding: shards.binding, migration: pool.migration })
       .from(tenants)
@@ -92,8 +114,17 @@ export async function readTenant(env: Env, key: TenantKey, calls: Calls): Promis
       .leftJoin(pool, eq(pool.binding, shards.binding))
       .where(sql`${which} and ${tenants.status} = 'active'`)
       .orderBy(shards.number),
+    database.build
+      .select({ accountLocator: revocations.accountLocator, epoch: revocations.epoch })
+      .from(revocations)
+      .where(
+        sql`${revocations.tenantLocator} in (${ADMINISTRATION}, (select ${tenants.locator} from ${tenants} where ${which}))`,
+      ),
   ])
-  return tenantOfRows(rows)
+  return {
+    tenant: tenantOfRows(rows),
+    revocations: new Map(revoked.map(({ accountLocator, epoch }) => [accountLocator, epoch])),
+  }
 }
 
 /** A tenant and one of its databases. */

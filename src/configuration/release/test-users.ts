@@ -14,8 +14,9 @@ const FILE = 'security/test_users.json'
 export type PresentAccount = {
   locator: Uuid
   username: string
-  type: TestUserType
-  passwordHash: string
+  type: string
+  /** Null where an administrator removed it. */
+  passwordHash: string | null
   source: 'archive' | 'interface'
   createdAt: Instant
 }
@@ -86,7 +87,7 @@ export function planAccounts(
         present: account,
         user,
         type,
-        passwordHash: was?.password === user.password ? account?.passwordHash : undefined,
+        passwordHash: was?.password === user.password ? (account?.passwordHash ?? undefined) : undefined,
       })
     }
   }

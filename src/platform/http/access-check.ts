@@ -6,9 +6,14 @@ import type { SignedIn } from './sign-in-check.ts'
 
 /** Refuses (403) whoever the route is not for, and whoever holds none of its permissions. */
 export function requireAccess(
-  { caller, tenant }: Pick<SignedIn, 'caller' | 'tenant'>,
+  { caller, tenant, isPasswordExpired }: Pick<SignedIn, 'caller' | 'tenant' | 'isPasswordExpired'>,
   access: Exclude<Access, { kind: 'public' }>,
 ): void {
+  if (isPasswordExpired && access.kind !== 'signedIn')
+    throw new Refusal(
+      'forbidden',
+      'The password is older than the tenant allows; choose another with PATCH /account/v1/accounts/password.',
+    )
   if (access.kind === 'tenant' && !tenant)
     throw new Refusal(
       'forbidden',

@@ -1,5 +1,6 @@
 // Answers: the only place where a value becomes JSON and a refusal becomes HTTP.
 import { version } from '../../../package.json'
+import { withoutAuthTokens } from '../../accounts/auth-tokens/text.ts'
 import { serverTiming } from '../calls.ts'
 import type { ExceptionResponse } from '../error-contract.ts'
 import { ERROR_KINDS, Refusal } from '../errors.ts'
@@ -63,7 +64,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
     code: refusal.code,
     message: refusal.message,
     requestMethod: request.method,
-    requestUri: url.pathname,
+    requestUri: withoutAuthTokens(url.pathname),
     referenceId: requestId,
     version,
     ...(refusal.details as Pick<
@@ -88,7 +89,7 @@ function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
       at: 'request',
       referenceId: requestId,
       method: request.method,
-      path: url.pathname,
+      path: withoutAuthTokens(url.pathname),
       problem: describe(problem),
       frames: frames(problem),
     }),

@@ -29,8 +29,10 @@ export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'
  */
 export type SignedInContext = AdministrationContext & {
   readonly tenant: Tenant | undefined
-  /** When the password was given; the token may have been renewed since. */
-  readonly signedInAt: Instant
+  /** When the password was given; the token may have been renewed since. Undefined with a long-lived token. */
+  readonly signedInAt: Instant | undefined
+  /** How often the account's tokens had been revoked when this one was given; 0 with a long-lived one. */
+  readonly accountEpoch: number
   /** Scheme and host that the client called, for addresses in answers. */
   readonly origin: string
 }

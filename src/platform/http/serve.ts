@@ -48,6 +48,7 @@ export async function serve(
           ...(route.access.kind === 'tenant' && who.tenant && { now: tenantNow(who.tenant) }),
           ...(route.access.kind === 'signedIn' && {
             signedInAt: who.signedInAt,
+            accountEpoch: who.accountEpoch,
             origin: exchange.url.origin,
           }),
           idempotency: repeatable(route, exchange, env, who.caller, sent),

@@ -1,7 +1,10 @@
-// From the Authorization header to who may go on. No round trip but the tenant, read at most every 5 s.
-import { readToken, type TokenClaims, tokenOf, unauthenticated } from '../../accounts/tokens.ts'
+// From the Authorization header to who may go on. No round trip but the tenant, read at most every 5 s; of a long-lived
+// token the token itself too.
+import { holderOfAuthToken } from '../../accounts/auth-tokens/holder.ts'
+import { isAuthToken } from '../../accounts/auth-tokens/text.ts'
+import { readToken, revoked, tokenOf } from '../../accounts/tokens.ts'
 import type { Caller } from '../context.ts'
-import { findTenant, type Tenant } from '../tenancy.ts'
+import { findAdministrationAccess, findTenantAccess, type Tenant } from '../tenancy.ts'
 import type { Instant } from '../time.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -9,25 +12,33 @@ export type SignedIn = {
   readonly caller: Caller
   /** Undefined for an administration account. */
   readonly tenant: Tenant | undefined
-  readonly signedInAt: Instant
+  /** Undefined with a long-lived token. */
+  readonly signedInAt: Instant | undefined
+  readonly accountEpoch: number
+  readonly isPasswordExpired: boolean
 }
 
 /** Who is signed in: else 401. Whether they may is asked by access-check.ts. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
-  const claims = await readToken(env, tokenOf(exchange.request), exchange.now)
-  const tenant = await tenantOf(exchange, env, claims)
-  return { caller: claims.caller, tenant, signedInAt: claims.signedInAt }
+  const token = tokenOf(exchange.request)
+  return isAuthToken(token)
+    ? await withAuthToken(exchange, env, token)
+    : await withAccessToken(exchange, env, token)
 }
 
-/** The tenant as it is today; 401 when the token is of one that is gone, recreated or revoked since. */
-async function tenantOf(
-  { calls }: Exchange,
-  env: Env,
-  { tenant: claimed }: TokenClaims,
-): Promise<Tenant | undefined> {
-  if (!claimed) return undefined
-  const tenant = await findTenant(env, { locator: claimed.locator }, calls)
-  if (tenant?.generation !== claimed.generation || tenant.tokenEpoch !== claimed.tokenEpoch)
-    throw unauthenticated('The token has been revoked; sign in again.')
-  return tenant
+async function withAuthToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
+  const { caller, tenant } = await holderOfAuthToken(env, token, now, calls)
+  return { caller, tenant, signedInAt: undefined, accountEpoch: 0, isPasswordExpired: false }
+}
+
+/** 401 when the token is of a tenant that is gone, recreated or revoked since, or of an account that was revoked. */
+async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
+  const { tenant: claimed, ...claims } = await readToken(env, token, now)
+  const { tenant, revocations } = claimed
+    ? await findTenantAccess(env, { locator: claimed.locator }, calls)
+    : { tenant: undefined, revocations: await findAdministrationAccess(env, calls) }
+  if (tenant?.generation !== claimed?.generation || tenant?.tokenEpoch !== claimed?.tokenEpoch)
+    throw revoked()
+  if (claims.accountEpoch < (revocations.get(claims.caller.accountLocator) ?? 0)) throw revoked()
+  return { ...claims, tenant }
 }

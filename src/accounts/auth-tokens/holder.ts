@@ -1,0 +1,39 @@
+// Who a long-lived token stands for: its account, with what both the token and the account may today.
+import type { Calls } from '../../platform/calls.ts'
+import type { Caller } from '../../platform/context.ts'
+import { findTenant, HOME_SHARD, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
+import { grants } from '../permissions.ts'
+import { permissionsOfAccount } from '../rights.ts'
+import { unauthenticated } from '../tokens.ts'
+import { knownAuthToken } from './known.ts'
+import { findToken } from './store.ts'
+import { tenantOfAuthToken } from './text.ts'
+
+const unknown = () =>
+  unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
+
+/**
+ * The account and its tenant. 401 for a token that is unknown or has expired, or whose account was deleted or disabled. One
+ * that is locked is so for passwords only: or else whoever guesses at them could stop a program that has a token.
+ */
+export async function holderOfAuthToken(
+  env: Env,
+  token: string,
+  now: Instant,
+  calls: Calls,
+): Promise<{ caller: Caller; tenant: Tenant }> {
+  const locator = tenantOfAuthToken(token)
+  const tenant = locator && (await findTenant(env, { locator }, calls))
+  if (!tenant) throw unknown()
+  const found = await knownAuthToken(`${tenant.generation} ${token}`, () =>
+    findToken(shardDatabase(env, tenant, HOME_SHARD, calls), token),
+  )
+  if (!found || found.expiresAt <= now) throw unknown()
+  const { permissions, expiresAt, ...account } = found
+  const held = [...permissionsOfAccount(account)].filter(one => grants(permissions, one))
+  return {
+    caller: { ...account, permissions: held, tokenExpiresAt: expiresAt as Instant },
+    tenant,
+  }
+}

@@ -1,0 +1,104 @@
+import { z } from '@hono/zod-openapi'
+import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { AuthTokenCreateRequest, AuthTokens } from './contract.ts'
+import {
+  createOwnToken,
+  createServiceToken,
+  deleteCredentials,
+  deleteToken,
+  listTokens,
+  revokeTokens,
+} from './service.ts'
+
+const tags = ['Auth tokens']
+const token = {
+  schema: z.string(),
+  description: 'The token, `bdy_…`, to be sent as `Authorization: Bearer <token>`. It is shown this once.',
+}
+const ABOUT =
+  'A repeat with the same Idempotency-Key answers 409 instead of showing the token again. At most 100 for an account.'
+const CUSTOM = 'With `users.custom` only: your own account and service accounts that you made.'
+
+export const authTokenRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'post',
+    path: '/auth/users/tokens',
+    summary: 'Make a long-lived token for yourself',
+    description: `It may what you may, as far as it is listed; what you lose later, it loses too. ${ABOUT}`,
+    tags,
+    permission: ['users.write', 'users.token'],
+    body: { schema: AuthTokenCreateRequest, required: true },
+    answer: token,
+    handle: ({ body }, context) => createOwnToken(body, context),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/auth/users/{locator}/tokens',
+    summary: 'Make a long-lived token for a service account',
+    description: `Of a service account that you made, or with \`users.write\` of any. ${ABOUT}`,
+    tags,
+    permission: ['users.custom', 'users.write'],
+    body: { schema: AuthTokenCreateRequest, required: true },
+    answer: token,
+    handle: ({ params, body }, context) => createServiceToken(params.locator, body, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/auth/users/tokens',
+    summary: 'List your long-lived tokens',
+    tags,
+    permission: ['users.read', 'users.custom'],
+    answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
+    handle: (_, context) => listTokens(context.caller.accountLocator, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/auth/users/{locator}/tokens',
+    summary: 'List the long-lived tokens of an account',
+    description: CUSTOM,
+    tags,
+    permission: ['users.read', 'users.custom'],
+    answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
+    handle: ({ params }, context) => listTokens(params.locator, context),
+  }),
+  tenantRoute({
+    method: 'delete',
+    path: '/auth/users/tokens/{tokenOrName}',
+    summary: 'Delete a long-lived token of yours',
+    description: 'By its value or its name. It is refused everywhere within 5 seconds.',
+    tags,
+    permission: ['users.write', 'users.custom'],
+    answer: { description: 'It is deleted.' },
+    handle: ({ params }, context) => deleteToken(context.caller.accountLocator, params.tokenOrName, context),
+  }),
+  tenantRoute({
+    method: 'delete',
+    path: '/auth/users/{locator}/tokens/{tokenOrName}',
+    summary: 'Delete a long-lived token of an account',
+    description: `By its value or its name. It is refused everywhere within 5 seconds. ${CUSTOM}`,
+    tags,
+    permission: ['users.write', 'users.custom'],
+    answer: { description: 'It is deleted.' },
+    handle: ({ params }, context) => deleteToken(params.locator, params.tokenOrName, context),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/auth/users/{locator}/revoke',
+    summary: 'End all tokens of an account',
+    description: `Access tokens and long-lived ones: none is taken anywhere 5 seconds later. The password stays. ${CUSTOM}`,
+    tags,
+    permission: ['users.write', 'users.custom', 'users.revoke'],
+    answer: { description: 'They are revoked.' },
+    handle: ({ params }, context) => revokeTokens(params.locator, context),
+  }),
+  tenantRoute({
+    method: 'delete',
+    path: '/auth/users/{locator}/credentials',
+    summary: 'Remove the credentials of an account',
+    description: `The password and all tokens. Nothing signs the account in until an administrator sets a password. ${CUSTOM}`,
+    tags,
+    permission: ['users.write', 'users.custom'],
+    answer: { description: 'They are removed.' },
+    handle: ({ params }, context) => deleteCredentials(params.locator, context),
+  }),
+]

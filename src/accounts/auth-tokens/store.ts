@@ -1,0 +1,74 @@
+import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import type { Database, Query } from '../../platform/database.ts'
+import type { Uuid } from '../../platform/locators.ts'
+import { accounts, authTokens } from '../tables.ts'
+import { hashOfAuthToken, isAuthToken } from './text.ts'
+
+/** A token as requests need it, with the account as it is now. */
+export type FoundToken = {
+  readonly accountLocator: Uuid
+  readonly username: string
+  readonly accountType: string
+  readonly permissions: readonly string[]
+  readonly expiresAt: number
+}
+
+/** The token, if it and its account are there and the account is not disabled. */
+export async function findToken(database: Database, text: string): Promise<FoundToken | undefined> {
+  const [[row]] = await database.batch([
+    database.build
+      .select({
+        accountLocator: sql<Uuid>`${accounts.locator}`,
+        username: accounts.username,
+        accountType: sql<string>`${accounts.type}`,
+        permissions: authTokens.permissions,
+        expiresAt: authTokens.expiresAt,
+      })
+      .from(authTokens)
+      .innerJoin(accounts, eq(accounts.locator, authTokens.accountLocator))
+      .where(
+        and(
+          eq(authTokens.hash, hashOfAuthToken(text)),
+          isNull(accounts.deletedAt),
+          isNull(accounts.disabledAt),
+        ),
+      ),
+  ])
+  return row
+}
+
+/** The account's tokens in the order in which they were made. */
+export const tokensQuery = (database: Database, accountLocator: Uuid) =>
+  database.build
+    .select()
+    .from(authTokens)
+    .where(eq(authTokens.accountLocator, accountLocator))
+    .orderBy(asc(authTokens.createdAt), asc(authTokens.locator))
+
+/** Queries that put the token there, and remove what has expired in the tenant. */
+export const putTokenQueries = (
+  database: Database,
+  row: typeof authTokens.$inferInsert,
+  now: number,
+): Query[] => [
+  database.build.delete(authTokens).where(lte(authTokens.expiresAt, now)),
+  database.build.insert(authTokens).values(row),
+]
+
+/** Holds while the account may have one more token of that name. */
+export const hasRoomFor = (accountLocator: Uuid, name: string, most: number, now: number) =>
+  sql`exists (select 1 from ${accounts} where ${accounts.locator} = ${accountLocator}
+      and ${accounts.deletedAt} is null and ${accounts.disabledAt} is null)
+    and not exists (select 1 from ${authTokens} where ${authTokens.accountLocator} = ${accountLocator}
+      and ${authTokens.name} = ${name} and ${authTokens.expiresAt} > ${now})
+    and (select count(*) from ${authTokens} where ${authTokens.accountLocator} = ${accountLocator}
+      and ${authTokens.expiresAt} > ${now}) < ${most}`
+
+/** The account's token of that value or name. */
+export const isMeant = (accountLocator: Uuid, tokenOrName: string) =>
+  and(
+    eq(authTokens.accountLocator, accountLocator),
+    isAuthToken(tokenOrName)
+      ? eq(authTokens.hash, hashOfAuthToken(tokenOrName))
+      : eq(authTokens.name, tokenOrName),
+  )!
