@@ -3,6 +3,7 @@ import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { writeRouteIndex } from './scripts/route-index.ts'
 import { newTokenKeys } from './scripts/token-key.ts'
+import { exampleFilesModule } from './test/support/example-files.ts'
 import { buildServiceBundle, SERVICE_ENTRY } from './test/support/service-bundle.ts'
 
 await writeRouteIndex()
@@ -12,6 +13,7 @@ await buildServiceBundle()
 // the real runtime with its own D1, R2, Durable Objects and queues for each file. `process`: the service as
 // a process of its own, started, killed and started again.
 export default defineConfig({
+  plugins: [exampleFilesModule()],
   test: {
     // Tests wait for the runtime, and those of the whole service for its start, so that three keep two cores busy.
     maxWorkers: Math.max(3, availableParallelism() - 1),

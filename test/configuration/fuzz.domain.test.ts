@@ -8,6 +8,7 @@ import { type Compilation, compileConfiguration } from '../../src/configuration/
 import { formatLog } from '../../src/configuration/log.ts'
 import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { compileScript } from '../../src/plugins/script.ts'
+import { size } from '../support/sizes.ts'
 import { type ArchiveContent, filesOf, zipOf } from './archive-maker.ts'
 
 await loadPatternEngine()
@@ -56,22 +57,33 @@ test('bytes that are no archive are refused, never thrown about', () => {
   )
 })
 
-test('an archive with bytes changed, cut or repeated is refused or compiled', () => {
-  const change = fc.tuple(fc.nat(exampleZip.length - 1), fc.nat(255))
-  const cut = fc.tuple(fc.nat(exampleZip.length), fc.nat(exampleZip.length))
-  fc.assert(
-    fc.property(fc.array(change, { maxLength: 8 }), fc.option(cut), fc.boolean(), (changes, range, atEnd) => {
-      const bytes = exampleZip.slice()
-      // Half of the changes hit the table of contents, where they do most.
-      const base = atEnd ? Math.max(0, bytes.length - 4_000) : 0
-      for (const [at, value] of changes) bytes[base + (at % (bytes.length - base))] = value
-      const [from, to] = range ?? [0, 0]
-      const start = Math.min(from, to)
-      checkSound(deploy(new Uint8Array([...bytes.subarray(0, start), ...bytes.subarray(Math.max(from, to))])))
-    }),
-    { seed: 12, numRuns: 150 },
-  )
-})
+test(
+  'an archive with bytes changed, cut or repeated is refused or compiled',
+  () => {
+    const change = fc.tuple(fc.nat(exampleZip.length - 1), fc.nat(255))
+    const cut = fc.tuple(fc.nat(exampleZip.length), fc.nat(exampleZip.length))
+    fc.assert(
+      fc.property(
+        fc.array(change, { maxLength: 8 }),
+        fc.option(cut),
+        fc.boolean(),
+        (changes, range, atEnd) => {
+          const bytes = exampleZip.slice()
+          // Half of the changes hit the table of contents, where they do most.
+          const base = atEnd ? Math.max(0, bytes.length - 4_000) : 0
+          for (const [at, value] of changes) bytes[base + (at % (bytes.length - base))] = value
+          const [from, to] = range ?? [0, 0]
+          const start = Math.min(from, to)
+          checkSound(
+            deploy(new Uint8Array([...bytes.subarray(0, start), ...bytes.subarray(Math.max(from, to))])),
+          )
+        },
+      ),
+      { seed: 12, numRuns: size(75, 1_500) },
+    )
+  },
+  size(30_000, 600_000),
+)
 
 const jsonPaths = Object.keys(example).filter(path => path.endsWith('.json'))
 const oddKeys = [
@@ -117,43 +129,51 @@ function placesIn(value: unknown, found: [Record<string, unknown>, string][] = [
   return found
 }
 
-test('whatever stands in a JSON file, the log says it and nothing is thrown', () => {
-  const edit = fc.tuple(
-    fc.constantFrom(...jsonPaths),
-    fc.nat(),
-    oddValue,
-    fc.constantFrom('replace', 'remove', 'add'),
-  )
-  fc.assert(
-    fc.property(fc.array(edit, { minLength: 1, maxLength: 5 }), edits => {
-      const changed: ArchiveContent = {}
-      for (const [path, at, value, kind] of edits) {
-        const root = {
-          root: changed[path] ?? JSON.parse(Buffer.from(example[path] as Uint8Array).toString()),
+test(
+  'whatever stands in a JSON file, the log says it and nothing is thrown',
+  () => {
+    const edit = fc.tuple(
+      fc.constantFrom(...jsonPaths),
+      fc.nat(),
+      oddValue,
+      fc.constantFrom('replace', 'remove', 'add'),
+    )
+    fc.assert(
+      fc.property(fc.array(edit, { minLength: 1, maxLength: 5 }), edits => {
+        const changed: ArchiveContent = {}
+        for (const [path, at, value, kind] of edits) {
+          const root = {
+            root: changed[path] ?? JSON.parse(Buffer.from(example[path] as Uint8Array).toString()),
+          }
+          const places = placesIn(root)
+          const [container, key] = places[at % places.length]!
+          if (kind === 'remove' && key !== 'root') delete container[key]
+          else if (kind === 'add') container[oddKeys[at % oddKeys.length]!] = value
+          else container[key] = value
+          changed[path] = (root.root ?? {}) as object
         }
-        const places = placesIn(root)
-        const [container, key] = places[at % places.length]!
-        if (kind === 'remove' && key !== 'root') delete container[key]
-        else if (kind === 'add') container[oddKeys[at % oddKeys.length]!] = value
-        else container[key] = value
-        changed[path] = (root.root ?? {}) as object
-      }
-      const written = Object.entries(changed).map(([path, json]) => [path, strToU8(JSON.stringify(json))])
-      checkSound(compileExample(Object.fromEntries(written)))
-    }),
-    { seed: 13, numRuns: 300 },
-  )
-})
+        const written = Object.entries(changed).map(([path, json]) => [path, strToU8(JSON.stringify(json))])
+        checkSound(compileExample(Object.fromEntries(written)))
+      }),
+      { seed: 13, numRuns: size(100, 3_000) },
+    )
+  },
+  size(30_000, 600_000),
+)
 
-test('whatever text stands in any file, the log says it and nothing is thrown', () => {
-  const letters = fc.string({
-    unit: fc.constantFrom(...'{}[]",:\n\r#$%|\'();=ab1 -é\u0000\ufeff'),
-    maxLength: 60,
-  })
-  fc.assert(
-    fc.property(fc.constantFrom(...Object.keys(example)), letters, (path, text) => {
-      checkSound(compileExample({ [path]: text }))
-    }),
-    { seed: 14, numRuns: 300 },
-  )
-})
+test(
+  'whatever text stands in any file, the log says it and nothing is thrown',
+  () => {
+    const letters = fc.string({
+      unit: fc.constantFrom(...'{}[]",:\n\r#$%|\'();=ab1 -é\u0000\ufeff'),
+      maxLength: 60,
+    })
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.keys(example)), letters, (path, text) => {
+        checkSound(compileExample({ [path]: text }))
+      }),
+      { seed: 14, numRuns: size(100, 3_000) },
+    )
+  },
+  size(30_000, 600_000),
+)

@@ -1,3 +1,4 @@
+import encoded from 'virtual:example-files'
 import { zipSync } from 'fflate'
 import { callOk } from './api.ts'
 import { administrator, signIn } from './sign-in.ts'
@@ -5,27 +6,17 @@ import { administrator, signIn } from './sign-in.ts'
 /** Files of an archive: path from its root, and text or bytes. */
 export type ArchiveFiles = Record<string, string | Uint8Array>
 
-const inlined = import.meta.glob('../../examples/*/configuration/**/*', {
-  query: '?url&inline',
-  import: 'default',
-  eager: true,
-}) as Record<string, string>
-
 const encoder = new TextEncoder()
 
-function bytesOf(dataUrl: string): Uint8Array {
-  const comma = dataUrl.indexOf(',')
-  const content = dataUrl.slice(comma + 1)
-  if (!dataUrl.slice(0, comma).endsWith(';base64')) return encoder.encode(decodeURIComponent(content))
-  return Uint8Array.from(atob(content), character => character.charCodeAt(0))
-}
+const bytesOf = (base64: string): Uint8Array =>
+  Uint8Array.from(atob(base64), character => character.charCodeAt(0))
 
 /** Files of `examples/<name>/configuration`, to deploy as they are or after a change. */
 export function exampleFiles(name: string): Record<string, Uint8Array> {
-  const root = `../../examples/${name}/configuration/`
+  const root = `${name}/configuration/`
   const files: Record<string, Uint8Array> = {}
-  for (const [path, dataUrl] of Object.entries(inlined))
-    if (path.startsWith(root)) files[path.slice(root.length)] = bytesOf(dataUrl)
+  for (const [path, base64] of Object.entries(encoded))
+    if (path.startsWith(root)) files[path.slice(root.length)] = bytesOf(base64)
   if (Object.keys(files).length === 0) throw new Error(`There is no example ${name}.`)
   return files
 }

@@ -1,0 +1,4 @@
+declare module 'virtual:example-files' {
+  const files: Readonly<Record<string, string>>
+  export default files
+}
