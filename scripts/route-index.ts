@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { build, type Plugin } from 'esbuild'
 import type { Method, Route } from '../src/platform/http/route.ts'
 
-export const ROUTE_INDEX = 'src/route-index.mjs'
+const INDEX_FILE = 'src/route-index.mjs'
 
 const APP = 'src/app.ts'
 
@@ -105,10 +105,10 @@ function indexText(routes: readonly Indexed[]): string {
 /** Writes the file when it changes: a service that runs from here would start anew at every write. */
 export async function writeRouteIndex(): Promise<void> {
   const text = indexText(await indexedRoutes())
-  if (existsSync(ROUTE_INDEX) && readFileSync(ROUTE_INDEX, 'utf8') === text) return
-  const written = `${ROUTE_INDEX}.${process.pid}`
+  if (existsSync(INDEX_FILE) && readFileSync(INDEX_FILE, 'utf8') === text) return
+  const written = `${INDEX_FILE}.${process.pid}`
   writeFileSync(written, text)
-  renameSync(written, ROUTE_INDEX)
+  renameSync(written, INDEX_FILE)
 }
 
 if (import.meta.main) await writeRouteIndex()
