@@ -37,6 +37,9 @@ const LAMBDA = `
 exports.executeLambda = (operation, key) => [
   socotraApi.tableLookup(0, 'own_damage_rate', key.of),
   (socotraApi.rangeLookup('ages', [], '20') || {}).factor || '',
+  socotraApi.tableLookup(0, 'classes', ['CA', '1.0'], 'rate'),
+  socotraApi.tableLookup(0, 'classes', ['CA', 2], 'name'),
+  socotraApi.tableLookup(0, 'classes', ['CA', 3], 'name'),
 ]`
 
 const document = (generatingEvent: string) => ({
@@ -60,6 +63,16 @@ function placedMotor() {
   }
   change<object>('config.json', config => ({
     ...config,
+    tables: {
+      classes: {
+        columns: {
+          state: { isKey: true },
+          class: { dataType: 'int', isKey: true },
+          rate: { dataType: 'decimal' },
+          name: {},
+        },
+      },
+    },
     jurisdictions: Object.fromEntries(['R1', 'R2', 'R3', 'R4', 'R5', 'R6'].map(name => [name, {}])),
   }))
   change<{ fields: object[] }>(`${POLICY}policy.json`, policy => ({
@@ -288,11 +301,62 @@ describe('tables of the time and place of a transaction', () => {
     expect(
       (await upload('rangeTables', 'ages_now', 'ages', 'rangeStart,rangeEnd,factor\n18,25,1.4\n')).status,
     ).toBe(200)
-    await group('now', Date.UTC(2025, 0, 1), ['rate_now', 'ages_now'])
+    const classes = 'state,class,rate,name\nCA,1,12.5,small\nCA,2,20,large\n'
+    expect((await upload('tables', 'classes_now', 'classes', classes)).status).toBe(200)
+    await group('now', Date.UTC(2025, 0, 1), ['rate_now', 'ages_now', 'classes_now'])
     const lambda = await motor.post('/lambda/rates', { of: KEY })
-    expect([lambda.status, lambda.body]).toEqual([200, ['0.0190', '1.4']])
+    expect([lambda.status, lambda.body]).toEqual([200, ['0.0190', '1.4', '12.5', 'large', '']])
     // Known by now: the look-ups are no round trip.
     expect(roundTrips(await motor.post('/lambda/rates', { of: KEY })).d1).toBe(1)
+  })
+})
+
+describe('a table with several keys and columns', () => {
+  const formula = async (calculation: string) => {
+    const { policy } = plainYear().request
+    const exposure = policy.exposures[0]!
+    const { body } = await motor.post<CalculationResponse & { message: string }>(
+      '/calculation/checkPerilPremium',
+      {
+        calculation,
+        productName: policy.productName,
+        policyCharacteristics: {
+          policyStartTimestamp: START,
+          policyEndTimestamp: from(12),
+          fieldValues: valuesIn('R3'),
+          fieldGroupsByLocator: {},
+        },
+        exposureName: exposure.exposureName,
+        exposureCharacteristics: { fieldValues: exposure.fieldValues, fieldGroupsByLocator: {} },
+        perilName: 'own_damage',
+        perilCharacteristics: { fieldValues: {}, fieldGroupsByLocator: {} },
+      },
+    )
+    return body.message ?? body.premium
+  }
+
+  it('is looked up in a template by its keys and the name of a column', async () => {
+    expect(await formula('{{ "classes" | lookup: "CA", "1.0", column: "rate" | set_year_premium }}')).toBe(
+      12.5,
+    )
+    const at = Date.UTC(2026, 0, 1)
+    expect(
+      await formula(
+        `{{ "classes" | lookup_effective: "CA", "2", ${at}, column: "rate" | set_year_premium }}`,
+      ),
+    ).toBe(20)
+    expect(await formula('{{ "classes" | lookup: "CA", "9", column: "rate" | set_year_premium }}')).toContain(
+      "The table 'classes' has no key 'CA, 9 (rate)'.",
+    )
+    expect(await formula('{{ "classes" | lookup: "CA" | set_year_premium }}')).toContain(
+      "A look-up in the table 'classes_now' needs 2 keys (state, class), and 1 came.",
+    )
+    expect(await formula('{{ "classes" | lookup: "CA", "1" | set_year_premium }}')).toContain(
+      "has to say which column: there is none named 'value'",
+    )
+    expect(await formula('{{ "classes" | lookup: "CA", "1", column: "no" | set_year_premium }}')).toContain(
+      "names the column 'no', and it has 'state', 'class', 'rate', 'name'.",
+    )
   })
 })
 

@@ -235,9 +235,19 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     }
 
     const api = {
-      tableLookup(_version: unknown, table: unknown, key: unknown): string {
+      tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown): string {
         assertGoingOn()
-        const [tableName, keyText] = [String(table), String(key)]
+        const tableName = String(table)
+        // As resources/data-tables/look-up-key.ts writes it.
+        let keyText = ''
+        if (typeof key === 'object' && key !== null) {
+          let between = ''
+          for (const one of key as Iterable<unknown>) {
+            keyText += between + String(one)
+            between = '\u001f'
+          }
+        } else keyText = String(key)
+        if (column !== undefined) keyText += `\u001e${String(column)}`
         const found = isResource.has(tableName) ? undefined : host.lookup(product, tableName, keyText)
         if (found !== undefined) return found ?? ''
         const fetched = rows.get(pair(tableName, keyText))

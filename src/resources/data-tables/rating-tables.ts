@@ -21,6 +21,7 @@ import {
 import { canonicalDecimal, sortableDecimal } from './decimals.ts'
 import type { SelectionBasis } from './declaration.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
+import { readLookUpKey } from './look-up-key.ts'
 import type { TableRecord } from './record.ts'
 import {
   findAllTables,
@@ -60,7 +61,7 @@ export class RatingTables {
   readonly #context: RequestContext
   #candidates: ReadonlyMap<string, Candidate[]> = new Map()
   #groups: Candidates['groups'] = []
-  /** By contents and key: the value of a row, or null where there is none. */
+  /** By contents, column and key: the value of a row, or null where there is none. */
   readonly #values = new Map<string, string | null>()
   #missing = new Map<string, { contents: number; key: string; valueAt: number }>()
   /** By `neighboursKey`. */
@@ -131,7 +132,7 @@ export class RatingTables {
     for (const { contents, key, valueAt } of wanted) {
       const row = found.get(`${contents}/${key}`) ?? null
       // What the isolate keeps is bounded; this is kept for as long as the operation.
-      this.#values.set(`${contents}/${key}`, row?.cells[valueAt] ?? null)
+      this.#values.set(`${contents}/${valueAt}/${key}`, row?.cells[valueAt] ?? null)
       keepRow(this.#context.tenant, contents, key, '', row)
     }
     this.#missing = new Map()
@@ -226,21 +227,29 @@ export class RatingTables {
   }
 
   #lookup({ name, contents: { number, layout, keyTypes } }: Candidate, text: string): LookupResult {
-    const valueAt = valueColumn(
-      layout.columns.map(column => column.name),
-      layout.keys,
-    )
-    if (keyTypes.length !== 1 || valueAt < 0)
-      throw new Refusal(
-        'templateFailed',
-        `The table '${name}' has ${keyTypes.length} keys and ${layout.columns.length} columns; a look-up needs one key, and a column 'value' or no more than one other.`,
+    const { keys, column } = readLookUpKey(text)
+    const names = layout.columns.map(one => one.name)
+    const wrong = (message: string): Refusal =>
+      new Refusal('templateFailed', `A look-up in the table '${name}' ${message}.`)
+    if (keys.length !== keyTypes.length)
+      throw wrong(
+        `needs ${keyTypes.length === 1 ? 'one key' : `${keyTypes.length} keys`} (${layout.keys.map(at => names[at]).join(', ')}), and ${keys.length} came`,
       )
-    const key = TYPE_RULES[keyTypes[0]!].canonical(text.trim())
-    if (key === undefined) return 'noSuchKey'
-    const fetched = this.#values.get(`${number}/${key}`)
+    const valueAt = column === undefined ? valueColumn(names, layout.keys) : names.indexOf(column)
+    if (valueAt < 0)
+      throw wrong(
+        column === undefined
+          ? `has to say which column: there is none named 'value', and of ${names.map(one => `'${one}'`).join(', ')} more than one is no key`
+          : `names the column '${column}', and it has ${names.map(one => `'${one}'`).join(', ')}`,
+      )
+    const parts = keys.map((one, at) => TYPE_RULES[keyTypes[at]!].canonical(one.trim()))
+    if (parts.includes(undefined)) return 'noSuchKey'
+    const key = parts.join(KEY_SEPARATOR)
+    const asked = `${number}/${valueAt}/${key}`
+    const fetched = this.#values.get(asked)
     const value = fetched === undefined ? this.#known(number, key, valueAt) : fetched
     if (value !== undefined) return value === null ? 'noSuchKey' : { value }
-    this.#missing.set(`${number}/${key}`, { contents: number, key, valueAt })
+    this.#missing.set(asked, { contents: number, key, valueAt })
     return 'notLoaded'
   }
 }

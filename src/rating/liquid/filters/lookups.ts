@@ -1,4 +1,5 @@
 import type { Instant } from '../../../platform/time.ts'
+import { lookUpKey, shownLookUpKey } from '../../../resources/data-tables/look-up-key.ts'
 import type { RenderingContext } from '../context.ts'
 import { asNumber } from '../numbers.ts'
 import { printed } from '../printing.ts'
@@ -19,16 +20,31 @@ function asText(value: unknown, what: string, context: RenderingContext): string
   )
 }
 
-function lookUp(tableName: unknown, keyText: unknown, context: RenderingContext, at?: Instant): unknown {
+/** An argument with a name, as the library gives it: `column: "rate"`. */
+const isNamed = (arg: unknown): arg is [string, unknown] => Array.isArray(arg)
+
+/** `args`: the keys, of which most tables have one, and perhaps `column: "rate"`. */
+function lookUp(
+  tableName: unknown,
+  args: readonly unknown[],
+  context: RenderingContext,
+  at?: Instant,
+): unknown {
   const table = asText(tableName, 'table', context)
-  const key = asText(keyText, 'key', context)
-  if (table === undefined || key === undefined) return undefined
+  const given = args.filter(arg => !isNamed(arg))
+  const keys = (given.length === 0 ? [undefined] : given).map(one => asText(one, 'key', context))
+  const named = args.filter(isNamed)
+  const columns = named.map(([, name]) => asText(name, 'column', context))
+  if (named.length > 1 || named.some(([name]) => name !== 'column'))
+    return context.reject("A look-up takes keys, and 'column' as the only argument with a name.")
+  if (table === undefined || [...keys, ...columns].includes(undefined)) return undefined
+  const key = lookUpKey(keys as string[], columns[0])
   const found = context.state.environment.lookup(table, key, at)
   if (typeof found === 'object') return found.value
   if (found === 'noSuchTable')
     return context.reject(`There is no table '${table}'. Add ${table}.csv to the product's tables.`)
   if (found === 'noSuchKey')
-    return context.reject(`The table '${table}' has no key '${key}'. Add a row for it.`)
+    return context.reject(`The table '${table}' has no key '${shownLookUpKey(key)}'. Add a row for it.`)
   context.state.missing.set(
     JSON.stringify([table, key, at]),
     at === undefined ? { table, key } : { table, key, at },
@@ -36,15 +52,17 @@ function lookUp(tableName: unknown, keyText: unknown, context: RenderingContext,
   return undefined
 }
 
-const lookupEffective: Filter = (input, [key, time], context) => {
+const lookupEffective: Filter = (input, args, context) => {
+  const times = args.filter(arg => !isNamed(arg))
+  const time = times.length > 1 ? times.pop() : undefined
   const at = timestampOf(time, context)
   if (at === undefined) return context.reject('lookup_effective needs a time in milliseconds after the key.')
-  return lookUp(input, key, context, at)
+  return lookUp(input, [...times, ...args.filter(isNamed)], context, at)
 }
 
 /** Tables, and records beyond the data. */
 export const lookupFilters: Filters = {
-  lookup: (input, [key], context) => lookUp(input, key, context),
+  lookup: (input, args, context) => lookUp(input, args, context),
   lookup_effective: lookupEffective,
   get_policyholder_info_from_id: (input, _args, context) =>
     input === undefined || input === null
