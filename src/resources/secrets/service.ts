@@ -27,7 +27,7 @@ import type {
 import { declarationOf } from './declared.ts'
 import { changedItems, newItems, type SecretItems } from './items.ts'
 import { forgetSecrets } from './sending.ts'
-import { putSecret, readItems, sealedItems, secretDeletion } from './store.ts'
+import { putSecret, readItems, readNamed, sealedItems, secretDeletion } from './store.ts'
 import { usageOf } from './usage.ts'
 
 export async function readSecret(
@@ -36,9 +36,10 @@ export async function readSecret(
   context: RequestContext,
 ): Promise<SecretResponse> {
   const database = homeDatabase(context)
+  if (!byStaticName) return secretResponse(await secretNamed(context, database, name))
   const at = (date ?? context.now) as RequestContext['now']
   const { resource } = await readResource(database, { name, byStaticName, at, jurisdiction, type: 'secret' })
-  return secretResponse(resource, await readItems(context, database, resource.name))
+  return secretResponse({ resource, items: await readItems(context, database, resource.name) })
 }
 
 /** 400 for items that do not fit the configuration's declaration; 409 for a name that is taken. */
@@ -71,9 +72,8 @@ export const updateSecret = (
   context: RequestContext,
 ): Promise<JsonText> =>
   written(context, async database => {
-    const before = await secretAt(database, name)
-    const declared = await declarationOf(context, before.staticName)
-    const items = changedItems(await readItems(context, database, name), request, declared)
+    const { resource: before, items: kept } = await secretNamed(context, database, name)
+    const items = changedItems(kept, request, await declarationOf(context, before.staticName))
     const named = Object.keys(request)
     return {
       resource: { ...before, revision: newUuid(HOME_SHARD) },
@@ -169,15 +169,20 @@ function written(
           ]),
         ],
         events: [],
-        answer: { status: 200, text: JSON.stringify(secretResponse(resource, items)) },
+        answer: { status: 200, text: JSON.stringify(secretResponse({ resource, items })) },
         subject: name,
       })
       forgetSecrets(context.tenant)
       return answer
     },
-    async subject =>
-      secretResponse(await secretAt(database, subject), await readItems(context, database, subject)),
+    async subject => secretResponse(await secretNamed(context, database, subject)),
   )
+}
+
+async function secretNamed(context: RequestContext, database: Database, name: string): Promise<NamedSecret> {
+  const found = await readNamed(context, database, name)
+  if (!found) throw notFound('secret', name)
+  return found
 }
 
 async function secretAt(database: Database, name: string): Promise<Resource> {
@@ -186,7 +191,9 @@ async function secretAt(database: Database, name: string): Promise<Resource> {
   return resource
 }
 
-const secretResponse = (resource: Resource, items: SecretItems): SecretResponse => ({
+type NamedSecret = { readonly resource: Resource; readonly items: SecretItems }
+
+const secretResponse = ({ resource, items }: NamedSecret): SecretResponse => ({
   resource: basicResourceResponse(resource),
   secret: Object.fromEntries(Object.keys(items).map(name => [name, MASK])),
 })

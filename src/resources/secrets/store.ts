@@ -1,9 +1,10 @@
 // Secrets as rows of the home shard.
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
 import { seal, unseal } from '../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../platform/tenancy.ts'
+import type { Resource } from '../resource.ts'
 import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from '../tables.ts'
 import type { SecretItems } from './items.ts'
 import { secrets } from './tables.ts'
@@ -22,6 +23,23 @@ const opened = async ({ env, tenant }: SecretContext, name: string, sealed: stri
 
 export const putSecret = (database: Database, resourceName: string, sealed: string): Query[] =>
   putRows(database, secrets, [{ resourceName, items: sealed }])
+
+/** The secret of that name with its items; undefined where there is none. One round trip. */
+export async function readNamed(
+  context: SecretContext,
+  database: Database,
+  name: string,
+): Promise<{ resource: Resource; items: SecretItems } | undefined> {
+  const [[resource], [row]] = await database.batch([
+    database.build
+      .select()
+      .from(resources)
+      .where(and(eq(resources.name, name), eq(resources.type, 'secret'))),
+    database.build.select().from(secrets).where(eq(secrets.resourceName, name)),
+  ])
+  if (!resource) return undefined
+  return { resource: resource as Resource, items: row ? await opened(context, name, row.items) : {} }
+}
 
 /** The items of the secret of that name; empty where there is none. */
 export async function readItems(
