@@ -1,9 +1,10 @@
 // Rates by the product's plugin (brief 5.6).
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
-import { nonsense, readAnswer } from '../plugins/answer.ts'
+import { nonsense } from '../plugins/answer.ts'
 import type { PerilRate } from '../plugins/contract.ts'
 import { hasPlugin } from '../plugins/functions.ts'
+import { readPerilRates } from '../plugins/peril-rates.ts'
 import type { PerilRun, PolicyAggregate, Quote } from '../policies/aggregate.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
 import type { RatingContext } from './rater.ts'
@@ -22,22 +23,17 @@ export async function pluginRates(
   if (!hasPlugin(context.product, 'getPerilRates') || runs.length === 0) return undefined
   if (context.unread) throw new NeedsWholePolicy()
   const { input, wanted, ratesOfRuns } = ratesAsked(aggregate, quote, runs, context)
-  const { PerilRatesResult } = await import('../plugins/contract.ts')
   const answer = await context.callPlugin('getPerilRates', input)
-  const { exceptionMessage, pricedPerilCharacteristics: priced } = readAnswer(
-    'getPerilRates',
-    PerilRatesResult,
-    answer,
-  )
+  const { exceptionMessage, rates } = await readPerilRates(answer)
   if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
   const problems = [
-    ...[...wanted].filter(one => !Object.hasOwn(priced, one)).map(one => `no rate for ${one}`),
-    ...Object.keys(priced)
+    ...[...wanted].filter(one => !rates.has(one)).map(one => `no rate for ${one}`),
+    ...[...rates.keys()]
       .filter(one => !wanted.has(one))
       .map(one => `a rate for ${one}, which is not among policyExposurePerils`),
   ]
   if (problems.length > 0) throw nonsense('getPerilRates', problems)
-  return ratesOfRuns(new Map(Object.entries(priced).map(([locator, rate]) => [locator, segmentRate(rate)])))
+  return ratesOfRuns(new Map([...rates].map(([locator, rate]) => [locator, segmentRate(rate)])))
 }
 
 const segmentRate = (rate: PerilRate): SegmentRate => ({

@@ -1,0 +1,116 @@
+// Plain rates are read without the schema, and come to what the schema would have made of them.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PerilRatesResult } from '../../src/plugins/contract.ts'
+import { plainRates, readPerilRates } from '../../src/plugins/peril-rates.ts'
+
+const plainAmount = fc.oneof(
+  fc.constantFrom<unknown>(undefined, null, 0, 12.5, '0', '007.10', '999999999999.99', 1e-7),
+  fc.nat(1_000_000).map(minor => (minor / 100).toFixed(2)),
+)
+const oddAmount = fc.constantFrom<unknown>(
+  '-1',
+  -0.5,
+  ' 12 ',
+  '1e3',
+  '+4',
+  '',
+  'x',
+  '.5',
+  '5.',
+  1e21,
+  '9'.repeat(13),
+  true,
+  [],
+  {},
+)
+const amount = fc.oneof({ weight: 30, arbitrary: plainAmount }, { weight: 1, arbitrary: oddAmount })
+const odd = fc.constantFrom<unknown>(undefined, null, 'text', 3, [], [[]], {})
+
+const commission = fc.record(
+  {
+    recipient: fc.oneof(
+      { weight: 30, arbitrary: fc.string({ minLength: 1, maxLength: 5 }) },
+      { weight: 1, arbitrary: fc.constantFrom<unknown>('', 'x'.repeat(129), '\0', '\ud800', 7, undefined) },
+    ),
+    yearlyAmount: amount,
+    exactAmount: amount,
+  },
+  { requiredKeys: ['recipient'] },
+)
+
+const rate = fc.record(
+  {
+    yearlyPremium: amount,
+    exactPremium: amount,
+    yearlyTechnicalPremium: amount,
+    exactTechnicalPremium: amount,
+    commissions: fc.oneof(
+      { weight: 20, arbitrary: fc.array(commission, { maxLength: 3 }) },
+      { weight: 1, arbitrary: odd },
+    ),
+    note: fc.string(),
+  },
+  { requiredKeys: ['yearlyPremium'] },
+)
+
+const answers = fc.oneof(
+  {
+    weight: 30,
+    arbitrary: fc.record(
+      {
+        pricedPerilCharacteristics: fc.dictionary(
+          fc.uuid(),
+          fc.oneof({ weight: 40, arbitrary: rate }, { weight: 1, arbitrary: odd }),
+          { maxKeys: 4 },
+        ),
+        exceptionMessage: fc.oneof(
+          { weight: 20, arbitrary: fc.constantFrom(undefined, null) },
+          { weight: 1, arbitrary: fc.string() },
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { weight: 1, arbitrary: odd },
+)
+
+describe('rates that a plugin answered', () => {
+  it('are what the schema makes of them, or are left to it', () => {
+    let plain = 0
+    fc.assert(
+      fc.property(answers, answer => {
+        const read = plainRates(answer)
+        if (!read) return
+        plain += 1
+        const { success, data } = PerilRatesResult.safeParse(answer)
+        expect(success).toBe(true)
+        expect(data?.exceptionMessage).toBeUndefined()
+        expect(Object.fromEntries(read)).toEqual(data?.pricedPerilCharacteristics)
+      }),
+      { numRuns: 3_000, seed: 20261122 },
+    )
+    expect(plain).toBeGreaterThan(500)
+  })
+
+  it('are plain where a script writes them as the example does, in text or numbers', () => {
+    const rates = {
+      a: { yearlyPremium: '120.84', commissions: [{ recipient: 'b', exactAmount: 3.5 }] },
+      b: { exactPremium: 0 },
+    }
+    expect([...(plainRates({ pricedPerilCharacteristics: rates }) ?? [])].length).toBe(2)
+  })
+
+  it('are refused by the schema, with where and why', async () => {
+    const answer = { pricedPerilCharacteristics: { a: { yearlyPremium: '1' }, b: { yearlyPremium: '-1' } } }
+    await expect(readPerilRates(answer)).rejects.toMatchObject({
+      code: 'pluginFailed',
+      message:
+        "Plugin getPerilRates answered what it may not: 'pricedPerilCharacteristics.b.yearlyPremium' must not be negative.",
+    })
+    expect(await readPerilRates({ exceptionMessage: 'too old' })).toEqual({
+      rates: new Map(),
+      exceptionMessage: 'too old',
+    })
+  })
+})
