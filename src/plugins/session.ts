@@ -93,7 +93,8 @@ export class PluginSession {
     this.#before = { writes: this.#writes.length, events: this.#events.length, logs: this.#logs.length }
     // Each call asks for itself, so that each read is told of.
     this.#known = { ...this.#known, secrets: [] }
-    const outcome = keepable(withoutValues(await this.#settled(subject, name, path, given), this.#known))
+    const settled = await this.#settled(subject, name, path, given)
+    const outcome = keepable(withoutValues(settled, name, this.#known))
     const { logs, failure, writes, events, value } = outcome
     this.#events.push(...events)
     const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
@@ -208,20 +209,36 @@ const logOf = (
 /** Shorter values stand in texts by chance. */
 const SHORTEST_SECRET = 6
 
-/** The outcome whose log, failure and events have `********` in the place of secrets that the call read. */
-function withoutValues(outcome: CallOutcome, { secrets = [] }: Known): CallOutcome {
+/**
+ * The outcome whose log, failure and events have `********` in the place of secrets that the call read; and its answer, in
+ * what people are to read of it. What a lambda answers is answered verbatim (brief 5.6).
+ */
+function withoutValues(outcome: CallOutcome, name: PluginFunction, { secrets = [] }: Known): CallOutcome {
   const values = secrets.flatMap(textsIn).filter(text => text.length >= SHORTEST_SECRET)
   if (values.length === 0) return outcome
   const shown = (text: string): string => withoutSecrets(text, values)
   const { failure, logs, events } = outcome
   return {
     ...outcome,
+    ...(name !== 'executeLambda' && { value: wordsShown(outcome.value, shown) }),
     ...(failure && { failure: { ...failure, reason: shown(failure.reason) } }),
     logs: logs.map(({ level, text }) => ({ level, text: shown(text) })),
     events: events.map(({ type, data }) => ({
       type,
       data: Object.fromEntries(Object.entries(data).map(([name, text]) => [name, shown(text)])),
     })),
+  }
+}
+
+/** The answer with its refusal and its notes, which are words; amounts and names are read as they are. */
+function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer
+  const { exceptionMessage, notes } = answer as { exceptionMessage?: unknown; notes?: unknown }
+  const shownIfText = (one: unknown): unknown => (typeof one === 'string' ? shown(one) : one)
+  return {
+    ...answer,
+    ...(exceptionMessage !== undefined && { exceptionMessage: shownIfText(exceptionMessage) }),
+    ...(notes !== undefined && { notes: Array.isArray(notes) ? notes.map(shownIfText) : shownIfText(notes) }),
   }
 }
 

@@ -67,3 +67,32 @@ it('a call that writes what cannot be written with the transaction is refused, a
   ])
   expect(calls.writes).toEqual([])
 })
+
+const READS_SECRET = `const answer = key => ({
+  exceptionMessage: 'The key ' + key + ' was refused',
+  notes: ['tried ' + key, 7],
+  decision: key,
+})
+exports.getUnderwritingResult = () => answer(socotraApi.getSecret('partner', 'key'))
+exports.executeLambda = () => answer(socotraApi.getSecret('partner', 'key'))`
+
+it('a secret that a call read is in no words of its answer; a lambda answers as it says', async () => {
+  const enabled = { path: 'main/all.js', enabled: true }
+  const product = {
+    name: 'motor',
+    plugins: { getUnderwritingResult: enabled, executeLambda: enabled },
+  } as unknown as ProductDefinition
+  const program = programOf({ 'main/all.js': READS_SECRET })
+  const calls = new PluginSession(
+    async () => ({ runner: QUICKJS, programOf: () => program }),
+    { tenant: {} as never, now: Date.UTC(2026, 10, 21) as Instant },
+    async () => ({ ...nothingKnown(), secrets: [['partner', 'key', 'k-123456']] }),
+  )
+  const subject = { configuration: program.configuration, configVersion: 1, product }
+  expect(await calls.call(subject, 'getUnderwritingResult', [])).toEqual({
+    exceptionMessage: 'The key ******** was refused',
+    notes: ['tried ********', 7],
+    decision: 'k-123456',
+  })
+  expect(await calls.call(subject, 'executeLambda', [])).toMatchObject({ notes: ['tried k-123456', 7] })
+})

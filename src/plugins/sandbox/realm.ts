@@ -379,7 +379,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       typeof value === 'bigint' || (typeof value === 'number' && !isNumber(value)) ? textOf(value) : value
     /** Of thousands of rates: written at once, and with an eye on each value only where one may need it. */
     const asJson = (result: unknown): string | undefined => {
-      const before = [logs.length, writes.length, events.length] as const
+      const before = { logs: logs.length, writes: writes.length, events: events.length }
       try {
         const made = stringify(result)
         if (made === undefined || call(indexOf, made, 'null') === -1) return made
@@ -387,7 +387,9 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
         // A bigint, or what is no JSON in any case.
       }
       // What the answer itself did when it was written, it does again.
-      ;[logs.length, writes.length, events.length] = before
+      logs.length = before.logs
+      writes.length = before.writes
+      events.length = before.events
       return stringify(result, readable)
     }
     const ended = async (): Promise<End> => {
