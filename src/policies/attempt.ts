@@ -16,7 +16,7 @@ import type { ReportedProblems } from './draft/request.ts'
 import { summary, validateQuote } from './draft/validation.ts'
 import { policyResponse } from './projection/policy.ts'
 import { quoteParts } from './quote-parts.ts'
-import { jurisdictionOf, selectionBasis } from './selection-basis.ts'
+import { basisAt, jurisdictionOf, selectionBasis } from './selection-basis.ts'
 import type { Loaded } from './surroundings.ts'
 
 /** Time and locators for one attempt. `digits` leases display ids whose number only a plan can tell. */
@@ -44,21 +44,26 @@ export const tablesOf = (
 ): TransactionTables =>
   tables?.of(configuration, product.name, basis) ?? tablesOfConfiguration(configuration.lookup(product.name))
 
-/** What rating needs beside the quote itself, for a transaction that `loaded` has; left out, for new business. */
+/**
+ * What rating needs beside the quote itself, for a transaction that `loaded` has, or for one that is not made yet and
+ * takes effect then; left out, for new business.
+ */
 export function ratingContext(
   loaded: Loaded,
   attempt: Attempt,
-  modification: Modification = quoteParts(loaded.aggregate, selectedQuote(loaded.aggregate)).modification,
+  of: Modification | Instant = quoteParts(loaded.aggregate, selectedQuote(loaded.aggregate)).modification,
 ): RatingContext {
   const { product, configuration, policyholder, aggregate, unread } = loaded
-  const tables = tablesOf(loaded, attempt, selectionBasis(loaded, modification, attempt.now))
+  const { now } = attempt
+  const basis = typeof of === 'number' ? basisAt(loaded, of, now) : selectionBasis(loaded, of, now)
+  const tables = tablesOf(loaded, attempt, basis)
   return {
     product,
     policyholder,
     policyholderFields: configuration.configuration.policyholderFields,
     operation: 'new_business',
     timeZone: aggregate.policy.timeZone,
-    now: attempt.now,
+    now,
     supply: attempt.supply,
     template: source => configuration.template(source),
     lookup: tables.lookup,

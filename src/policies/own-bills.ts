@@ -28,6 +28,7 @@ type Order = Omit<OwnPlanOrder, 'policy'> & {
   /** The policy as it will be. */
   policy?: Policy
   quote?: Quote
+  /** New business and a new schedule have none; a schedule takes effect when it is asked for. */
   modification?: Modification
 }
 
@@ -48,7 +49,8 @@ async function plannedByPlugin(
     ratingContext(
       { ...loaded, aggregate: before },
       attempt,
-      modification ?? quoteParts(before, quote).modification,
+      modification ??
+        (order.operation === 'newBusiness' ? quoteParts(before, quote).modification : attempt.now),
     ),
   )
 }

@@ -78,7 +78,7 @@ async function acceptance(
   loaded: Loaded,
   attempt: Attempt,
 ): Promise<Planned> {
-  const underwriting = await underwritten(loaded, attempt)
+  const underwriting = await underwritten(reinstatement, loaded, attempt)
   const accepted = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
     planReinstatementAcceptance(before, reinstatement, underwriting, context),
   )
@@ -103,7 +103,7 @@ export async function foreseenReinstatement(
   const { reinstatement, ...created } = planReinstatementCreation(aggregate, of, termsOf(request), context)
   const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
-  const underwriting = await underwritten(loaded, attempt)
+  const underwriting = await underwritten(reinstatement, loaded, attempt)
   const accepted = await prorated(loaded, attempt, billedByProduct(loaded, attempt), one =>
     planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, one),
   )
@@ -124,8 +124,12 @@ const termsOf = ({
 }: ReinstatementUpdateRequest) => ({ effectiveAt, deadlineAt })
 
 /** What the guidelines say of taking the policy back (brief 1.6). */
-const underwritten = (loaded: Loaded, attempt: Attempt): Promise<UnderwritingResult> =>
+const underwritten = (
+  { effectiveAt }: Reinstatement,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<UnderwritingResult> =>
   underwriteQuote(loaded.aggregate, boundQuote(loaded.aggregate), {
-    ...ratingContext(loaded, attempt),
+    ...ratingContext(loaded, attempt, effectiveAt),
     operation: 'reinstatement',
   })
