@@ -7,6 +7,7 @@ export default defineConfig({
     './src/platform/tables.ts',
     './src/{accounts,audit,auxdata,billing,configuration,documents,events,integrations,lapses,media,plugins,policies,policyholders,quick-quotes,resources}/tables.ts',
     './src/resources/{secrets,bootstrap}/tables.ts',
+    './src/events/schedules/tables.ts',
   ],
   out: './migrations/tenant',
 })

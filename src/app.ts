@@ -15,6 +15,7 @@ import { endorsementRoutes } from './endorsements/routes.ts'
 import { eventNotifications } from './events/catalogue/webhooks.ts'
 import { eventInterfaceRoutes } from './events/interface/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { scheduleRoutes } from './events/schedules/routes.ts'
 import { integrationRoutes } from './integrations/routes.ts'
 import { lapseRoutes } from './lapses/routes.ts'
 import { mediaRoutes } from './media/routes.ts'
@@ -59,6 +60,7 @@ export const ROUTES: readonly Route[] = [
   ...ownPermissionRoutes,
   ...eventRoutes,
   ...eventInterfaceRoutes,
+  ...scheduleRoutes,
   ...configurationRoutes,
   ...policyRoutes,
   ...documentRoutes,

@@ -695,3 +695,16 @@ CREATE TABLE `secret` (
 	`resource_name` text PRIMARY KEY NOT NULL,
 	`items` text NOT NULL
 );
+--> statement-breakpoint
+CREATE TABLE `event_schedule` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policy_locator` integer NOT NULL,
+	`type` text NOT NULL,
+	`state` text NOT NULL,
+	`failures` integer NOT NULL,
+	`problem` text,
+	`failed_time` integer,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `event_schedule_created` ON `event_schedule` (`created_at`,`locator`);

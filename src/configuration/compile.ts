@@ -39,7 +39,7 @@ export function compileConfiguration(
   const files = indexFiles(archive)
   const report = openReport()
   const productNames = files.foldersIn('products')
-  const settings = compileSettings(files, productNames.length > 0, report)
+  const settings = compileSettings(files, productNames, report)
   const paymentFields = compilePaymentFields(files, report)
   const policyholderFields = compilePolicyholderFields(files, report)
   checkScreens(files, policyholderFields, report)

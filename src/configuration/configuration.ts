@@ -1,5 +1,6 @@
 // The compiled configuration: what an archive says, checked and with every reference resolved. It is plain
 // data: kept in R2 as JSON under the archive's hash, cached in the isolate, handed to domain functions.
+import type { CustomEventDefinition } from '../events/schedules/schedule.ts'
 import type { CurrencyCode } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
 import type { Bootstrap } from '../resources/bootstrap/bootstrap.ts'
@@ -221,6 +222,8 @@ export type Configuration = {
   tables: Record<string, LookupTable>
   /** By static name. */
   secrets: Record<string, SecretDeclaration>
+  /** Events that plugins or the calendar tell; absent when config.json declares none. */
+  customEvents?: CustomEventDefinition[]
   /** What the tenant starts with; absent where the archive has nothing of the kind. */
   bootstrap?: Bootstrap
   /** Plugin sources by path below `scripts/`. */

@@ -25,6 +25,7 @@ import { QUICK_QUOTE_TIMER, removeQuickQuote } from '../quick-quotes/store.ts'
 import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
 import { BOOTSTRAP_TIMER } from '../resources/bootstrap/bootstrap.ts'
 import { collectContents, TABLE_CONTENTS_TIMER } from '../resources/data-tables/collection.ts'
+import { SCHEDULE_TIMER } from './schedules/kind.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
 
 export type Timer = typeof timers.$inferSelect
@@ -57,6 +58,7 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [QUICK_QUOTE_TIMER]: removeQuickQuote,
   [REVOCATION_TIMER]: revocationDue,
   // Seldom needed, and much code: loaded when it is.
+  [SCHEDULE_TIMER]: async (timer, place) => (await import('./schedules/due.ts')).scheduleDue(timer, place),
   [BOOTSTRAP_TIMER]: async (timer, place) =>
     (await import('../resources/bootstrap/run.ts')).bootstrapDue(timer, place),
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),

@@ -2,14 +2,14 @@
 
 import { type Invoice, invoiceStatus } from '../billing/invoice.ts'
 import type { NewEvent } from '../events/outbox.ts'
-import type { EventType } from '../events/types.ts'
+import type { CustomEventType, EventType } from '../events/types.ts'
 import { type Money, toText } from '../platform/money.ts'
 import type { PolicyAggregate, Quote } from './aggregate.ts'
 
 /** An event of the policy; `data` goes beside what every event of a policy says. */
 export function policyEvent(
   { policy }: PolicyAggregate,
-  type: EventType,
+  type: EventType | CustomEventType,
   data: Record<string, string> = {},
 ): NewEvent {
   return {

@@ -75,6 +75,8 @@ export const findingCodes = {
   badBootstrap: 'What the tenant is to start with contradicts itself, or is not there.',
   secretInArchive: 'A secret lies in the archive.',
   badTableDeclaration: 'config.json declares a table of resources that contradicts itself.',
+  badCustomEvent: 'A custom event of config.json, or its schedule, contradicts itself.',
+  customEventKept: 'A custom event is not to be persisted, and is.',
   tooManyFindings: 'More was found than a log can hold.',
 } as const
 

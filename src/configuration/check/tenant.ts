@@ -3,6 +3,7 @@ import { type CurrencyCode, currencyCode } from '../../platform/money.ts'
 import { type TimeZone, timeZone } from '../../platform/time.ts'
 import type { Configuration, FieldDefinition, TestUser } from '../configuration.ts'
 import { typeOfRole } from '../test-user-roles.ts'
+import { compileCustomEvents } from './custom-events.ts'
 import { compileFields, type FieldContext } from './fields/fields.ts'
 import type { FileIndex } from './file-index.ts'
 import { decodeFile, readText } from './json/decode.ts'
@@ -14,7 +15,7 @@ import { checkSecrets } from './secrets.ts'
 
 type Settings = Pick<
   Configuration,
-  'timeZone' | 'currency' | 'features' | 'jurisdictions' | 'resources' | 'secrets'
+  'timeZone' | 'currency' | 'features' | 'jurisdictions' | 'resources' | 'secrets' | 'customEvents'
 >
 
 /** In place of what is missing or wrong, until all problems are reported: with an error nothing is deployed. */
@@ -30,7 +31,8 @@ const NEEDED = {
  * config.json. A time zone and a currency are never guessed, since amounts and days of policies hang on them;
  * an archive without products has no use for either.
  */
-export function compileSettings(files: FileIndex, hasProducts: boolean, report: Report): Settings {
+export function compileSettings(files: FileIndex, productNames: readonly string[], report: Report): Settings {
+  const hasProducts = productNames.length > 0
   const path = 'config.json'
   const file = files.take(path)
   const decoded = file && decodeFile(file, () => configFile, report)
@@ -66,6 +68,12 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
     )
   const resources = compileResourceTables(value, place, report)
   const jurisdictions = compileJurisdictions(value.jurisdictions, place, report)
+  const customEvents = compileCustomEvents(
+    value.customEvents,
+    name => productNames.includes(name),
+    place,
+    report,
+  )
   return {
     timeZone: zone ?? UNREAD.timeZone,
     currency: currency ?? UNREAD.currency,
@@ -76,6 +84,7 @@ export function compileSettings(files: FileIndex, hasProducts: boolean, report: 
     },
     ...(jurisdictions.length > 0 && { jurisdictions }),
     ...(resources && { resources }),
+    ...(customEvents.length > 0 && { customEvents }),
   }
 }
 

@@ -8,6 +8,7 @@ import { type Made, planMade } from '../../documents/made.ts'
 import { planRemoval, planUpload, policyAsOwner } from '../../documents/upload.ts'
 import { decideEndorsement } from '../../endorsements/decision.ts'
 import { partOf } from '../../endorsements/touches.ts'
+import { decideScheduledEvent } from '../../events/schedules/plan.ts'
 import { externalRaters } from '../../integrations/external-raters.ts'
 import { decideAmountDue, decideLapse } from '../../lapses/decision.ts'
 import { type AnswerBySubject, GuardTripped, type JsonAnswer, storedAnswer } from '../../platform/commit.ts'
@@ -321,6 +322,11 @@ async function attemptOn(
     }
     case 'termEnd': {
       const planned = decideTermEnd(loaded.aggregate, loaded.product, operation.notice, context.now)
+      return planned ? await recorded(planned, () => VOID) : VOID
+    }
+    case 'scheduledEvent': {
+      const { customEvents } = loaded.configuration.configuration
+      const planned = decideScheduledEvent(loaded.aggregate, customEvents, operation.time, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
     }
     case 'coverEnd': {

@@ -5,6 +5,7 @@ import type { CancellationOperation } from '../../cancellations/decision.ts'
 import type { PolicyDocument } from '../../documents/document.ts'
 import type { Made } from '../../documents/made.ts'
 import type { EndorsementOperation } from '../../endorsements/decision.ts'
+import type { CustomEventType } from '../../events/types.ts'
 import type { LapseOperation } from '../../lapses/decision.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
@@ -61,6 +62,8 @@ export type PolicyOperation =
   | { kind: 'invoice' }
   /** From the clock: the cover ends by a cancellation. */
   | { kind: 'coverEnd'; modification: Uuid }
+  /** From the clock: a custom event that comes by the calendar. */
+  | { kind: 'scheduledEvent'; time: { type: CustomEventType; time: Instant } }
   /** From the clock: the end of the policy has come, or a reminder before it. */
   | { kind: 'termEnd'; notice: TermEndNotice }
 

@@ -1,9 +1,11 @@
 // Timers of a policy: its object is told that the time has come, and decides whether there is anything to do.
 import type { Timer, TimerOwner } from '../../events/timers.ts'
+import type { CustomEventType } from '../../events/types.ts'
 import { SYSTEM_CALLER } from '../../platform/context.ts'
 import { refusalFrom } from '../../platform/errors.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../../platform/locators.ts'
 import { policyObject } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
 import { readTermEndNotice } from '../term-end.ts'
 import type { PolicyOperation, PolicyReply } from './message.ts'
 
@@ -48,6 +50,12 @@ export const invoicePastDue = ofPolicy(({ payload }) => ({
     tries: Number(payload.tries ?? 0),
     isGraceOnly: payload.isGraceOnly === 'true',
   },
+}))
+
+/** A time of a schedule of custom events has come. */
+export const scheduledEventDue = ofPolicy(({ payload }) => ({
+  kind: 'scheduledEvent',
+  time: { type: payload.type as CustomEventType, time: Number(payload.time) as Instant },
 }))
 
 /** The cover ends by a cancellation. */

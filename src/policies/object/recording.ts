@@ -11,6 +11,7 @@ import { hintDocuments } from '../../documents/job/hint.ts'
 import { jobChange, jobQueries } from '../../documents/job/store.ts'
 import { withDocuments } from '../../documents/planned.ts'
 import { withPostIssuance } from '../../documents/post-issuance.ts'
+import { scheduleChanges } from '../../events/schedules/plan.ts'
 import { pastDueTimers } from '../../lapses/timers.ts'
 import { withMedia } from '../../media/store.ts'
 import {
@@ -69,6 +70,8 @@ export async function record(
   const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)
   const recorded = { ...loaded, aggregate: after, credit }
   attempt.tables?.assertComplete()
+  const { customEvents } = loaded.configuration.configuration
+  const scheduled = scheduleChanges(database, before, after, customEvents, context.now)
   const ended = coverEnds(before, after, context.now)
   const answer = answerOf(recorded)
   const committed = await commit(context, database, {
@@ -85,11 +88,13 @@ export async function record(
       ...plugins.facts(),
       ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
       ...jobQueries(database, before, after, now()),
+      ...scheduled.facts,
     ],
     events: [...planned.events, ...ended.events, ...plugins.events()],
     timers: [
       ...(planned.timers ?? []),
       ...ended.timers,
+      ...scheduled.timers,
       ...pastDueTimers(before, after, loaded.product),
       ...goneFileTimers(before, after, context.now),
     ],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SECRET_DATA_TYPES } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
+import { customEventDeclarations } from './custom-events.ts'
 import { fieldList } from './field.ts'
 import { tableDeclarations } from './resource-tables.ts'
 import { choice, flag, list, name, present, text, textList } from './scalars.ts'
@@ -21,6 +22,7 @@ export const configFile = z.strictObject({
   jurisdictions: z
     .record(z.string(), z.strictObject({ displayName: text.optional() }).optional())
     .default({}),
+  customEvents: customEventDeclarations,
   ...tableDeclarations,
 })
 

@@ -1,0 +1,43 @@
+// Schedules of custom events (resources brief 8.3), whose shapes no contract names.
+import { z } from '@hono/zod-openapi'
+import {
+  DateTime,
+  Flag,
+  Integer,
+  OptionalLocator,
+  OptionalText,
+  PageSize,
+  requestInteger,
+  Text,
+} from '../../platform/wire.ts'
+
+/** How far a list is read. */
+export const LARGEST_OFFSET = 10_000
+
+export const ScheduleListQuery = z.object({
+  offset: z.preprocess(wire => wire ?? 0, requestInteger(0, LARGEST_OFFSET)).openapi({ default: 0 }),
+  count: PageSize,
+  policyLocator: OptionalLocator.openapi({ description: 'Those of one policy.' }),
+})
+export type ScheduleListQuery = z.infer<typeof ScheduleListQuery>
+
+export const EventScheduleResponse = z
+  .object({
+    locator: Text,
+    policyLocator: Text,
+    type: Text,
+    state: z.enum(['active', 'failed']),
+    nextTimestamp: DateTime.optional().openapi({
+      description: 'When it comes next; of a failed one, the time that was not told. None: it comes no more.',
+    }),
+    failures: Integer.openapi({ description: 'Tries of that time that failed.' }),
+    problem: OptionalText,
+    createdAt: DateTime,
+  })
+  .openapi('EventScheduleResponse')
+export type EventScheduleResponse = z.infer<typeof EventScheduleResponse>
+
+export const EventScheduleListResponse = z
+  .object({ listCompleted: Flag, items: z.array(EventScheduleResponse) })
+  .openapi('EventScheduleListResponse')
+export type EventScheduleListResponse = z.infer<typeof EventScheduleListResponse>
