@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
 import { isBySubject } from '../../src/platform/commit.ts'
-import { type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
+import type { Caller, RequestContext } from '../../src/platform/context.ts'
 import { newUuid, type PolicyLocator } from '../../src/platform/locators.ts'
 import { policyObject, readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { now } from '../../src/platform/time.ts'
@@ -28,6 +28,12 @@ beforeAll(async () => {
 
 const client = (): D1Database => (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
 
+const CALLER: Caller = {
+  accountLocator: newUuid(0),
+  username: 'alice',
+  accountType: 'account.test.tenant.admin',
+}
+
 /** One instance of a policy's object: memory of its own, and perhaps a database that fails. */
 function instance(locator: PolicyLocator, database: D1Database = client()) {
   const memory: PolicyMemory = {}
@@ -36,7 +42,7 @@ function instance(locator: PolicyLocator, database: D1Database = client()) {
     const context: RequestContext = {
       env: { ...env, [tenant.shards[0]!]: database } as Env,
       tenant,
-      caller: SYSTEM_CALLER,
+      caller: CALLER,
       requestId,
       idempotency,
       now: now(),
@@ -45,7 +51,7 @@ function instance(locator: PolicyLocator, database: D1Database = client()) {
     }
     const answer = await execute(
       context,
-      { tenant, caller: SYSTEM_CALLER, requestId, idempotency, locator, operation },
+      { tenant, caller: CALLER, requestId, idempotency, locator, operation },
       memory,
     )
     return { answer, requestId, calls: context.calls }

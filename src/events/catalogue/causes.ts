@@ -53,6 +53,7 @@ const CANCELLED = ['policy.cancel', 'cancellation.effective'] as const
 /** By method and path, or `clock` and the kind of the timer. */
 export const CAUSES: Readonly<Record<string, Cause>> = {
   'POST /account/authenticate': { does: ['login.success', 'login.failure'] },
+  'POST /account/authenticateAdmin': { does: ['login.success', 'login.failure'] },
   'POST /policyholder/create': { does: ['policyholder.create'] },
   'POST /policyholder/update': { does: ['policyholder.update'] },
   'PATCH /policyholder/{policyholderLocator}/overwriteData': { does: ['policyholder.update'] },

@@ -33,7 +33,7 @@ export const eventInterfaceRoutes: readonly Route[] = [
     path: '/event/{tenantLocator}/events/request/{locator}',
     summary: 'List the events that one call caused',
     description:
-      'The locator is the `X-Request-Id` of the call’s answer. Empty when the call caused none, as one that only reads.',
+      'The locator is the `X-Request-Id` of the call’s answer. 404 when the call caused none, as one that only reads.',
     tags: TAGS,
     permission: 'events.read',
     answer: { schema: z.array(EventResponse), description: 'The events, in their order.' },

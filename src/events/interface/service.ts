@@ -25,20 +25,28 @@ export async function readEvent(
 }
 
 /**
- * All events that one call caused, in the order of the state changes. Empty for a call that caused none: what only
- * reads is not recorded, so a request that never was looks the same. 404 for what can be no request's identifier.
+ * All events that one call caused, in the order of the state changes. 404 where there are none: a call that caused none
+ * is not recorded, and looks the same as one that never was.
  */
 export async function readEventsOfRequest(
   text: string,
   { env, tenant, calls }: RequestContext,
 ): Promise<EventResponse[]> {
   const request = readUuid(text)
-  if (!request) throw notFound('request', text)
+  if (!request) throw noneOf(text)
   const shards = await Promise.all(
     tenant.shards.map((_, shard) => eventsOfRequest(shardDatabase(env, tenant, shard, calls), request)),
   )
-  return shards.flat().map(eventResponse)
+  const rows = shards.flat()
+  if (rows.length === 0) throw noneOf(text)
+  return rows.map(eventResponse)
 }
+
+const noneOf = (request: string): Refusal =>
+  new Refusal(
+    'notFound',
+    `There are no events of a request '${request}': it caused none, or there was no such request. Name the X-Request-Id of an answer.`,
+  )
 
 /**
  * A page of the stream as the interface shows it, oldest first; all of it from the beginning when nothing is asked.

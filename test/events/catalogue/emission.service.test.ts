@@ -198,6 +198,9 @@ async function motorStory() {
   const account = { hostName: hostname, username: 'alice.agent', password: 'password' }
   await callApi('POST', '/account/authenticate', { body: account })
   await callApi('POST', '/account/authenticate', { body: { ...account, password: 'wrong' } })
+  const administrator = { ...account, username: 'anna.admin' }
+  for (const password of ['password', 'wrong'])
+    await callApi('POST', '/account/authenticateAdmin', { body: { ...administrator, password } })
   const { policyholder, policy } = plainYear().request
   const holder = await send<PolicyholderResponse>('POST', '/policyholder/create', {
     completed: true,

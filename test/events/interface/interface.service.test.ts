@@ -186,10 +186,13 @@ describe('events of a request', () => {
     expect(new Set(body.map(({ requestId }: { requestId: string }) => requestId))).toEqual(new Set([first]))
   })
 
-  it('are none for one that caused none, and 404 for what is no identifier', async () => {
-    const none = await call('GET', `${base}/request/${crypto.randomUUID()}`)
-    expect(none).toMatchObject({ status: 200, body: [] })
-    expect((await call('GET', `${base}/request/nonsense`)).status).toBe(404)
+  it('that caused none are not found, and neither are those of another tenant', async () => {
+    const request = await happen(await makeTenant(), [{ data: { name: 'a' } }])
+    for (const one of [crypto.randomUUID(), request, 'nonsense']) {
+      const { status, body } = await call('GET', `${base}/request/${one}`)
+      expect([one, status, body.code]).toEqual([one, 404, 'notFound'])
+      expect(body.message).toContain(`'${one}'`)
+    }
   })
 })
 
