@@ -28,6 +28,8 @@ export const events = sqliteTable(
     index('event_newer_type').on(table.newerType, table.sequence),
     index('event_at').on(table.at),
     index('event_policyholder').on(table.policyholderLocator),
+    // Queries must write the condition as it is here.
+    index('event_custom').on(table.policyLocator).where(sql`${table.type} like 'custom.%'`),
   ],
 )
 

@@ -1,8 +1,9 @@
-// What templates printed of a policyholder into the records of its policies: underwriting notes, descriptions
-// of fees and taxes.
+// What templates and plugins printed of a policyholder into the records of its policies: underwriting notes,
+// descriptions of fees and taxes, data of custom events.
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { events } from '../events/tables.ts'
 import type { Guard } from '../platform/commit.ts'
 import type { Database, Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
@@ -25,6 +26,8 @@ type PrintedColumn = {
   /** Contents without it have no printed text. */
   marker: string
   clean: (content: string, scrub: Scrub) => string
+  /** Rows that have any. */
+  which?: SQL
 }
 
 function cleanUnderwriting(content: string, scrub: Scrub): string {
@@ -40,11 +43,17 @@ function cleanPrice(content: string, scrub: Scrub): string {
   return JSON.stringify({ ...price, taxes })
 }
 
+function cleanEventData(content: string, scrub: Scrub): string {
+  const data = Object.entries(JSON.parse(content) as Record<string, string>)
+  return JSON.stringify(Object.fromEntries(data.map(([key, text]) => [key, scrub(text)])))
+}
+
 const PRINTED: readonly PrintedColumn[] = [
   { table: quotes, column: 'underwriting', marker: '"notes":["', clean: cleanUnderwriting },
   { table: modifications, column: 'underwriting', marker: '"notes":["', clean: cleanUnderwriting },
   { table: fees, column: 'description', marker: '', clean: (content, scrub) => scrub(content) },
   { table: perilRuns, column: 'price', marker: '"description":"', clean: cleanPrice },
+  { table: events, column: 'data', marker: '', clean: cleanEventData, which: sql`type like 'custom.%'` },
 ]
 
 type PrintedRow = { locator: string | number; content: string }
@@ -63,11 +72,11 @@ export const policiesGuard = (locator: Uuid, stamp: number): Guard => ({
 
 /** Queries for the printed texts of the policyholder's policies; `scrubQueries` takes their results. */
 export const printedQueries = (database: Database, locator: Uuid): Query[] =>
-  PRINTED.map(({ table, column, marker }) => {
+  PRINTED.map(({ table, column, marker, which = sql`true` }) => {
     const content = sql.identifier(column)
     return database.build.all<PrintedRow>(
       sql`select locator, ${content} as content from ${table}
-        where instr(${content}, ${marker}) > 0 and policy_locator in (select locator ${ofHolder(locator)})`,
+        where ${which} and instr(${content}, ${marker}) > 0 and policy_locator in (select locator ${ofHolder(locator)})`,
     )
   })
 

@@ -62,14 +62,26 @@ async function known(): Promise<Known> {
   return { locator, policy: policy.locator, keys, old }
 }
 
+/** What a plugin told of in an event of its own. */
+const tellOf = (policy: string, data: object) =>
+  boundDatabase(poolBinding(1))
+    .prepare(
+      `insert into event (locator, request_id, type, at, data, account_locator, username, policy_locator)
+       values (?, ?, 'custom.rate.asked', ?, ?, ?, 'alice', ?)`,
+    )
+    .bind(newUuid(0), newUuid(0), Date.now(), JSON.stringify(data), newUuid(0), Number(policy))
+    .run()
+
 const policyOf = (locator: string): Promise<PolicyResponse> =>
   callOk<PolicyResponse>('GET', `/policy/${locator}`, { token: holders.token })
 
 describe('overwriting data', () => {
   it('leaves no trace of the old values in any table', async () => {
     const { locator, policy, old } = await known()
+    await tellOf(policy, { asked: `by ${old[1]}`, why: 'age' })
     expect(await traces(...old)).toEqual(
       expect.arrayContaining([
+        'event.data',
         'fee.description',
         'modification.underwriting',
         'peril_run.price',
@@ -96,6 +108,12 @@ describe('overwriting data', () => {
       'Asked by ERASED, that is ERASED',
     ])
     expect(read.fees[0]!.description).toBe('ERASED')
+    const { events } = await callOk<{ events: { data: object }[] }>(
+      'GET',
+      '/eventstream/events?eventType=custom.rate.asked',
+      { token: holders.token },
+    )
+    expect(events.map(({ data }) => data)).toEqual([{ asked: 'by ERASED', why: 'age' }])
   })
 
   it('changes the search: the new text is found, the old is not', async () => {
