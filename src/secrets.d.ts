@@ -13,8 +13,8 @@ interface __BaseEnv_Env {
   /** Goes into every password hash; a change makes all passwords wrong. */
   readonly PASSWORD_PEPPER: string
   /**
-   * Seals secrets in the databases; at least 32 characters. To change it, put the new one in front of the old with a comma
-   * in between: without the old one what it sealed is unreadable.
+   * Seals secrets in the databases, and paging tokens of events; at least 32 characters. To change it, put the new one in
+   * front of the old with a comma in between: without the old one what it sealed is unreadable.
    */
   readonly SEALING_KEY: string
 }

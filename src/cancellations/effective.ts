@@ -41,10 +41,14 @@ function timer({ policy }: PolicyAggregate, { locator, effectiveAt }: Modificati
   }
 }
 
-/** What comes of the timer; undefined when the policy does not end there: it was reinstated, or has ended before. */
+/**
+ * What comes of the timer; undefined when the policy does not end by that modification: it was reinstated, or cancelled
+ * anew since.
+ */
 export function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
-  const one = aggregate.modifications.get(modification)
-  if (!one || !endsCover(one) || aggregate.policy.effectiveEnd !== one.effectiveAt) return undefined
+  const ends = [...aggregate.modifications.values()].filter(endsCover)
+  const one = ends.reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
+  if (one?.locator !== modification || aggregate.policy.effectiveEnd !== one.policyEnd) return undefined
   return { aggregate, events: [effectiveEvent(aggregate, one)] }
 }
 

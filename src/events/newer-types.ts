@@ -94,11 +94,18 @@ const named = (prefix: string, actions: string): string[] =>
 const TRANSACTION =
   'create update validate price underwrite manualUnderwrite accept issue refuse discard reset'
 
+let everyNewerType: readonly string[] | undefined
+
 /**
  * Every newer name that the brief spells out: each is accepted in subscriptions and filters, also those of acts that
  * the service does not have.
  */
-export const newerTypes = (): readonly string[] => [
+export function newerTypes(): readonly string[] {
+  everyNewerType ??= listed()
+  return everyNewerType
+}
+
+const listed = (): string[] => [
   ...named('policy.account', 'create update validate discard anonymize'),
   ...named(
     'policy.quote',

@@ -63,7 +63,7 @@ export class PluginSessions {
     return (this.#last?.events ?? []).map(
       ({ type, data }): NewEvent => ({
         type,
-        data: { ...(policyLocator !== undefined && { policyLocator: String(policyLocator) }), ...data },
+        data: { ...data, ...(policyLocator !== undefined && { policyLocator: String(policyLocator) }) },
         policyLocator,
       }),
     )

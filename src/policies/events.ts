@@ -4,7 +4,7 @@ import { type Invoice, invoiceStatus } from '../billing/invoice.ts'
 import type { NewEvent } from '../events/outbox.ts'
 import type { CustomEventType, EventType } from '../events/types.ts'
 import { type Money, toText } from '../platform/money.ts'
-import type { PolicyAggregate, Quote } from './aggregate.ts'
+import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
 
 /** An event of the policy; `data` goes beside what every event of a policy says. */
 export function policyEvent(
@@ -25,8 +25,10 @@ export function policyEvent(
   }
 }
 
-export const versioned = ({ policy }: PolicyAggregate): Record<string, string> => ({
-  configVersion: String(policy.configVersion),
+/** What events of the policy itself say beside (brief 9). */
+export const versioned = (aggregate: PolicyAggregate): Record<string, string> => ({
+  configVersion: String(aggregate.policy.configVersion),
+  quoteLocator: String(selectedQuote(aggregate).locator),
 })
 
 export const quoteEvent = (

@@ -71,7 +71,6 @@ export async function planFinalization(before: PolicyAggregate, context: RatingC
       ...events,
       policyEvent(aggregate, 'policy.finalize', {
         ...versioned(aggregate),
-        quoteLocator: String(quote.locator),
         decision: quote.underwriting!.decision,
       }),
     ],
@@ -108,7 +107,6 @@ export function planIssue(before: PolicyAggregate, now: Instant): Planned {
     events: [
       policyEvent(after, 'policy.issue', {
         ...versioned(after),
-        quoteLocator: String(quote.locator),
         issuedTimestamp: String(now),
       }),
     ],

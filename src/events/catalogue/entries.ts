@@ -15,7 +15,7 @@ export type Entry = {
 }
 
 const POLICY = ['policyLocator', 'policyholderLocator', 'productName'] as const satisfies readonly Key[]
-const VERSIONED = [...POLICY, 'configVersion'] as const
+const VERSIONED = [...POLICY, 'configVersion', 'quoteLocator'] as const
 const QUOTE = [...POLICY, 'quoteLocator', 'quoteName'] as const
 const ENDORSEMENT = [
   ...POLICY,
@@ -57,8 +57,8 @@ export const ENTRIES: Readonly<Record<EventType, Entry>> = {
   'policy.update': of('PolicyUpdate', VERSIONED, {
     optional: ['modificationLocator', 'paymentScheduleName'],
   }),
-  'policy.finalize': of('PolicyFinalize', [...VERSIONED, 'quoteLocator', 'decision']),
-  'policy.issue': of('PolicyIssue', [...VERSIONED, 'quoteLocator', 'issuedTimestamp']),
+  'policy.finalize': of('PolicyFinalize', [...VERSIONED, 'decision']),
+  'policy.issue': of('PolicyIssue', [...VERSIONED, 'issuedTimestamp']),
   'policy.discard': of('PolicyDiscard', VERSIONED),
   'policy.upgrade': of('PolicyUpgrade', [...POLICY, 'fromConfigVersion', 'toConfigVersion']),
   'policy.cancel': of('PolicyCancel', [

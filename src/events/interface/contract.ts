@@ -6,7 +6,6 @@ import {
   DateTime,
   Flag,
   OptionalName,
-  OptionalText,
   optional,
   PageSize,
   PagingToken,
@@ -104,7 +103,6 @@ export const EventTypeResponse = z
     causes: Texts.openapi({ description: 'What emits it: operations, or `clock` with what is due.' }),
     deprecated: Flag.optional(),
     example: EventStreamData,
-    note: OptionalText,
   })
   .openapi('EventTypeResponse')
 export type EventTypeResponse = z.infer<typeof EventTypeResponse>

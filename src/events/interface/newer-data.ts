@@ -63,5 +63,5 @@ const SHAPES: readonly (readonly [beginning: string, shape: (row: Row) => Data])
 export function interfaceData(row: Row): Data {
   const name = row.newerType ?? row.type
   const shape = SHAPES.find(([beginning]) => name.startsWith(beginning))?.[1]
-  return shape && !row.type.startsWith('custom.') ? { ...row.data, ...shape(row) } : { ...row.data }
+  return { ...row.data, ...shape?.(row) }
 }

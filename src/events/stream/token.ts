@@ -22,7 +22,10 @@ const sealOf = (key: string, view: View, tenant: Tenant, text: string): Buffer =
     .update(`paging of ${view}\n${tenant.locator}/${tenant.generation}\n${text}`)
     .digest()
 
-const keysOf = (keys: string): string[] => keys.split(',').map(key => key.trim())
+function keysOf(keys: string | undefined): string[] {
+  if (!keys) throw new Error('SEALING_KEY must be set.')
+  return keys.split(',').map(key => key.trim())
+}
 
 /** `keys`: as in SEALING_KEY, several with commas in between. */
 export function writeToken(

@@ -1,0 +1,76 @@
+// When cover ends by a cancellation, it is told once, at that time (brief 9).
+import { beforeAll, expect, it } from 'vitest'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { motorWithoutLapses } from '../support/examples.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+const DAY_MS = 86_400_000
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('effective', motorWithoutLapses())
+})
+
+const send = <Body>(method: string, path: string, body?: object) =>
+  callOk<Body>(method, path, { token: motor.token, body })
+
+async function issued(): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy({
+    policyStartTimestamp: undefined,
+    policyEndTimestamp: undefined,
+  })
+  return await send('POST', `/policy/${body.locator}/issue`)
+}
+
+const cancel = (policy: PolicyResponse, effectiveTimestamp: number) =>
+  send<CancellationResponse>('POST', `/policies/${policy.locator}/cancellations`, {
+    name: 'customer_request',
+    cancellationCategory: 'other',
+    effectiveTimestamp,
+    issue: true,
+  })
+
+const reinstate = ({ locator }: CancellationResponse) =>
+  send('PATCH', `/cancellations/${locator}/reinstate`, { issue: true })
+
+type Told = { data: Record<string, string> }
+
+async function told(policy: PolicyResponse): Promise<Told['data'][]> {
+  const path = '/eventstream/events?eventType=cancellation.effective'
+  const { events } = await send<{ events: Told[] }>('GET', path)
+  return events.map(({ data }) => data).filter(data => data.policyLocator === policy.locator)
+}
+
+it('at its time and not before; at once where that has passed', async () => {
+  const soon = Date.now() + 10 * DAY_MS
+  const [kept, late, brought, moved] = [await issued(), await issued(), await issued(), await issued()]
+  const first = await cancel(kept, soon)
+  const past = await cancel(late, Date.now())
+  // Reinstated, the cover goes on; cancelled anew for the same time, it ends there once.
+  await reinstate(await cancel(brought, soon))
+  await reinstate(await cancel(moved, soon))
+  const again = await cancel(moved, soon)
+  expect(await told(kept)).toEqual([])
+  expect(await told(late)).toMatchObject([{ cancellationLocator: past.locator }])
+  await send('POST', '/test/clock', { advance: { amount: 11, unit: 'day' } })
+  expect(await told(kept)).toEqual([
+    {
+      policyLocator: kept.locator,
+      policyholderLocator: kept.policyholderLocator,
+      productName: 'private_motor',
+      cancellationLocator: first.locator,
+      cancellationName: 'customer_request',
+      effectiveTimestamp: String(soon),
+      modificationLocator: expect.any(String),
+      modificationName: 'modification.policy.cancel',
+    },
+  ])
+  expect(await told(late)).toHaveLength(1)
+  expect(await told(brought)).toEqual([])
+  expect(await told(moved)).toMatchObject([{ cancellationLocator: again.locator }])
+})
