@@ -5,11 +5,10 @@ import { issueToken } from '../../src/accounts/tokens.ts'
 import { eventInterfaceRoutes } from '../../src/events/interface/routes.ts'
 import { eventRoutes } from '../../src/events/routes.ts'
 import { mount } from '../../src/platform/http/mount.ts'
+import type { Route } from '../../src/platform/http/route.ts'
 import { newUuid } from '../../src/platform/locators.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import { now } from '../../src/platform/time.ts'
-
-const app = mount([...eventRoutes, ...eventInterfaceRoutes], [])
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect out of any answer.
 export type Answer = { status: number; body: any; calls: string }
@@ -21,11 +20,13 @@ export type Client = (
   headers?: Record<string, string>,
 ) => Promise<Answer>
 
-/** Calls the routes of events as an account of the tenant. */
+/** Calls the routes, those of events unless told, as an account of the tenant. */
 export async function clientOf(
   tenant: Tenant,
   accountType: AccountType = 'account.test.tenant.admin',
+  routes: readonly Route[] = [...eventRoutes, ...eventInterfaceRoutes],
 ): Promise<Client> {
+  const app = mount(routes, [])
   const { token } = await issueToken(
     env,
     {

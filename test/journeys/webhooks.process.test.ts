@@ -1,0 +1,275 @@
+// Webhooks under bad luck: a receiver that fails, does not answer and is stopped; and the service killed on top of it. Every
+// event of the stream arrives, at its own tenant only, signed, and those of each policy in their order.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { zipSync } from 'fflate'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apiClient, signIn } from '../../scripts/api-client.ts'
+import { testUsers } from '../../scripts/example.ts'
+import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { measured, size } from '../support/sizes.ts'
+import { type Caller, KINDS, liveOnce, TRANSACTIONS_OF_A_LIFE } from './policy-life.ts'
+
+const TENANTS = ['north', 'south']
+const WRITERS_OF_A_TENANT = 4
+/** Transactions of both tenants together, at least. */
+const TRANSACTIONS = size(200, 5_000)
+const LIVES_OF_A_TENANT = Math.ceil(TRANSACTIONS / TRANSACTIONS_OF_A_LIFE / TENANTS.length)
+
+const STOPS = 2
+const STOPPED_MS = 3_000
+const KILLS = 2
+/** Everything has arrived after this time at the latest. */
+const LONGEST_WAIT_MS = size(200_000, 1_800_000)
+
+const CONFIGURATION = 'examples/motor/configuration'
+
+/** The example without its papers, of which this is no test. */
+function archive(): Blob {
+  const files = readdirSync(CONFIGURATION, { recursive: true, withFileTypes: true }).filter(
+    one => one.isFile() && !/\.template\.liquid$|static_documents/.test(join(one.parentPath, one.name)),
+  )
+  const entries = files.map(({ parentPath, name }) => {
+    const path = join(parentPath, name)
+    const bare = /(policy|endorsements|renewals|cancellations)\.json$/.test(path)
+      ? JSON.stringify(
+          JSON.parse(readFileSync(path, 'utf8'), (key, value) => (key === 'documents' ? [] : value)),
+        )
+      : undefined
+    const content = bare === undefined ? readFileSync(path) : new TextEncoder().encode(bare)
+    return [path.slice(CONFIGURATION.length + 1).replaceAll('\\', '/'), new Uint8Array(content)]
+  })
+  return new Blob([new Uint8Array(zipSync(Object.fromEntries(entries)))], { type: 'application/zip' })
+}
+
+type Tenant = { name: string; tenantLocator: string; hostname: string; box: Box }
+
+let service: ServiceProcess
+let receiver: MoodyReceiver
+let tenants: Tenant[]
+let deployed: Omit<Tenant, 'box'>[]
+
+const chances = fc.sample(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), {
+  numRuns: 10_000,
+  seed: 20261122,
+})
+let drawn = 0
+const chance = (): number => chances[drawn++ % chances.length]!
+
+beforeAll(async () => {
+  receiver = await startMoodyReceiver({ failing: 0.3, silent: 0.05 }, chance)
+  service = await startServiceProcess()
+  const administration = await service.administration()
+  deployed = []
+  for (const name of TENANTS) {
+    const form = new FormData()
+    form.set('tenantNameSuffix', name)
+    form.set('zipFile', archive(), 'motor.zip')
+    const answer = await administration.call<{ success: boolean; logfile: string } & Tenant>(
+      'POST',
+      '/configuration/deployTest',
+      form,
+    )
+    if (!answer.success) throw new Error(answer.logfile)
+    deployed.push({ name, tenantLocator: answer.tenantLocator, hostname: answer.hostname })
+  }
+})
+
+afterAll(async () => {
+  receiver?.close()
+  await service?.remove()
+})
+
+async function tokenOf(hostname: string, role: string): Promise<string> {
+  const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
+  return (await signIn(service.origin, { username, password, hostName: hostname })).token
+}
+
+/** Makes a webhook of all types for each tenant, with a box of its own. */
+async function subscribe(purpose: string): Promise<void> {
+  tenants = []
+  for (const tenant of deployed) {
+    const admin = apiClient(service.origin, await tokenOf(tenant.hostname, 'admin'))
+    const path = `/${purpose}-${tenant.name}`
+    const { endpoint } = await admin.call<{ endpoint: { url: string; secret: string } }>(
+      'POST',
+      `/event/${tenant.tenantLocator}/webhooks`,
+      {
+        name: `witness ${purpose}`,
+        enabled: true,
+        endpoint: { url: receiver.urlOf(path), headers: {} },
+        failureHandling: {
+          triggers: ['5xx', 'timeout'],
+          retryStrategy: { type: 'exponential', interval: 1, attempts: 10 },
+        },
+        eventTypes: ['policyholder.*', 'policy.*', 'endorsement.*', 'renewal.*', 'cancellation.*'].concat([
+          'reinstatement.*',
+          'invoice.*',
+          'payment.*',
+          'login.*',
+        ]),
+      },
+    )
+    tenants.push({ ...tenant, box: receiver.open(path, endpoint.secret) })
+  }
+}
+
+/**
+ * Calls until there is an answer: again after the service was down, under the same key, so that nothing is done twice. An
+ * answer that refuses fails the test.
+ */
+function patient(hostname: string): Caller {
+  let token: Promise<string> | undefined
+  return async (method, path, body) => {
+    const key = crypto.randomUUID()
+    for (;;) {
+      let response: Response
+      try {
+        token ??= tokenOf(hostname, 'agent')
+        response = await fetch(`${service.origin}${path}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${await token}`,
+            'content-type': 'application/json',
+            'idempotency-key': key,
+          },
+          body: body === undefined ? null : JSON.stringify(body),
+        })
+      } catch {
+        token = undefined
+        await sleep(100)
+        continue
+      }
+      if (response.status === 503 || response.status === 429) {
+        await sleep(200)
+        continue
+      }
+      const text = await response.text()
+      if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
+      return text === '' ? undefined : JSON.parse(text)
+    }
+  }
+}
+
+/** Writes lives for every tenant; `interrupt` is called on the way, after each share of the transactions. */
+async function write(interruptions: readonly (() => Promise<void>)[]): Promise<Map<string, number>> {
+  const acknowledged = new Map<string, number>()
+  let count = 0
+  const told = (kind: string): void => {
+    count += 1
+    acknowledged.set(kind, (acknowledged.get(kind) ?? 0) + 1)
+  }
+  const all = LIVES_OF_A_TENANT * TENANTS.length * TRANSACTIONS_OF_A_LIFE
+  const interrupt = async (): Promise<void> => {
+    for (const [at, interruption] of interruptions.entries()) {
+      while (count < ((at + 1) * all) / (interruptions.length + 1)) await sleep(20)
+      await interruption()
+    }
+  }
+  const writers = tenants.flatMap(({ hostname }) => {
+    const lives = Array.from({ length: LIVES_OF_A_TENANT }).values()
+    return Array.from({ length: WRITERS_OF_A_TENANT }, async () => {
+      const call = patient(hostname)
+      for (const _ of lives) await liveOnce(call, told)
+    })
+  })
+  await Promise.all([interrupt(), ...writers])
+  return acknowledged
+}
+
+type Streamed = { id: string; type: string; data: Record<string, string> }
+
+/** The whole stream of the tenant from that time on. */
+async function streamOf({ hostname }: Tenant, since: number): Promise<Streamed[]> {
+  const client = apiClient(service.origin, await tokenOf(hostname, 'agent'))
+  const events: Streamed[] = []
+  let query = `startTimestamp=${since}&pageSize=1000`
+  for (;;) {
+    const page = await client.call<{ events: Streamed[]; pagingToken: string }>(
+      'GET',
+      `/eventstream/events?${query}`,
+    )
+    if (page.events.length === 0) return events
+    events.push(...page.events)
+    query = `pagingToken=${encodeURIComponent(page.pagingToken)}`
+  }
+}
+
+const ofPolicies = <E extends { data: Record<string, string> }>(events: readonly E[]): Map<string, E[]> =>
+  Map.groupBy(
+    events.filter(({ data }) => data.policyLocator !== undefined),
+    ({ data }) => data.policyLocator!,
+  )
+
+/** Waits for everything and holds what came against the stream. */
+async function holdAgainstStream(since: number): Promise<{ events: number; posts: number; repeats: number }> {
+  const sum = { events: 0, posts: 0, repeats: 0 }
+  for (const tenant of tenants) {
+    const { box } = tenant
+    const begun = performance.now()
+    // Signing in to read the stream is an event too.
+    const streamed = await streamOf(tenant, since)
+    const missing = (): Streamed[] => streamed.filter(({ id }) => !box.taken.has(id))
+    while (missing().length > 0 && performance.now() - begun < LONGEST_WAIT_MS) await sleep(200)
+    expect(missing()).toEqual([])
+
+    const others = tenants.filter(other => other !== tenant).map(other => other.box)
+    const own = new Set(streamed.map(({ id }) => id))
+    for (const other of others) expect(other.arrivals.filter(({ id }) => own.has(id))).toEqual([])
+    expect(box.refused).toBe(0)
+
+    const arrived = ofPolicies(box.arrivals)
+    for (const [policy, events] of ofPolicies(streamed)) {
+      const ids = (arrived.get(policy) ?? []).map(({ id }) => id)
+      expect(ids).toEqual(events.map(({ id }) => id))
+      const sequences = arrived.get(policy)!.map(({ sequence }) => sequence)
+      expect(sequences).toEqual([...sequences].sort((a, b) => a - b))
+    }
+    sum.events += streamed.length
+    sum.posts += box.posts
+    sum.repeats += box.repeats
+  }
+  return sum
+}
+
+/** A stop of the receiver that writers do not notice. */
+const stop = async (): Promise<void> => await receiver.stopFor(STOPPED_MS)
+
+const kill = async (): Promise<void> => {
+  await sleep(chance() * 500)
+  await service.kill9()
+  await service.start()
+}
+
+describe.each([
+  { purpose: 'moody', happens: 'stopped twice', interruptions: Array.from({ length: STOPS }, () => stop) },
+  {
+    purpose: 'killed',
+    happens: 'stopped twice, with the service killed twice',
+    interruptions: Array.from({ length: KILLS }, () => [stop, kill]).flat(),
+  },
+])('with a receiver that fails 30 %, is silent 5 % and is $happens', ({ purpose, interruptions }) => {
+  test(
+    'every event of the stream arrives, at its tenant only, signed, in the order of its policy',
+    async () => {
+      const since = Date.now()
+      await subscribe(purpose)
+      const begun = performance.now()
+      const acknowledged = await write(interruptions)
+      expect(new Set(acknowledged.keys())).toEqual(KINDS)
+      expect(KINDS.size).toBeGreaterThanOrEqual(20)
+      const { events, posts, repeats } = await holdAgainstStream(since)
+      const transactions = [...acknowledged.values()].reduce((sum, one) => sum + one)
+      const seconds = (performance.now() - begun) / 1000
+      measured(`webhooks, ${purpose}: transactions`, transactions, 'transactions')
+      measured(`webhooks, ${purpose}: events, all of which arrived`, events, 'events')
+      measured(`webhooks, ${purpose}: posts`, posts, 'posts')
+      measured(`webhooks, ${purpose}: events that arrived again after they were taken`, repeats, 'posts')
+      measured(`webhooks, ${purpose}: until all had arrived`, Math.round(seconds), 's')
+    },
+    LONGEST_WAIT_MS * 2,
+  )
+})

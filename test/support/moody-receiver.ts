@@ -1,0 +1,101 @@
+// A receiver of webhooks that behaves as receivers do: it fails, it does not answer, it is down for a while. What comes is
+// verified by the library of the Standard Webhooks, and noted in the order in which it came.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+
+/** What came first of an event. */
+export type Arrival = { id: string; type: string; sequence: number; data: Record<string, string> }
+
+/** A webhook that posts here; `arrivals` has each event once, in the order of its first arrival. */
+export type Box = {
+  readonly arrivals: Arrival[]
+  /** Ids that were answered 2xx. */
+  readonly taken: Set<string>
+  /** Posts of an event that had been taken before. */
+  repeats: number
+  /** Posts whose signature is wrong, or whose body is not that of their id. */
+  refused: number
+  posts: number
+}
+
+export type MoodyReceiver = {
+  /** The address of a path, before there is a box. */
+  urlOf(path: string): string
+  /** A box for what is posted to the path, signed with the secret. */
+  open(path: string, secret: string): Box
+  /** Closes every connection and listens no more, for so long. */
+  stopFor(ms: number): Promise<void>
+  close(): void
+}
+
+/** Shares of posts that fail, and that are not answered. */
+export type Mood = { readonly failing: number; readonly silent: number }
+
+/** An event fails by chance so many times at most: a webhook gives up after ten attempts. */
+const MOST_FAILURES_OF_ONE = 4
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Starts it on a free port; `chance` gives numbers from 0 to 1. */
+export async function startMoodyReceiver(mood: Mood, chance: () => number): Promise<MoodyReceiver> {
+  const boxes = new Map<string, { box: Box; webhook: Webhook; failures: Map<string, number> }>()
+
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await textOf(request)
+    const known = boxes.get(request.url ?? '')
+    if (!known) return void response.writeHead(404).end()
+    const { box, webhook, failures } = known
+    const id = String(request.headers['webhook-id'])
+    box.posts += 1
+    let event: Arrival
+    try {
+      event = webhook.verify(body, request.headers as Record<string, string>) as Arrival
+      if (event.id !== id) throw new Error('Another id.')
+    } catch {
+      box.refused += 1
+      return void response.writeHead(401).end()
+    }
+    if (!failures.has(id)) box.arrivals.push(event)
+    const failed = failures.get(id) ?? 0
+    failures.set(id, failed)
+    const luck = failed < MOST_FAILURES_OF_ONE ? chance() : 1
+    if (luck < mood.failing + mood.silent) failures.set(id, failed + 1)
+    if (luck < mood.silent) return
+    if (luck < mood.failing + mood.silent) return void response.writeHead(503).end('not now')
+    if (box.taken.has(id)) box.repeats += 1
+    box.taken.add(id)
+    response.writeHead(204).end()
+  }
+
+  const server = createServer((request, response) => {
+    // A connection that is closed under it ends the post, as it would anywhere.
+    take(request, response).catch(() => response.destroy())
+  })
+  const listen = (port: number): Promise<void> =>
+    new Promise(resolve => server.listen(port, '127.0.0.1', resolve))
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const shut = (): void => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return {
+    urlOf: path => `http://127.0.0.1:${port}${path}`,
+    open(path, secret) {
+      const box: Box = { arrivals: [], taken: new Set(), repeats: 0, refused: 0, posts: 0 }
+      boxes.set(path, { box, webhook: new Webhook(secret), failures: new Map() })
+      return box
+    },
+    async stopFor(ms) {
+      shut()
+      await new Promise(resolve => setTimeout(resolve, ms))
+      await listen(port)
+    },
+    close: shut,
+  }
+}
