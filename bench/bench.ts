@@ -19,6 +19,7 @@ import { type Measured, measureAll } from './rounds.ts'
 import { floorSide, serviceSide } from './sides.ts'
 import { measureStartUp } from './start-up.ts'
 import { measureTables, tableLines } from './tables.ts'
+import { measureWebhooks, webhookLines } from './webhooks.ts'
 import { startWorker, stopWorkers } from './worker-process.ts'
 import { fill, prepareStores } from './world.ts'
 
@@ -33,7 +34,7 @@ function commit(): string | undefined {
 }
 
 async function bench(options: Options, folder: string): Promise<void> {
-  const { sizes, onlyStartUp, onlyPlugin, onlyDocuments, onlyTables, jsonFile } = options
+  const { sizes, onlyStartUp, onlyPlugin, onlyDocuments, onlyTables, onlyWebhooks, jsonFile } = options
   writeConfig()
   await writeRouteIndex()
   await buildBundles()
@@ -46,6 +47,11 @@ async function bench(options: Options, folder: string): Promise<void> {
     const tables = await measureTables(join(folder, 'tables'), sizes, say)
     console.log(tableLines(tables))
     return writeFigures(jsonFile, { tables })
+  }
+  if (onlyWebhooks) {
+    const webhooks = await measureWebhooks(join(folder, 'webhooks'), say)
+    console.log(webhookLines(webhooks))
+    return writeFigures(jsonFile, { webhooks })
   }
   const plugin = onlyStartUp ? undefined : await pluginCall(sizes, folder)
   if (plugin && onlyPlugin) {

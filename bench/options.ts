@@ -46,11 +46,13 @@ export type Options = {
   onlyDocuments: boolean
   /** Only look-ups in a table. */
   onlyTables: boolean
+  /** Only deliveries to webhooks. */
+  onlyWebhooks: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--start-up | --plugin | --documents | --tables] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--start-up | --plugin | --documents | --tables | --webhooks] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...words],
@@ -60,6 +62,7 @@ export function readOptions(words: readonly string[]): Options {
       plugin: { type: 'boolean', default: false },
       documents: { type: 'boolean', default: false },
       tables: { type: 'boolean', default: false },
+      webhooks: { type: 'boolean', default: false },
       json: { type: 'string' },
     },
   })
@@ -70,6 +73,7 @@ export function readOptions(words: readonly string[]): Options {
     onlyPlugin: values.plugin,
     onlyDocuments: values.documents,
     onlyTables: values.tables,
+    onlyWebhooks: values.webhooks,
     jsonFile: values.json,
   }
 }

@@ -27,6 +27,11 @@ describe('the command line', () => {
     expect(readOptions(['--tables', '--full']).sizes.tableRows).toBe(1_000_000)
   })
 
+  test('with --webhooks means deliveries and nothing else', () => {
+    expect(readOptions([]).onlyWebhooks).toBe(false)
+    expect(readOptions(['--webhooks'])).toMatchObject({ onlyWebhooks: true, onlyDocuments: false })
+  })
+
   test('names the file for the figures', () => {
     expect(readOptions(['--json=figures.json']).jsonFile).toBe('figures.json')
   })

@@ -132,3 +132,13 @@ export async function letPass(tenant: Tenant, ms: number, shard = 0): Promise<vo
     client.prepare('update timer set due_at = due_at - ?').bind(ms),
   ])
 }
+
+/** Waits until no delivery of the shard waits any more. */
+export async function untilFinished(tenant: Tenant, shard = 0): Promise<void> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const rows = await deliveriesIn(tenant, shard)
+    if (rows.every(({ state }) => !['waiting', 'pending'].includes(state))) return
+    await scheduler.wait(100)
+  }
+  throw new Error(`Deliveries still wait: ${JSON.stringify(await deliveriesIn(tenant, shard))}`)
+}

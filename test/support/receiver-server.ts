@@ -7,6 +7,8 @@ import type { TestProject } from 'vitest/node'
 /** How to answer the next post; `hang`: never. */
 export type Behaviour = {
   status: number
+  /** `received` unless told. */
+  body?: string
   headers?: Record<string, string>
   delayMs?: number
   hang?: boolean
@@ -50,11 +52,11 @@ function receiver(): Server {
       return response.end()
     }
     box.received.push({ headers: flat(request.headers), body, atMs: Date.now() })
-    const { status, headers, delayMs = 0, hang } = box.behaviours[0]!
+    const { status, headers, body: answer = 'received', delayMs = 0, hang } = box.behaviours[0]!
     if (box.behaviours.length > 1) box.behaviours.shift()
     if (hang) return
     await new Promise(resolve => setTimeout(resolve, delayMs))
-    response.writeHead(status, headers).end('received')
+    response.writeHead(status, headers).end(answer)
   })
 }
 

@@ -6,6 +6,8 @@ export type Receiver = {
   readonly url: string
   /** What was posted so far, in order. */
   received(): Promise<Received[]>
+  /** Answers so from now on. */
+  answer(...behaviours: Behaviour[]): Promise<void>
   /** Waits until `count` posts have come; fails after 20 s. */
   wait(count: number): Promise<Received[]>
 }
@@ -16,11 +18,15 @@ let opened = 0
 export async function openReceiver(...behaviours: Behaviour[]): Promise<Receiver> {
   opened += 1
   const url = `http://127.0.0.1:${inject('receiverPort')}/${crypto.randomUUID()}-${opened}`
-  if (behaviours.length > 0) await fetch(url, { method: 'PUT', body: JSON.stringify(behaviours) })
+  const answer = async (...told: Behaviour[]): Promise<void> => {
+    await fetch(url, { method: 'PUT', body: JSON.stringify(told) })
+  }
+  if (behaviours.length > 0) await answer(...behaviours)
   const received = async (): Promise<Received[]> => await (await fetch(url)).json()
   return {
     url,
     received,
+    answer,
     async wait(count) {
       for (let tries = 0; tries < 200; tries += 1) {
         const got = await received()

@@ -27,7 +27,7 @@ import {
 const LANES = 5
 
 /** Lines that one claim takes. */
-const MOST_CLAIMED = 20
+const SHARE = { most: 20, claimants: LANES }
 
 /** After a claim no attempt begins later than this; what is left over is given back. */
 const SEND_WITHIN_MS = 10_000
@@ -56,7 +56,7 @@ export async function deliverTo(place: Place, webhookLocator: string): Promise<I
       const at = now()
       const leaseUntil = (at + LEASE_MS) as Instant
       busy += 1
-      const claim = await claimDue(place.database, webhookLocator, at, leaseUntil, MOST_CLAIMED)
+      const claim = await claimDue(place.database, webhookLocator, at, leaseUntil, SHARE)
       if (claim) alerts.push(...(await deliverClaim(place, claim, (at + SEND_WITHIN_MS) as Instant)))
       busy -= 1
       if (claim) continue

@@ -73,15 +73,21 @@ export async function nextDue(database: Database, webhookLocator: string): Promi
 /** What both queries of a claim tell of a delivery. */
 type Found = { readonly attempts: number; readonly line: string | null; readonly event: StoredEvent }
 
-/** Claims at most `most` deliveries of the webhook that are due at `at`, with what follows in their lines. */
+/**
+ * Claims deliveries of the webhook that are due at `at`, with what follows in their lines: at most `most`, and of fewer a
+ * share such that `claimants` of them have all, so that one slow answer does not hold up what another might send.
+ */
 export async function claimDue(
   database: Database,
   webhookLocator: string,
   at: Instant,
   leaseUntil: Instant,
-  most: number,
+  { most, claimants }: { most: number; claimants: number },
 ): Promise<Claim | undefined> {
   const { build } = database
+  const due = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at <= ${at}`
+  const share = sql`(select cast((count(*) + ${claimants - 1}) / ${claimants} as integer) from (
+    select 1 from ${deliveries} where ${due} limit ${most * claimants}))`
   const told = { attempts: deliveries.attempts, line: deliveries.line, event: events }
   const ofWebhook = sql`${deliveries.webhookLocator} = ${webhookLocator}`
   const isClaimed = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at = ${leaseUntil}`
@@ -91,9 +97,9 @@ export async function claimDue(
       .set({ dueAt: leaseUntil })
       .where(
         sql`rowid in (select rowid from ${deliveries}
-          where webhook_locator = ${webhookLocator} and state = 'pending' and due_at <= ${at}
+          where ${due}
             and exists (select 1 from ${webhooks} w where w.locator = webhook_locator and ${listening})
-          order by due_at, event_sequence limit ${most})`,
+          order by due_at, event_sequence limit ${share})`,
       )
       .returning({ eventSequence: deliveries.eventSequence }),
     build.select().from(webhooks).where(eq(webhooks.locator, webhookLocator)),

@@ -1,6 +1,6 @@
 // Paging tokens of the stream: where a reader stands and what it reads, sealed so that it cannot be changed. They never
 // expire, so they are sealed with the keys that are kept for good: the first of SEALING_KEY seals, and each of them opens
-// what it sealed once. Another TOKEN_SECRET ends sessions, and no reading.
+// what it sealed once. Other keys of access tokens end sessions, and no reading.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenancy.ts'

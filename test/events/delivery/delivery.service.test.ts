@@ -5,24 +5,23 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { attempt } from '../../../src/events/delivery/attempt.ts'
 import { consumeAnnouncements } from '../../../src/events/delivery/consume.ts'
 import { claimDue } from '../../../src/events/delivery/store.ts'
-import { newUuid, type Uuid } from '../../../src/platform/locators.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../../src/platform/locators.ts'
 import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
 import { type Instant, now } from '../../../src/platform/time.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { openReceiver } from '../../support/receiver.ts'
-import { databaseOf, deliver, deliveriesIn, happen, letPass, makeTenant, makeWebhook } from '../tenant.ts'
+import {
+  databaseOf,
+  deliver,
+  deliveriesIn,
+  happen,
+  letPass,
+  makeTenant,
+  makeWebhook,
+  untilFinished,
+} from '../tenant.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 20 }))
-
-/** Waits until no delivery of the tenant waits any more. */
-async function untilFinished(tenant: Tenant): Promise<void> {
-  for (let tries = 0; tries < 300; tries += 1) {
-    const rows = await deliveriesIn(tenant)
-    if (rows.every(({ state }) => !['waiting', 'pending'].includes(state))) return
-    await scheduler.wait(100)
-  }
-  throw new Error(`Deliveries still wait: ${JSON.stringify(await deliveriesIn(tenant))}`)
-}
 
 const retrying = { retryStrategy: { type: 'linear', interval: 60, attempts: 3 } }
 
@@ -195,7 +194,8 @@ describe('a failed delivery', () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver({ status: 410 })
     await makeWebhook(tenant, { url: receiver.url, failureHandling: retrying })
-    await happen(tenant, [{}, {}])
+    const policyLocator = 100_000_001 as PolicyLocator
+    await happen(tenant, [{ policyLocator }, { policyLocator }])
     await deliver(tenant)
     expect(await receiver.received()).toHaveLength(1)
     expect(await deliveriesIn(tenant)).toMatchObject([
@@ -238,7 +238,10 @@ describe('whatever happens in between', () => {
     const { locator } = await makeWebhook(tenant, { url: receiver.url })
     await happen(tenant, [{}])
     const leaseUntil = (now() + 30_000) as Instant
-    const claim = await claimDue(databaseOf(tenant), locator as Uuid, now(), leaseUntil, 20)
+    const claim = await claimDue(databaseOf(tenant), locator as Uuid, now(), leaseUntil, {
+      most: 20,
+      claimants: 5,
+    })
     expect(claim!.lines).toHaveLength(1)
     await deliver(tenant)
     expect(await receiver.received()).toEqual([])

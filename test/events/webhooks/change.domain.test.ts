@@ -46,7 +46,7 @@ describe('removals come first, then additions', () => {
   const some = fc.uniqueArray(fc.constantFrom(...types))
   const triggers = ['400', '4xx', '5xx', '503', 'timeout'] as const
   const someTriggers = fc.uniqueArray(fc.constantFrom(...triggers))
-  const after = (before: readonly string[], less: readonly string[], more: readonly string[]) => [
+  const expected = (before: readonly string[], less: readonly string[], more: readonly string[]) => [
     ...new Set([...before.filter(one => !less.includes(one)), ...more]),
   ]
 
@@ -65,9 +65,9 @@ describe('removals come first, then additions', () => {
           addEventTypes: more,
           failureHandling: { removeTriggers: lessTriggers, addTriggers: moreTriggers },
         })
-        expect([...result.eventTypes].sort()).toEqual(after(eventTypes, less, more).sort())
+        expect([...result.eventTypes].sort()).toEqual(expected(eventTypes, less, more).sort())
         expect([...result.failureHandling!.triggers].sort()).toEqual(
-          after(before, lessTriggers, moreTriggers).sort(),
+          expected(before, lessTriggers, moreTriggers).sort(),
         )
         for (const one of more) expect(result.eventTypes.filter(type => type === one)).toHaveLength(1)
       },

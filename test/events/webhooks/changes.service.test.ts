@@ -9,7 +9,7 @@ import { prepareDatabases } from '../../support/databases.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import type { Received } from '../../support/receiver-server.ts'
 import { type Client, clientOf } from '../http.ts'
-import { deliver, deliveriesIn, happen, letPass, makeTenant } from '../tenant.ts'
+import { deliver, deliveriesIn, happen, letPass, makeTenant, untilFinished } from '../tenant.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 30 }))
 
@@ -232,7 +232,7 @@ describe('a suspended webhook', () => {
       body: undefined,
     })
     await receiver.wait(5)
-    await deliver(tenant)
+    await untilFinished(tenant)
     const all = types(await receiver.received())
     expect(all).toEqual([
       'policy.create',
@@ -285,7 +285,7 @@ describe('a suspended webhook', () => {
     })
     await call('PATCH', `${path}/${locator}/unsuspend?replay=true`)
     await receiver.wait(5)
-    await deliver(tenant)
+    await untilFinished(tenant)
     expect((await call('GET', `${path}/${locator}/diverted`)).body).toEqual([])
   })
 
@@ -326,6 +326,7 @@ describe('in a tenant of several shards', () => {
     const before = await clientIn(wide, 1).prepare('select * from webhook').all()
     await client('PATCH', `${base}/${body.locator}/unsuspend?replay=true`)
     await receiver.wait(5)
+    for (const shard of [0, 1, 2]) await untilFinished(wide, shard)
     expect((await client('GET', `${base}/${body.locator}`)).body).not.toHaveProperty('skippedEvents')
     const { version, suspended_at } = before.results[0] as { version: number; suspended_at: number }
     await clientIn(wide, 1)

@@ -1,0 +1,32 @@
+// The least that delivers events: a queue's consumer that posts each message, and knows neither databases nor order nor
+// signatures nor retries. POST /send puts the messages in.
+
+/** What is to be sent: `body` to each of the addresses, so many times. */
+export type Posts = { readonly urls: readonly string[]; readonly times: number; readonly body: string }
+
+type Message = { readonly url: string; readonly body: string }
+
+type FloorEnv = { POSTS: Queue<Message> }
+
+/** Messages that a queue takes in one call. */
+const MOST_SENT = 100
+
+export default {
+  async fetch(request, env) {
+    if (new URL(request.url).pathname !== '/send') return new Response('ok')
+    const { urls, times, body } = await request.json<Posts>()
+    const messages = Array.from({ length: times }, () => urls.map(url => ({ body: { url, body } }))).flat()
+    for (let at = 0; at < messages.length; at += MOST_SENT)
+      await env.POSTS.sendBatch(messages.slice(at, at + MOST_SENT))
+    return new Response('ok')
+  },
+  async queue(batch) {
+    await Promise.all(
+      batch.messages.map(async ({ body: { url, body } }) => {
+        const headers = { 'content-type': 'application/json' }
+        const response = await fetch(url, { method: 'POST', headers, body })
+        await response.body?.cancel()
+      }),
+    )
+  },
+} satisfies ExportedHandler<FloorEnv, Message>

@@ -1,0 +1,389 @@
+import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { workOff } from '../../../src/events/dispatch.ts'
+import { KEEP_DELIVERIES_MS } from '../../../src/events/purge.ts'
+import { newUuid } from '../../../src/platform/locators.ts'
+import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { openReceiver } from '../../support/receiver.ts'
+import type { Behaviour } from '../../support/receiver-server.ts'
+import { type Client, clientOf } from '../http.ts'
+import { deliver, deliveriesIn, happen, letPass, makeTenant, untilFinished } from '../tenant.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 40 }))
+
+let tenant: Tenant
+let call: Client
+let path: string
+
+beforeEach(async () => {
+  tenant = await makeTenant()
+  call = await clientOf(tenant)
+  path = `/event/${tenant.locator}/webhooks`
+})
+
+/** A webhook with a receiver that behaves so, and the calls below its path. */
+async function hook(behaviours: Behaviour[], changes: Record<string, unknown> = {}) {
+  const receiver = await openReceiver(...behaviours)
+  const { body } = await call('POST', path, {
+    name: newUuid(0),
+    enabled: true,
+    endpoint: { url: receiver.url },
+    eventTypes: ['policy.*'],
+    ...changes,
+  })
+  const at = (more = '') => `${path}/${body.locator}${more}`
+  return { receiver, locator: body.locator as string, secret: body.endpoint.secret as string, at }
+}
+
+const typesOf = async (receiver: { received(): Promise<{ body: string }[]> }) =>
+  (await receiver.received()).map(({ body }) => JSON.parse(body).type)
+
+const policy = (number: number) => ({ policyLocator: number as never })
+
+const clientIn = (of: Tenant, shard = 0) => (env as unknown as Record<string, D1Database>)[of.shards[shard]!]!
+
+const retrying = { triggers: ['5xx'], retryStrategy: { type: 'linear', interval: 60, attempts: 3 } }
+const diverting = { triggers: ['5xx'], divert: true }
+
+describe('events of one policy', () => {
+  it('wait for one another, and those of other policies do not', async () => {
+    const { receiver } = await hook([{ status: 500 }, { status: 200 }], { failureHandling: retrying })
+    await happen(tenant, [
+      { ...policy(1), type: 'policy.create' },
+      { ...policy(1), type: 'policy.finalize' },
+      { ...policy(2), type: 'policy.update' },
+    ])
+    await happen(tenant, [{ ...policy(1), type: 'policy.issue' }])
+    await deliver(tenant)
+    expect(await typesOf(receiver)).toEqual(['policy.create', 'policy.update'])
+    expect((await deliveriesIn(tenant)).map(({ state }) => state)).toEqual([
+      'pending',
+      'waiting',
+      'sent',
+      'waiting',
+    ])
+    await letPass(tenant, 66_000)
+    await deliver(tenant)
+    const bodies = (await receiver.received()).map(({ body }) => JSON.parse(body))
+    expect(bodies.map(({ type, sequence }) => [type, sequence])).toEqual([
+      ['policy.create', 1],
+      ['policy.update', 3],
+      ['policy.create', 1],
+      ['policy.finalize', 2],
+      ['policy.issue', 4],
+    ])
+  })
+
+  it('go on after one that is given up', async () => {
+    const { receiver } = await hook([{ status: 404 }, { status: 200 }], { failureHandling: retrying })
+    await happen(tenant, [
+      { ...policy(1), type: 'policy.create' },
+      { ...policy(1), type: 'policy.finalize' },
+    ])
+    await deliver(tenant)
+    expect(await typesOf(receiver)).toEqual(['policy.create', 'policy.finalize'])
+    expect((await deliveriesIn(tenant)).map(({ state }) => state)).toEqual(['failed', 'sent'])
+  })
+
+  it('that were claimed with one that failed are not sent before it', async () => {
+    const { receiver } = await hook([{ status: 200 }, { status: 500 }, { status: 200 }], {
+      failureHandling: retrying,
+    })
+    const names = ['policy.create', 'policy.finalize', 'policy.issue'] as const
+    await happen(
+      tenant,
+      names.map(type => ({ ...policy(1), type })),
+    )
+    await deliver(tenant)
+    expect(await typesOf(receiver)).toEqual(['policy.create', 'policy.finalize'])
+    await letPass(tenant, 66_000)
+    await deliver(tenant)
+    expect((await typesOf(receiver)).slice(2)).toEqual(['policy.finalize', 'policy.issue'])
+  })
+})
+
+describe('a body', () => {
+  it('has the name that the types matched, with the time as that name’s readers have it', async () => {
+    const older = await hook([], { eventTypes: ['endorsement.create'] })
+    const newer = await hook([], { eventTypes: ['policy.*'] })
+    await happen(tenant, [{ type: 'endorsement.create', ...policy(1) }])
+    await deliver(tenant)
+    const [one, other] = await Promise.all(
+      [older, newer].map(async ({ receiver }) => JSON.parse((await receiver.received())[0]!.body)),
+    )
+    expect(one).toMatchObject({ type: 'endorsement.create', timestamp: expect.stringMatching(/^\d{13}$/) })
+    expect(other).toEqual({
+      ...one,
+      type: 'policy.change.create',
+      timestamp: new Date(Number(one.timestamp)).toISOString(),
+    })
+    expect(Object.keys(one).sort()).toEqual(
+      ['data', 'id', 'locator', 'requestId', 'sequence', 'timestamp', 'transactionId', 'type', 'userLocator']
+        .concat('username')
+        .sort(),
+    )
+  })
+})
+
+describe('the deliveries of a webhook', () => {
+  it('are listed with their attempts: time, status, duration and the beginning of the answer', async () => {
+    const { at } = await hook([{ status: 500 }, { status: 200 }], { failureHandling: retrying })
+    const request = await happen(tenant, [policy(1), { ...policy(1), type: 'policy.issue' }])
+    await deliver(tenant)
+    const list = async (query = '') => (await call('GET', at(`/deliveries/list${query}`))).body
+    const [first, second] = (await list()).items
+    expect(first).toEqual({
+      eventLocator: expect.any(String),
+      requestLocator: request,
+      eventType: 'policy.create',
+      eventTimestamp: expect.stringMatching(/Z$/),
+      sequence: 1,
+      state: 'pending',
+      outcome: '500',
+      dueAt: expect.stringMatching(/Z$/),
+      attempts: [
+        {
+          timestamp: expect.stringMatching(/Z$/),
+          outcome: '500',
+          status: 500,
+          durationMs: expect.any(Number),
+          excerpt: 'received',
+        },
+      ],
+    })
+    expect(second).toMatchObject({ state: 'waiting', attempts: [] })
+    await letPass(tenant, 66_000)
+    await deliver(tenant)
+    const all = await list()
+    expect(all.listCompleted).toBe(true)
+    expect(all.items[0].attempts.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['500', '200'])
+    expect(all.items[1]).toMatchObject({ state: 'sent', finishedAt: expect.stringMatching(/Z$/) })
+    expect((await list(`?eventLocator=${second.eventLocator}`)).items).toEqual([all.items[1]])
+    expect((await list('?state=failed')).items).toEqual([])
+    expect((await list('?to=2020-01-01')).items).toEqual([])
+  })
+
+  it('come in pages from every shard, each once', async () => {
+    const wide = await makeTenant(2)
+    const client = await clientOf(wide)
+    const receiver = await openReceiver()
+    const { body } = await client('POST', `/event/${wide.locator}/webhooks`, {
+      name: 'wide',
+      enabled: true,
+      endpoint: { url: receiver.url },
+      eventTypes: ['policy.*'],
+    })
+    for (const shard of [0, 1, 0, 1, 0]) await happen(wide, [{}], shard)
+    const base = `/event/${wide.locator}/webhooks/${body.locator}/deliveries/list?pageSize=2`
+    const seen: string[] = []
+    for (let query = ''; ; ) {
+      const page = (await client('GET', `${base}${query}`)).body
+      seen.push(...page.items.map(({ eventLocator }: { eventLocator: string }) => eventLocator))
+      if (page.listCompleted) break
+      query = `&pagingToken=${page.pagingToken}`
+    }
+    expect(seen).toHaveLength(5)
+    expect(new Set(seen).size).toBe(5)
+    expect((await client('GET', `${base}&pagingToken=nonsense`)).status).toBe(400)
+  })
+
+  it('keep at most 4 KiB of an answer, and none of the secrets that it repeats', async () => {
+    const { at, receiver, secret } = await hook([])
+    await receiver.answer({ status: 200, body: `${secret} ${'x'.repeat(10_000)}` })
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    const [{ attempts }] = (await call('GET', at('/deliveries/list'))).body.items
+    expect(attempts[0].excerpt.startsWith('******** xxx')).toBe(true)
+    expect(attempts[0].excerpt.length).toBeLessThanOrEqual(4_096)
+    expect(attempts[0].excerpt.length).toBeGreaterThan(4_000)
+  })
+
+  it('are purged 30 days after they ended, diverted events never', async () => {
+    await hook([{ status: 500 }], { failureHandling: diverting })
+    await hook([{ status: 200 }])
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    const age = async (ms: number) =>
+      await clientIn(tenant).prepare('update delivery set finished_at = finished_at - ?').bind(ms).run()
+    await age(KEEP_DELIVERIES_MS - 60_000)
+    await workOff(env, shardName(tenant, 0))
+    expect(await deliveriesIn(tenant)).toHaveLength(2)
+    await age(120_000)
+    await workOff(env, shardName(tenant, 0))
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'diverted' }])
+  })
+})
+
+describe('redeliver', () => {
+  it('sends events of the webhook’s types, also from before it was made, to it alone', async () => {
+    await happen(tenant, [{ ...policy(1), type: 'policy.create' }, { type: 'policyholder.create' }])
+    const [asked, other] = [await hook([]), await hook([])]
+    await happen(tenant, [{ ...policy(1), type: 'policy.issue' }])
+    await deliver(tenant)
+    expect(await call('POST', asked.at('/redeliver'), { from: '2020-01-01T00:00:00Z' })).toMatchObject({
+      status: 200,
+      body: { events: 2 },
+    })
+    await asked.receiver.wait(3)
+    expect(await typesOf(asked.receiver)).toEqual(['policy.issue', 'policy.create', 'policy.issue'])
+    expect(await typesOf(other.receiver)).toEqual(['policy.issue'])
+    const ids = (await asked.receiver.received()).map(({ headers }) => headers['webhook-id'])
+    expect(ids[0]).toBe(ids[2])
+  })
+
+  it('takes names of events, and refuses those that are none of the webhook’s', async () => {
+    const { at, receiver } = await hook([])
+    await happen(tenant, [{}, { type: 'policyholder.create' }])
+    await deliver(tenant)
+    const id = (await receiver.received())[0]!.headers['webhook-id']!
+    const redeliver = (body: unknown) => call('POST', at('/redeliver'), body)
+    expect(await redeliver({ eventLocators: [id] })).toMatchObject({ status: 200, body: { events: 1 } })
+    await receiver.wait(2)
+    const unknown = newUuid(0)
+    expect(await redeliver({ eventLocators: [id, unknown] })).toMatchObject({
+      status: 400,
+      body: { message: `'eventLocators' names what is no event of the webhook's types: ${unknown}.` },
+    })
+    for (const wrong of [{}, { eventLocators: [] }, { eventLocators: [id], from: 0 }, { from: 'soon' }])
+      expect((await redeliver(wrong)).status).toBe(400)
+    await call('PATCH', at(), { enabled: false })
+    expect(await redeliver({ from: 0 })).toMatchObject({ status: 409, body: { code: 'wrongState' } })
+  })
+
+  it('lets one that waits for its next attempt go at once', async () => {
+    const { at, receiver } = await hook([{ status: 500 }, { status: 200 }])
+    await happen(tenant, [policy(1)])
+    await deliver(tenant)
+    await call('POST', at('/redeliver'), { from: 0 })
+    await receiver.wait(2)
+    await untilFinished(tenant)
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 2 }])
+  })
+})
+
+describe('a test event', () => {
+  it('goes to the webhook alone, signed, whatever its state, and to no stream', async () => {
+    const { at, receiver, secret, locator } = await hook([])
+    const other = await hook([])
+    await call('PATCH', at(), { enabled: false })
+    const { status, body } = await call('POST', at('/test'))
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      eventLocator: expect.any(String),
+      delivered: true,
+      timestamp: expect.stringMatching(/Z$/),
+      outcome: '200',
+      status: 200,
+      durationMs: expect.any(Number),
+      excerpt: 'received',
+    })
+    const { headers, body: text } = (await receiver.received())[0]!
+    expect(new Webhook(secret).verify(text, headers)).toMatchObject({
+      id: body.eventLocator,
+      type: 'webhook.test',
+      sequence: 0,
+      username: 'alice',
+      data: { webhookLocator: locator },
+    })
+    expect(await other.receiver.received()).toEqual([])
+    expect((await call('GET', '/eventstream/events?startTimestamp=0')).body.events).toEqual([])
+  })
+
+  it('tells how it failed', async () => {
+    const { at } = await hook([{ status: 302, headers: { location: '/elsewhere' } }])
+    expect((await call('POST', at('/test'))).body).toMatchObject({ delivered: false, status: 302 })
+    await call('PATCH', at(), { endpoint: { url: 'http://127.0.0.1:9/' } })
+    expect((await call('POST', at('/test'))).body).toMatchObject({ delivered: false, outcome: 'unreachable' })
+    await call('PATCH', at(), { endpoint: { addHeaders: { 'x-key': '{{secret:none.key}}' } } })
+    expect((await call('POST', at('/test'))).body).toMatchObject({
+      delivered: false,
+      outcome: 'secretMissing',
+    })
+  })
+})
+
+describe('diverted events', () => {
+  it('are listed, read, sent again and taken off the list when they were taken', async () => {
+    const { at, receiver } = await hook(
+      [{ status: 503 }, { status: 503 }, { status: 500 }, { status: 200 }],
+      {
+        failureHandling: diverting,
+      },
+    )
+    const request = await happen(tenant, [policy(1), policy(2)])
+    await deliver(tenant)
+    const { body } = await call('GET', at('/diverted'))
+    expect(body).toEqual(
+      [1, 2].map(() => ({
+        requestLocator: request,
+        eventLocator: expect.any(String),
+        failureTrigger: '503',
+        failureMessage: 'The endpoint answered 503.',
+        failureTimestamp: expect.stringMatching(/Z$/),
+      })),
+    )
+    expect((await call('GET', at('/diverted?offset=1&count=5'))).body).toEqual([body[1]])
+    const [one, other] = body.map(({ eventLocator }: { eventLocator: string }) => eventLocator)
+    expect((await call('GET', at(`/diverted/${one}`))).body).toEqual(body[0])
+    expect((await call('GET', at())).body.divertedEvents).toBe(2)
+
+    expect(await call('POST', at(`/diverted/${one}/resend`))).toMatchObject({ status: 200, body: undefined })
+    await receiver.wait(3)
+    await untilFinished(tenant)
+    expect((await call('GET', at(`/diverted/${one}`))).body.failureTrigger).toBe('500')
+    await call('POST', at(`/diverted/${one}/resend`))
+    await receiver.wait(4)
+    await untilFinished(tenant)
+    expect((await call('GET', at('/diverted'))).body).toEqual([body[1]])
+    expect((await call('GET', at(`/diverted/${one}`))).status).toBe(404)
+    expect((await call('POST', at(`/diverted/${one}/resend`))).status).toBe(404)
+
+    expect(await call('DELETE', at(`/diverted/${other}`))).toMatchObject({ status: 200, body: undefined })
+    expect((await call('GET', at('/diverted'))).body).toEqual([])
+    expect((await call('DELETE', at(`/diverted/${other}`))).status).toBe(404)
+    expect(await deliveriesIn(tenant)).toMatchObject([
+      { state: 'sent' },
+      { state: 'failed', outcome: 'discarded' },
+    ])
+  })
+
+  it('are sent again many at once, by name, by time or all', async () => {
+    const { at, receiver } = await hook(
+      [...Array.from({ length: 3 }, () => ({ status: 503 })), { status: 200 }],
+      {
+        failureHandling: diverting,
+      },
+    )
+    await happen(tenant, [policy(1), policy(2), policy(3)])
+    await deliver(tenant)
+    const locators = (await call('GET', at('/diverted'))).body.map(
+      ({ eventLocator }: { eventLocator: string }) => eventLocator,
+    )
+    const resend = (body: unknown) => call('POST', at('/diverted/resend'), body)
+    for (const wrong of [{}, { all: true, eventLocators: locators }, { eventLocators: [newUuid(0)] }])
+      expect((await resend(wrong)).status).toBe(400)
+    expect((await resend({ to: '2020-01-01' })).body).toEqual({ events: 0 })
+    expect((await resend({ eventLocators: [locators[0]] })).body).toEqual({ events: 1 })
+    await receiver.wait(4)
+    await untilFinished(tenant)
+    expect((await resend({ all: true })).body).toEqual({ events: 2 })
+    await receiver.wait(6)
+    await untilFinished(tenant)
+    expect((await call('GET', at('/diverted'))).body).toEqual([])
+  })
+
+  it('are those of whoever has the permission, and of the tenant', async () => {
+    const { at } = await hook([{ status: 503 }], { failureHandling: diverting })
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    const employee = await clientOf(tenant, 'account.tenant.employee')
+    expect(await employee('GET', at('/diverted'))).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('diverted-events.list') },
+    })
+    const stranger = await clientOf(await makeTenant())
+    expect((await stranger('GET', at('/diverted'))).status).toBe(404)
+  })
+})
