@@ -1,0 +1,405 @@
+// Long-lived tokens through HTTP: made, used, listed, deleted; and how far each reaches.
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { AuthTokenResponse } from '../../src/accounts/auth-tokens/contract.ts'
+import { newAuthToken, withoutAuthTokens } from '../../src/accounts/auth-tokens/text.ts'
+import type { AccountResponse } from '../../src/accounts/contract.ts'
+import { accountRoutes } from '../../src/accounts/routes.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
+import { mounted } from '../platform/http/mounted.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { roundTrips } from '../support/motor.ts'
+import { type Authentication, addRoot, PASSWORD, type People, peopleOf, type Refused } from './people.ts'
+
+let people: People
+let other: People
+let boss: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  people = await peopleOf(1)
+  other = await peopleOf(2)
+  await addRoot()
+  boss = await people.token('boss')
+})
+afterEach(() => vi.restoreAllMocks())
+
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+
+let made = 0
+const next = (): number => {
+  made += 1
+  return made
+}
+const wanted = (changes: object = {}) => ({
+  name: `token ${next()}`,
+  expiresAt: inDays(30),
+  permissions: ['users.read', 'users.list', 'audit.list'],
+  tenants: [people.tenant.name],
+  ...changes,
+})
+
+const make = (body: object, token = boss, headers: Record<string, string> = {}) =>
+  callApi<string & Refused>('POST', '/auth/users/tokens', { token, body, headers })
+const made1 = async (changes: object = {}, token = boss): Promise<string> => {
+  const { status, body } = await make(wanted(changes), token)
+  expect([status, body]).toEqual([200, expect.stringMatching(/^bdy_[0-9A-Za-z]{58}$/)])
+  return body
+}
+const listAccounts = (token: string) => callApi<Refused>('GET', '/account/v1/accounts/list', { token })
+const later = (ms: number) => vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
+
+const addService = async (token = boss, username = `robot-${next()}`): Promise<AccountResponse> =>
+  callOk<AccountResponse>('POST', '/account/v1/account', {
+    token,
+    body: { name: 'Robot', email: 'robot@example.com', type: 'service', username },
+  })
+
+describe('a long-lived token', () => {
+  it('signs its owner in, bare and as Bearer, for what it lists and no more', async () => {
+    const token = await made1()
+    expect((await listAccounts(token)).status).toBe(200)
+    for (const authorization of [token, `bearer ${token}`, `JWT ${token}`])
+      expect((await callApi('GET', '/v1/ping/authorized', { headers: { authorization } })).body).toBe('api')
+    const refused = await callApi<Refused>('GET', '/auth/users/tokens', {
+      token: await made1({ permissions: ['audit.*'] }),
+    })
+    expect(refused.body).toMatchObject({
+      code: 'forbidden',
+      message: "The account 'boss' (account.tenant.admin) lacks the permission users.read or users.custom.",
+    })
+  })
+
+  it('that lists nothing is good for nothing that needs a permission', async () => {
+    const token = await made1({ permissions: [] })
+    expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(200)
+    expect((await listAccounts(token)).status).toBe(403)
+  })
+
+  it('is shown once and kept as a hash: no table has it, nor has any answer or entry', async () => {
+    const token = await made1({ name: 'kept' }, boss)
+    const again = await make(wanted({ name: 'kept with key' }), boss, { 'idempotency-key': 'token-1' })
+    const text = JSON.stringify(
+      await Promise.all(
+        ['auth_token', 'write', 'event', 'audit', 'account', 'timer'].map(
+          async table => (await people.database.prepare(`select * from ${table}`).all()).results,
+        ),
+      ),
+    )
+    for (const secret of [token, again.body]) expect(text).not.toContain(secret.slice(26, 56))
+    const listed = await callOk<AuthTokenResponse[]>('GET', '/auth/users/tokens', { token: boss })
+    expect(listed.find(one => one.name === 'kept')).toEqual({
+      name: 'kept',
+      expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      permissions: ['users.read', 'users.list', 'audit.list'],
+      tenants: [people.tenant.name],
+    })
+    const { body } = await callApi<{ entries: { details: object }[] }>(
+      'GET',
+      '/audit/list?action=tokens.write',
+      {
+        token: boss,
+      },
+    )
+    expect(body.entries.map(one => one.details)).toContainEqual({
+      name: 'kept',
+      permissions: ['users.read', 'users.list', 'audit.list'],
+      expiresAt: listed.find(one => one.name === 'kept')!.expiresAt,
+    })
+  })
+
+  it('is not shown again to a repeat, which says so', async () => {
+    const body = wanted()
+    const first = await make(body, boss, { 'idempotency-key': 'token-2' })
+    expect(first.status).toBe(200)
+    expect((await make(body, boss, { 'idempotency-key': 'token-2' })).body).toMatchObject({
+      code: 'alreadyExists',
+      message: expect.stringContaining('shown then'),
+    })
+  })
+
+  it('costs no round trip once it is known, and one of each database every 5 s', async () => {
+    const token = await made1()
+    const clock = later(TENANT_TRUST_MS)
+    const trips = async () => roundTrips(await callApi('GET', '/v1/ping/authorized', { token })).d1
+    expect([await trips(), await trips(), await trips()]).toEqual([2, 0, 0])
+    clock.mockReturnValue(Date.now() + TENANT_TRUST_MS)
+    expect([await trips(), await trips()]).toEqual([2, 0])
+  })
+
+  it('with a typing error costs no look-up; one that never was, one', async () => {
+    const token = await made1()
+    await callApi('GET', '/v1/ping/authorized', { token })
+    const wrong = token.replace(/.$/, last => (last === 'a' ? 'b' : 'a'))
+    for (const [presented, trips] of [
+      [wrong, 0],
+      [token.slice(0, -1), 0],
+      [`${token}0`, 0],
+      ['bdy_', 0],
+      [newAuthToken(people.tenant.locator), 1],
+      [newAuthToken(newUuid(0)), 1],
+    ] as const) {
+      const answer = await callApi<Refused>('GET', '/v1/ping/authorized', { token: presented })
+      expect([presented, answer.body.code, roundTrips(answer).d1]).toEqual([
+        presented,
+        'unauthenticated',
+        trips,
+      ])
+    }
+  })
+
+  it('ends when it says', async () => {
+    const token = await made1({ expiresAt: inDays(1) })
+    const clock = later(86_400_000 - 60_000)
+    expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(200)
+    clock.mockReturnValue(Date.now() + 60_001)
+    expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(401)
+  })
+
+  it('may today what its owner may today', async () => {
+    const locator = await people.add('falling', 'account.tenant.admin')
+    const token = await made1({}, await people.token('falling'))
+    expect((await listAccounts(token)).status).toBe(200)
+    const set = (what: string) =>
+      people.database.prepare(`update account set ${what} where locator = ?`).bind(locator).run()
+    const clock = later(TENANT_TRUST_MS)
+    const pass = () => clock.mockReturnValue(Date.now() + TENANT_TRUST_MS)
+    await set(`type = 'account.tenant.employee'`)
+    pass()
+    expect((await listAccounts(token)).status).toBe(403)
+    await set(`type = 'account.tenant.admin', locked_until = 99999999999999`)
+    pass()
+    expect((await listAccounts(token)).status).toBe(200)
+    await set('disabled_at = 1')
+    pass()
+    expect((await listAccounts(token)).status).toBe(401)
+    await set('disabled_at = null, deleted_at = 1')
+    pass()
+    expect((await listAccounts(token)).status).toBe(401)
+  })
+
+  it('is no sign-in: it is not renewed and changes no password', async () => {
+    const token = await made1()
+    for (const [method, path, body] of [
+      ['POST', '/account/renewAuthentication', undefined],
+      ['PATCH', '/account/v1/accounts/password', { oldPassword: PASSWORD, password: 'Rhabarber-7-Kisten' }],
+    ] as const)
+      expect((await callApi<Refused>(method, path, { token, body })).body.code).toBe('forbidden')
+  })
+
+  it('is of one tenant: in another’s paths there is no such tenant', async () => {
+    const token = await made1({ permissions: ['policies.*', 'invoices.*', 'transactions.*'] })
+    const path = (locator: string) => `/billing/${locator}/jobs/invoices/policies/100000000/list`
+    const own = await callApi<Refused>('GET', path(people.tenant.locator), { token })
+    expect(own.body.message).not.toContain('tenant')
+    const answer = await callApi<Refused>('GET', path(other.tenant.locator), { token })
+    expect(answer.body.message).toBe(`There is no tenant '${other.tenant.locator}'.`)
+    expect(answer.body.code).toBe('notFound')
+  })
+})
+
+describe('making one', () => {
+  it('wants a name that is free, a time to come and permissions that there are', async () => {
+    const taken = wanted()
+    expect((await make(taken)).status).toBe(200)
+    for (const [body, status, said] of [
+      [taken, 409, /has a token 'token/],
+      [wanted({ name: 'bdy_mine' }), 400, /'name' must not begin with 'bdy_'/],
+      [wanted({ expiresAt: inDays(-1) }), 400, /'expiresAt' must lie in the future/],
+      [wanted({ expiresAt: inDays(366 * 6) }), 400, /five years/],
+      [wanted({ expiresAt: 'soon' }), 400, /'expiresAt' must be a time/],
+      [wanted({ permissions: ['policies.fly', 'x.*'] }), 400, /'policies.fly', 'x.\*'/],
+      [wanted({ permissions: ['audit.list', 'deployments.deploy'] }), 422, /: deployments.deploy\.$/],
+      [wanted({ permissions: ['deployments.*'] }), 422, /: deployments.deploy\.$/],
+      [wanted({ tenants: [people.tenant.name, other.tenant.name] }), 422, /'people-2'/],
+      [wanted({ tenants: ['type:production'] }), 422, /'type:production'/],
+    ] as const) {
+      const answer = await make(body)
+      expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(said)])
+    }
+    for (const tenants of [[], ['any'], ['type:test'], [people.tenant.locator], [people.tenant.hostName]])
+      expect((await make(wanted({ tenants }))).status).toBe(200)
+  })
+
+  it('gives no more than the token has that makes it, and no longer', async () => {
+    const token = await made1({ permissions: ['users.token', 'users.list'], expiresAt: inDays(3) })
+    const more = await make(
+      wanted({ permissions: ['users.list', 'users.write'], expiresAt: inDays(2) }),
+      token,
+    )
+    expect([more.status, more.body.message]).toEqual([
+      422,
+      'You lack what the token is to have: users.write.',
+    ])
+    const longer = await make(wanted({ permissions: ['users.list'], expiresAt: inDays(4) }), token)
+    expect([longer.status, longer.body.code]).toEqual([422, 'beyondOwner'])
+    expect((await make(wanted({ permissions: ['users.list'], expiresAt: inDays(2) }), token)).status).toBe(
+      200,
+    )
+  })
+
+  it('is for who may write users or make tokens', async () => {
+    expect((await make(wanted(), await people.token('alice'))).body.code).toBe('forbidden')
+  })
+
+  it('is not for administration accounts, which are none of the tenant', async () => {
+    const { authorizationToken: root } = await callOk<Authentication>(
+      'POST',
+      `/account/authenticateAdmin?tenantName=${people.tenant.name}`,
+      { body: { username: 'root', password: PASSWORD } },
+    )
+    expect((await make(wanted(), root)).body.code).toBe('wrongState')
+    expect(await callOk('GET', '/auth/users/tokens', { token: root })).toEqual([])
+  })
+
+  it('of one name comes to one, however many ask at once', async () => {
+    const body = wanted()
+    const statuses = await Promise.all(Array.from({ length: 4 }, async () => (await make(body)).status))
+    expect(statuses.sort()).toEqual([200, 409, 409, 409])
+  })
+})
+
+describe('a service account', () => {
+  it('has no password and signs in with its tokens only', async () => {
+    const robot = await addService()
+    expect(robot).toMatchObject({ service: true, accountType: 'account.tenant.admin', locked: false })
+    expect((await people.tryToEnter(robot.username, '')).status).toBe(400)
+    expect((await people.tryToEnter(robot.username)).status).toBe(401)
+    const token = await callOk<string>('POST', `/auth/users/${robot.id}/tokens`, {
+      token: boss,
+      body: wanted(),
+    })
+    expect((await listAccounts(token)).status).toBe(200)
+    expect(
+      await callOk<AuthTokenResponse[]>('GET', `/auth/users/${robot.id}/tokens`, { token: boss }),
+    ).toHaveLength(1)
+  })
+
+  it('gets tokens from who made it with users.custom alone, and people get none so', async () => {
+    const custom = await made1({ permissions: ['users.custom', 'users.list'] })
+    await people.add('second', 'account.tenant.admin')
+    const [mine, theirs] = [await addService(), await addService(await people.token('second'))]
+    const body = wanted({ permissions: ['users.list'], expiresAt: inDays(2) })
+    const ask = (locator: string, token: string) =>
+      callApi<Refused>('POST', `/auth/users/${locator}/tokens`, { token, body })
+    expect((await ask(mine.id, custom)).status).toBe(200)
+    expect((await ask(theirs.id, custom)).body.code).toBe('forbidden')
+    expect((await ask(theirs.id, boss)).status).toBe(200)
+    expect((await ask(people.locators.alice!, boss)).body.code).toBe('wrongState')
+    expect((await ask(newUuid(0), boss)).body.code).toBe('notFound')
+    expect((await ask('nonsense', boss)).body.code).toBe('notFound')
+    expect(
+      (await callApi<Refused>('GET', `/auth/users/${theirs.id}/tokens`, { token: custom })).body.code,
+    ).toBe('forbidden')
+  })
+})
+
+describe('ending them', () => {
+  it('deletes one by name or by value, and everywhere it is refused 5 s later', async () => {
+    const call = mounted(accountRoutes)
+    const ping = async (token: string) =>
+      (await call('GET', '/account/v1/accounts/list', { headers: { authorization: token } })).status
+    for (const by of ['name', 'value'] as const) {
+      const body = wanted()
+      const token = (await make(body)).body
+      // Another instance of the service knows the token: what it knows it trusts for 5 s.
+      expect(await ping(token)).toBe(200)
+      const path = `/auth/users/tokens/${encodeURIComponent(by === 'name' ? body.name : token)}`
+      expect((await callApi('DELETE', path, { token: boss })).status).toBe(200)
+      expect((await listAccounts(token)).status).toBe(401)
+      const clock = later(TENANT_TRUST_MS)
+      expect(await ping(token)).toBe(401)
+      clock.mockRestore()
+      const again = await callApi<Refused>('DELETE', path, { token: boss })
+      expect([again.status, JSON.stringify(again.body)]).toEqual([404, expect.not.stringContaining(token)])
+      expect(again.body.requestUri).toBe(
+        decodeURIComponent(by === 'name' ? path : withoutAuthTokens(path)).replaceAll(' ', '%20'),
+      )
+    }
+  })
+
+  it('deletes only tokens of the account that is named', async () => {
+    const robot = await addService()
+    const body = wanted()
+    await callOk('POST', `/auth/users/${robot.id}/tokens`, { token: boss, body })
+    const path = (locator: string) => `/auth/users/${locator}/tokens/${encodeURIComponent(body.name)}`
+    expect(
+      (await callApi('DELETE', `/auth/users/tokens/${encodeURIComponent(body.name)}`, { token: boss }))
+        .status,
+    ).toBe(404)
+    expect((await callApi('DELETE', path(people.locators.alice!), { token: boss })).status).toBe(404)
+    expect((await callApi('DELETE', path(robot.id), { token: boss })).status).toBe(200)
+  })
+
+  it('revokes every token of an account in every instance of the service within 5 s', async () => {
+    const call = mounted(accountRoutes)
+    const elsewhere = async (token: string) =>
+      (await call('POST', '/account/renewAuthentication', { headers: { authorization: token } })).status
+    const locator = await people.add('leaving', 'account.tenant.admin')
+    const [access, bystander] = [await people.token('leaving'), await people.token('alice')]
+    const token = await made1({}, access)
+    expect([await elsewhere(access), await elsewhere(bystander)]).toEqual([200, 200])
+    expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: bystander })).status).toBe(403)
+    expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: boss })).status).toBe(200)
+    // At once where it was asked for, and in renewing everywhere.
+    for (const ended of [access, token])
+      expect((await callApi('GET', '/v1/ping/authorized', { token: ended })).status).toBe(401)
+    expect(await elsewhere(access)).toBe(401)
+    const clock = later(TENANT_TRUST_MS)
+    const reply = await call('PATCH', '/account/v1/accounts/password', {
+      headers: { authorization: access, 'content-type': 'application/json' },
+      body: JSON.stringify({ oldPassword: 'wrong', password: 'Rhabarber-7-Kisten' }),
+    })
+    expect(reply.json()).toMatchObject({
+      code: 'unauthenticated',
+      message: expect.stringContaining('revoked'),
+    })
+    expect(await elsewhere(bystander)).toBe(200)
+    clock.mockRestore()
+    expect(
+      (await callApi('GET', '/v1/ping/authorized', { token: await people.token('leaving') })).status,
+    ).toBe(200)
+  })
+
+  it('tells everybody of a revocation though whoever asked for it was cut off: there is a timer', async () => {
+    const locator = await people.add('cut', 'account.tenant.employee')
+    const token = await people.token('cut')
+    expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: boss })).status).toBe(200)
+    const told = await env.CONTROL.prepare(
+      'select tenant_locator, epoch from revocation where account_locator = ?',
+    )
+      .bind(locator)
+      .first()
+    expect(told).toEqual({ tenant_locator: people.tenant.locator, epoch: 1 })
+    await env.CONTROL.prepare('delete from revocation where account_locator = ?').bind(locator).run()
+    const { revocationDue, revocationTimer } = await import('../../src/accounts/revocation.ts')
+    const { findTenant } = await import('../../src/platform/tenancy.ts')
+    const { noCalls } = await import('../../src/platform/calls.ts')
+    const tenant = (await findTenant(env, { locator: people.tenant.locator }, noCalls()))!
+    await revocationDue(revocationTimer(tenant, locator, 1), { env, tenant, calls: noCalls() })
+    later(TENANT_TRUST_MS)
+    expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(401)
+  })
+
+  it('removes the credentials: nothing signs the account in until a password is set', async () => {
+    const locator = await people.add('bare', 'account.tenant.admin')
+    const access = await people.token('bare')
+    const token = await made1({}, access)
+    expect((await callApi('DELETE', `/auth/users/${locator}/credentials`, { token: boss })).status).toBe(200)
+    for (const ended of [access, token])
+      expect((await callApi('GET', '/v1/ping/authorized', { token: ended })).status).toBe(401)
+    expect((await people.tryToEnter('bare')).status).toBe(401)
+    expect(
+      (
+        await callApi('PUT', `/account/v1/accounts/${locator}/password`, {
+          token: boss,
+          body: { password: 'Rhabarber-7-Kisten' },
+        })
+      ).status,
+    ).toBe(200)
+    expect((await people.tryToEnter('bare', 'Rhabarber-7-Kisten')).status).toBe(200)
+  })
+})
