@@ -13,7 +13,7 @@ import {
   Timestamp,
 } from '../platform/wire.ts'
 import { breaks, rule } from '../platform/wire-problem.ts'
-import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-rules.ts'
+import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-rules/rules.ts'
 
 /** Long enough for any passphrase, short enough to hash. */
 const Password = z.string().min(1).max(1_024).openapi({ format: 'password' })
@@ -118,8 +118,17 @@ export const AccountResponse = z
   .openapi('AccountResponse')
 export type AccountResponse = z.infer<typeof AccountResponse>
 
+/** A whole number that has `value` when it is left out. */
+const integerOr = (value: number, minimum: number, maximum?: number) =>
+  z
+    .preprocess(
+      wire => (wire === undefined || wire === null || wire === '' ? value : wire),
+      requestInteger(minimum, maximum),
+    )
+    .openapi({ default: value })
+
 export const AccountsQuery = z.object({
-  offset: requestInteger(0).default(0).openapi({ description: 'Accounts to pass over.' }),
+  offset: integerOr(0, 0).openapi({ description: 'Accounts to pass over.' }),
   count: PageSize,
 })
 export type AccountsQuery = z.output<typeof AccountsQuery>
@@ -138,16 +147,16 @@ const LONGEST_HISTORY = 10
 /** What is left out is as in the brief's stricter rules. */
 export const PasswordRulesRequest = z
   .object({
-    minimumLength: requestInteger(SHORTEST_PASSWORD, 64).default(STRICT_RULES.minimumLength),
-    maximumLength: requestInteger(SHORTEST_PASSWORD, LONGEST_PASSWORD).default(STRICT_RULES.maximumLength),
+    minimumLength: integerOr(STRICT_RULES.minimumLength, SHORTEST_PASSWORD, 64),
+    maximumLength: integerOr(STRICT_RULES.maximumLength, SHORTEST_PASSWORD, LONGEST_PASSWORD),
     digit: booleanOr(STRICT_RULES.digit),
     upper: booleanOr(STRICT_RULES.upper),
     lower: booleanOr(STRICT_RULES.lower),
     special: booleanOr(STRICT_RULES.special),
-    history: requestInteger(0, LONGEST_HISTORY)
-      .default(STRICT_RULES.history)
-      .openapi({ description: 'Passwords before the present one that are not taken again.' }),
-    expiryDays: requestInteger(0, 3_650).default(STRICT_RULES.expiryDays).openapi({
+    history: integerOr(STRICT_RULES.history, 0, LONGEST_HISTORY).openapi({
+      description: 'Passwords before the present one that are not taken again.',
+    }),
+    expiryDays: integerOr(STRICT_RULES.expiryDays, 0, 3_650).openapi({
       description:
         'A password of that age signs in only to be changed. 0: never. Those that an archive set do not age.',
     }),

@@ -9,7 +9,7 @@ import type { Uuid } from '../platform/locators.ts'
 import {
   ADMINISTRATION,
   controlDatabase,
-  forgetTenants,
+  forgetRevocations,
   type Tenant,
   tenantNow,
 } from '../platform/tenancy.ts'
@@ -54,7 +54,7 @@ export async function announceRevocation(
       .where(and(eq(tenants.locator, tenantLocator), tooMany)),
     build.delete(revocations).where(and(ofTenant, tooMany, sql`${tenantLocator} <> ${ADMINISTRATION}`)),
   ])
-  forgetTenants()
+  forgetRevocations()
 }
 
 export const REVOCATION_TIMER = 'account.revocation'

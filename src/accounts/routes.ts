@@ -1,5 +1,5 @@
 import { publicRoute, type Route, signedInRoute } from '../platform/http/route.ts'
-import { accountAdministrationRoutes } from './administration-routes.ts'
+import { accountAdministrationRoutes } from './administration/routes.ts'
 import { authTokenRoutes } from './auth-tokens/routes.ts'
 import {
   AuthenticateAdminQuery,

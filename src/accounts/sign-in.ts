@@ -15,7 +15,7 @@ import { controlDatabase, HOME_SHARD, shardDatabase, type Tenant, tenantNow } fr
 import type { Instant } from '../platform/time.ts'
 import type { AuthenticateResponse } from './contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from './lock-out.ts'
-import { isTooOld, type PasswordRules } from './password-rules.ts'
+import { isTooOld, type PasswordRules } from './password-rules/rules.ts'
 import { hashPassword, needsRehash, verifyPassword } from './passwords.ts'
 import { ADMINISTRATION_ACCOUNT, replaceHash, type StoredAccount } from './store.ts'
 import { accounts } from './tables.ts'

@@ -5,7 +5,7 @@ import { administrators } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { controlDatabase, readTenant, type Tenant, type TenantKey } from '../platform/tenancy.ts'
-import { type PasswordRules, PLAIN_RULES } from './password-rules.ts'
+import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
 import { accounts, passwordRules } from './tables.ts'
 import type { TenantNamed } from './tenant-named.ts'
 
@@ -140,10 +140,19 @@ export const replaceHash = (database: Database, account: StoredAccount, password
     .set({ passwordHash })
     .where(and(eq(accounts.locator, account.locator), eq(accounts.passwordHash, account.passwordHash ?? '')))
 
-/** Holds while there is an account of this locator that was not deleted. */
-export const accountExists = (locator: Uuid) =>
-  sql`exists (select 1 from ${accounts} where ${isAccount({ locator })})`
+/** Whether the user name is taken, and how many accounts there are. */
+export async function readRoom(
+  database: Database,
+  username: string,
+): Promise<{ isTaken: boolean; count: number }> {
+  const [[named], [counted]] = await database.batch([
+    database.build.select({ locator: accounts.locator }).from(accounts).where(isAccount({ username })),
+    database.build.select({ count: sql<number>`count(*)` }).from(accounts).where(isNull(accounts.deletedAt)),
+  ])
+  return { isTaken: named !== undefined, count: counted?.count ?? 0 }
+}
 
-/** Holds while no account that was not deleted has the user name. */
-export const usernameIsFree = (username: string) =>
-  sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})`
+/** Holds while the user name is free, and there are fewer accounts than so many. */
+export const hasRoomFor = (username: string, most: number) =>
+  sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})
+    and (select count(*) from ${accounts} where ${isNull(accounts.deletedAt)}) < ${most}`

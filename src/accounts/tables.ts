@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { PasswordRules } from './password-rules.ts'
+import type { PasswordRules } from './password-rules/rules.ts'
 
 export const accounts = sqliteTable(
   'account',

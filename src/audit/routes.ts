@@ -1,6 +1,6 @@
-import { type Route, tenantRoute } from '../platform/http/route.ts'
+import { administrationRoute, type Route, tenantRoute } from '../platform/http/route.ts'
 import { AuditPageResponse, AuditQuery } from './contract.ts'
-import { readAudit } from './service.ts'
+import { readAdministrationAudit, readAudit } from './service.ts'
 
 export const auditRoutes: readonly Route[] = [
   tenantRoute({
@@ -14,5 +14,16 @@ export const auditRoutes: readonly Route[] = [
     query: AuditQuery,
     answer: { schema: AuditPageResponse, description: 'A page of entries.' },
     handle: ({ query }, context) => readAudit(query, context),
+  }),
+  administrationRoute({
+    method: 'get',
+    path: '/audit/administration/list',
+    summary: 'Read the audit trail of administration accounts',
+    description:
+      'Their sign-ins, passwords and unlockings, as far as they belong to no tenant; where one enters a tenant, the trail of that tells.',
+    tags: ['Audit'],
+    query: AuditQuery,
+    answer: { schema: AuditPageResponse, description: 'A page of entries, oldest first.' },
+    handle: ({ query }, context) => readAdministrationAudit(query, context),
   }),
 ]

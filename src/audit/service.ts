@@ -1,5 +1,7 @@
-import type { RequestContext } from '../platform/context.ts'
-import { type PagedRow, pageOfShards } from '../platform/shard-pages.ts'
+import type { AdministrationContext, RequestContext } from '../platform/context.ts'
+import { administrationAudits } from '../platform/control-tables.ts'
+import { type PagedRow, pageOfDatabases, pageOfShards } from '../platform/shard-pages.ts'
+import { controlDatabase } from '../platform/tenancy.ts'
 import type { AuditPageResponse, AuditQuery, AuditResponse } from './contract.ts'
 import { auditConditions } from './store.ts'
 import { audits } from './tables.ts'
@@ -10,7 +12,19 @@ export async function readAudit(
   context: RequestContext,
 ): Promise<AuditPageResponse> {
   const page = { pageSize, pagingToken }
-  const { rows, ...more } = await pageOfShards(context, audits, auditConditions(filter), page)
+  const { rows, ...more } = await pageOfShards(context, audits, auditConditions(filter, audits), page)
+  return { entries: rows.map(response), ...more }
+}
+
+/** As `readAudit`, of what administration accounts did outside of tenants. */
+export async function readAdministrationAudit(
+  { pageSize, pagingToken, ...filter }: AuditQuery,
+  { env, calls }: AdministrationContext,
+): Promise<AuditPageResponse> {
+  const conditions = auditConditions(filter, administrationAudits)
+  const page = { pageSize, pagingToken }
+  const databases = [controlDatabase(env, calls)]
+  const { rows, ...more } = await pageOfDatabases(databases, administrationAudits, conditions, page)
   return { entries: rows.map(response), ...more }
 }
 

@@ -1,6 +1,7 @@
 // The audit trail as rows of each shard.
 import { eq, gte, lt, type SQL } from 'drizzle-orm'
 import type { RequestContext } from '../platform/context.ts'
+import type { administrationAudits } from '../platform/control-tables.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import { newUuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
@@ -43,18 +44,15 @@ export type AuditFilter = {
 }
 
 /** What the rows of the trail must be. */
-export function auditConditions({
-  action,
-  subject,
-  username,
-  startTimestamp,
-  endTimestamp,
-}: AuditFilter): SQL[] {
+export function auditConditions(
+  { action, subject, username, startTimestamp, endTimestamp }: AuditFilter,
+  table: typeof audits | typeof administrationAudits,
+): SQL[] {
   const all: SQL[] = []
-  if (action !== undefined) all.push(eq(audits.action, action))
-  if (subject !== undefined) all.push(eq(audits.subject, subject))
-  if (username !== undefined) all.push(eq(audits.username, username))
-  if (startTimestamp !== undefined) all.push(gte(audits.createdAt, startTimestamp))
-  if (endTimestamp !== undefined) all.push(lt(audits.createdAt, endTimestamp))
+  if (action !== undefined) all.push(eq(table.action, action))
+  if (subject !== undefined) all.push(eq(table.subject, subject))
+  if (username !== undefined) all.push(eq(table.username, username))
+  if (startTimestamp !== undefined) all.push(gte(table.createdAt, startTimestamp))
+  if (endTimestamp !== undefined) all.push(lt(table.createdAt, endTimestamp))
   return all
 }

@@ -2,6 +2,7 @@
 import { and, asc, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { RequestContext } from './context.ts'
+import type { Database } from './database.ts'
 import type { Uuid } from './locators.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from './paging.ts'
 import { shardDatabase } from './tenancy.ts'
@@ -16,16 +17,29 @@ export type PagedRow<T extends OrderedTable> = Omit<T['$inferSelect'], keyof Pla
 export type PageQuery = { readonly pageSize: number; readonly pagingToken?: string | undefined }
 
 /** The rows that fit, in the order of (createdAt, locator); with a token where more follow. One round trip for each shard. */
-export async function pageOfShards<T extends OrderedTable>(
+export const pageOfShards = <T extends OrderedTable>(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  table: T,
+  conditions: readonly SQL[],
+  page: PageQuery,
+): Promise<{ rows: PagedRow<T>[]; pagingToken?: string }> =>
+  pageOfDatabases(
+    tenant.shards.map((_, shard) => shardDatabase(env, tenant, shard, calls)),
+    table,
+    conditions,
+    page,
+  )
+
+/** As `pageOfShards`, of any databases that have the table. */
+export async function pageOfDatabases<T extends OrderedTable>(
+  databases: readonly Database[],
   table: T,
   conditions: readonly SQL[],
   { pageSize, pagingToken }: PageQuery,
 ): Promise<{ rows: PagedRow<T>[]; pagingToken?: string }> {
   const positions = readPagingToken(pagingToken, UUID_FORM)
   const shards = await Promise.all(
-    tenant.shards.map(async (_, shard) => {
-      const database = shardDatabase(env, tenant, shard, calls)
+    databases.map(async (database, shard) => {
       const after = positions[shard]
       const [rows] = await database.batch([
         database.build

@@ -70,6 +70,14 @@ const cacheKey = (key: TenantKey): string => JSON.stringify(key)
 /** Forgets what this isolate knows of tenants; called after a change of one. */
 export const forgetTenants = (): void => tenantsByKey.clear()
 
+let administration: { readonly revocations: Revocations; readonly readAt: Instant } | undefined
+
+/** Forgets what was revoked too; called after a revocation. */
+export function forgetRevocations(): void {
+  forgetTenants()
+  administration = undefined
+}
+
 /** The active tenant of that locator, name or host name, read at most every 5 s in an isolate; else undefined. */
 export const findTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>
   (await findTenantAccess(env, key, calls)).tenant
@@ -87,8 +95,13 @@ export async function findTenantAccess(env: Env, key: TenantKey, calls: Calls): 
 }
 
 /** What was revoked of administration accounts, which have no tenant; read at most every 5 s in an isolate. */
-export const findAdministrationAccess = async (env: Env, calls: Calls): Promise<Revocations> =>
-  (await findTenantAccess(env, { locator: ADMINISTRATION }, calls)).revocations
+export async function findAdministrationAccess(env: Env, calls: Calls): Promise<Revocations> {
+  if (administration && now() - administration.readAt < TENANT_TRUST_MS) return administration.revocations
+  const readAt = now()
+  const { revocations } = await readTenantAccess(env, { locator: ADMINISTRATION }, calls)
+  administration = { revocations, readAt }
+  return revocations
+}
 
 /** Stands in the place of a tenant's locator where there is none. */
 export const ADMINISTRATION = ''

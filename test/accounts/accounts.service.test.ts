@@ -4,7 +4,7 @@ import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AccountListResponse, AccountResponse } from '../../src/accounts/contract.ts'
 import { MOST_FAILURES } from '../../src/accounts/lock-out.ts'
-import { STRICT_RULES } from '../../src/accounts/password-rules.ts'
+import { STRICT_RULES } from '../../src/accounts/password-rules/rules.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
 import { newUuid } from '../../src/platform/locators.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
@@ -271,17 +271,23 @@ describe('a password', () => {
     expect((await enter(PASSWORD)).status).toBe(401)
     const next = (await enter(NEW_PASSWORD)).body.authorizationToken
     expect((await changePassword(next, NEW_PASSWORD, PASSWORD)).status).toBe(200)
-    const { results } = await env.CONTROL.prepare(
-      'select action, username from administration_audit order by created_at, rowid',
-    ).all<{ action: string }>()
-    expect(results.map(({ action }) => action)).toEqual([
+    const last = (await enter(PASSWORD)).body.authorizationToken
+    const { entries } = await callOk<{ entries: { action: string; username: string; details: object }[] }>(
+      'GET',
+      '/audit/administration/list?username=root',
+      { token: last },
+    )
+    // Entering the tenant is in the tenant's trail.
+    expect(entries.map(({ action }) => action)).toEqual([
       'login.success',
       'accounts.password',
       'accounts.password',
       'login.failure',
       'login.success',
       'accounts.password',
+      'login.success',
     ])
+    expect(entries[1]).toMatchObject({ username: 'root', details: { refused: 'wrongPassword' } })
   })
 
   it('is set by an administrator for who forgot it', async () => {

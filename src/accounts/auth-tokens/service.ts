@@ -7,7 +7,7 @@ import { Refusal } from '../../platform/errors.ts'
 import { newUuid, type Uuid } from '../../platform/locators.ts'
 import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
 import { type Instant, now as realNow } from '../../platform/time.ts'
-import { accountAt, attempted, changeAccount, homeDatabase } from '../change.ts'
+import { accountAt, attempted, changeAccount, homeDatabase } from '../administration/change.ts'
 import { grants, type Permission } from '../permissions.ts'
 import {
   ALL_PERMISSIONS,

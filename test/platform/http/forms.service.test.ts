@@ -7,6 +7,7 @@ import { type Upload, uploadedBytes } from '../../../src/platform/http/upload.ts
 import { newUuid } from '../../../src/platform/locators.ts'
 import { now } from '../../../src/platform/time.ts'
 import { filePart } from '../../../src/platform/wire.ts'
+import { prepareDatabases } from '../../support/databases.ts'
 import { mounted } from './mounted.ts'
 
 const call = mounted([
@@ -69,6 +70,7 @@ const stream = (body: BodyInit, type = 'multipart/form-data; boundary=XX') =>
 
 let authorization = ''
 beforeAll(async () => {
+  await prepareDatabases({ tenants: 0 })
   const caller = { accountLocator: newUuid(0), username: 'administrator', accountType: 'account.internal' }
   const holder = { caller, accountName: 'Administrator', tenant: undefined, signedInAt: now() }
   authorization = (await issueToken(env, holder, now())).token

@@ -1,13 +1,16 @@
 import { env } from 'cloudflare:workers'
 import { z } from '@hono/zod-openapi'
-import { describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { issueToken } from '../../../src/accounts/tokens.ts'
 import { Refusal } from '../../../src/platform/errors.ts'
 import { staticFirst } from '../../../src/platform/http/mount.ts'
 import { administrationRoute, jsonText, publicRoute, type Route } from '../../../src/platform/http/route.ts'
 import type { newUuid } from '../../../src/platform/locators.ts'
 import { now } from '../../../src/platform/time.ts'
+import { prepareDatabases } from '../../support/databases.ts'
 import { mounted } from './mounted.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 0 }))
 
 const plain = { summary: '', tags: [], answer: { description: '', schema: z.unknown() } } as const
 const named = (path: string, method: Route['method'] = 'get') =>

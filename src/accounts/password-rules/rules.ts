@@ -1,5 +1,5 @@
 // What a password must be: what all must, and what the tenant asks beyond that (resources brief 11).
-import { Refusal } from '../platform/errors.ts'
+import { Refusal } from '../../platform/errors.ts'
 
 /** Characters of any password; NFKC, as it is hashed. */
 export const SHORTEST_PASSWORD = 12
@@ -65,7 +65,7 @@ export async function passwordProblems(
   const text = password.normalize('NFKC')
   const length = [...text].length
   const lower = text.toLowerCase()
-  const { isCommonPassword } = await import('./common-passwords.ts')
+  const { isCommonPassword } = await import('./common.ts')
   const asked: readonly [boolean, string][] = [
     [length < rules.minimumLength, `must have at least ${rules.minimumLength} characters`],
     [length > rules.maximumLength, `must have at most ${rules.maximumLength} characters`],

@@ -1,17 +1,6 @@
 // Routes of administrators for the accounts of their tenant. The contract names adding, unlocking and one's own password;
 // the others stand beside these paths.
-import { type Route, signedInRoute, tenantRoute } from '../platform/http/route.ts'
-import {
-  addAccount,
-  deleteAccount,
-  disableAccount,
-  enableAccount,
-  listAccounts,
-  readOneAccount,
-  readPasswordRules,
-  setPassword,
-  writePasswordRules,
-} from './administration.ts'
+import { type Route, signedInRoute, tenantRoute } from '../../platform/http/route.ts'
 import {
   AccountAddRequest,
   AccountListResponse,
@@ -22,8 +11,19 @@ import {
   PasswordRulesRequest,
   PasswordRulesResponse,
   PasswordSetRequest,
-} from './contract.ts'
+} from '../contract.ts'
 import { changeOwnPassword } from './own-password.ts'
+import {
+  addAccount,
+  deleteAccount,
+  disableAccount,
+  enableAccount,
+  listAccounts,
+  readOneAccount,
+  readPasswordRules,
+  setPassword,
+  writePasswordRules,
+} from './service.ts'
 import { unlock } from './unlock.ts'
 
 const tags = ['Accounts']
@@ -99,9 +99,9 @@ export const accountAdministrationRoutes: readonly Route[] = [
     method: 'patch',
     path: '/account/v1/accounts/{locator}/enable',
     summary: 'Enable a disabled account',
-    description: `Its password and its long-lived tokens work again. ${CUSTOM}`,
+    description: 'Its password and its long-lived tokens work again.',
     tags,
-    permission: ['users.write', 'users.custom'],
+    permission: 'users.write',
     answer: account,
     handle: ({ params }, context) => enableAccount(params.locator, context),
   }),

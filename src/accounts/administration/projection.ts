@@ -1,8 +1,8 @@
-import type { Tenant } from '../platform/tenancy.ts'
-import type { Instant } from '../platform/time.ts'
-import type { AccountResponse } from './contract.ts'
-import { isLocked } from './lock-out.ts'
-import type { StoredAccount } from './store.ts'
+import type { Tenant } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
+import type { AccountResponse } from '../contract.ts'
+import { isLocked } from '../lock-out.ts'
+import type { StoredAccount } from '../store.ts'
 
 /** The account as the contract shows it; `now` is the real time, in which locks end. */
 export const accountResponse = (

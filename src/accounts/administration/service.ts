@@ -1,28 +1,38 @@
 // What administrators do with the accounts of their tenant: adding, listing, disabling, deleting, setting passwords.
-import { auditRows } from '../audit/store.ts'
-import { typeOfRole } from '../configuration/test-user-roles.ts'
-import { commit, isBySubject, storedAnswer } from '../platform/commit.ts'
-import type { RequestContext } from '../platform/context.ts'
-import { putRows } from '../platform/database.ts'
-import { Refusal } from '../platform/errors.ts'
-import { type JsonText, jsonText } from '../platform/http/route.ts'
-import { newUuid } from '../platform/locators.ts'
-import { HOME_SHARD, type Tenant } from '../platform/tenancy.ts'
-import { now as realNow } from '../platform/time.ts'
-import { accountAt, attempted, changeAccount, homeDatabase, withSecretBody } from './change.ts'
+import { auditRows } from '../../audit/store.ts'
+import { typeOfRole } from '../../configuration/test-user-roles.ts'
+import { commit, isBySubject, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { putRows } from '../../platform/database.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import { newUuid } from '../../platform/locators.ts'
+import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
+import { now as realNow } from '../../platform/time.ts'
 import type {
   AccountAddRequest,
   AccountListResponse,
   AccountResponse,
   AccountsQuery,
   PasswordSetRequest,
-} from './contract.ts'
-import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from './password-rules.ts'
-import { hashPassword } from './passwords.ts'
+} from '../contract.ts'
+import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
+import { hashPassword } from '../passwords.ts'
+import { permissionsOfAccount, permissionsOfCaller, requireReach, requireWithin } from '../rights.ts'
+import {
+  accountsQuery,
+  hasRoomFor,
+  readAccount,
+  readRoom,
+  type StoredAccount,
+  storedAccount,
+} from '../store.ts'
+import { accounts, passwordRules } from '../tables.ts'
+import { accountAt, attempted, changeAccount, homeDatabase, withSecretBody } from './change.ts'
 import { accountResponse } from './projection.ts'
-import { permissionsOfAccount, permissionsOfCaller, requireReach, requireWithin } from './rights.ts'
-import { accountsQuery, readAccount, type StoredAccount, storedAccount, usernameIsFree } from './store.ts'
-import { accounts, passwordRules } from './tables.ts'
+
+/** Accounts of one tenant that are not deleted. */
+export const MOST_ACCOUNTS = 10_000
 
 type TenantAccountType = (typeof accounts.$inferSelect)['type']
 
@@ -75,10 +85,16 @@ export async function addAccount(request: AccountAddRequest, open: RequestContex
     text: JSON.stringify(accountResponse(storedAccount(row), tenant, realNow())),
   }
   const committed = await attempted(async () => {
-    if ((await readAccount(database, { username })).account) throw usernameTaken(username)
+    const present = await readRoom(database, username)
+    if (present.isTaken) throw usernameTaken(username)
+    if (present.count >= MOST_ACCOUNTS)
+      throw new Refusal(
+        'tooLarge',
+        `The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`,
+      )
     return commit(context, database, {
       shard: HOME_SHARD,
-      guards: [{ name: 'guard_account', holds: usernameIsFree(username) }],
+      guards: [{ name: 'guard_account', holds: hasRoomFor(username, MOST_ACCOUNTS) }],
       facts: [
         ...putRows(database, accounts, [row]),
         ...auditRows(database, context, HOME_SHARD, [
@@ -160,11 +176,10 @@ export async function disableAccount(locator: string, context: RequestContext): 
   )
 }
 
-/** Undoes `disableAccount`: password and long-lived tokens work again. */
+/** Undoes `disableAccount`, whoever did that: password and long-lived tokens work again. */
 export async function enableAccount(locator: string, context: RequestContext): Promise<JsonText> {
   return jsonText(
     await changeAccount(context, locator, account => {
-      requireReach(context.caller, account, ['users.write'])
       return {
         set: { disabledAt: null },
         told: {
