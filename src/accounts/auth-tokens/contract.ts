@@ -1,6 +1,6 @@
 // Long-lived tokens on the wire (contract 1, Accounts and auth tokens).
 import { z } from '@hono/zod-openapi'
-import { DateTime, list, Name, Text, Texts } from '../../platform/wire.ts'
+import { DateTime, filledIn, LONGEST_LIST, Name, Text, Texts } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
 import { RequestDateTime } from '../../resources/contract.ts'
 
@@ -9,21 +9,24 @@ const TokenName = Name.refine(
   rule("must not begin with 'bdy_', as tokens themselves do"),
 )
 
-export const AuthTokenCreateRequest = z
-  .object({
+const Listed = z.array(Text).max(LONGEST_LIST)
+
+export const AuthTokenCreateRequest = filledIn(
+  { permissions: [], tenants: [] },
+  z.object({
     name: TokenName.openapi({ description: "Unique among the account's tokens." }),
     expiresAt: RequestDateTime.openapi({ description: 'At most five years ahead.' }),
-    permissions: list(Text).openapi({
+    permissions: Listed.openapi({
       description:
         'What the token may, as `group.action` or `group.*`: nothing that its account, or whoever makes it, may not. None: it is good for nothing that needs a permission.',
       example: ['policies.read', 'invoices.*'],
     }),
-    tenants: list(Text).openapi({
+    tenants: Listed.openapi({
       description:
         'Tenants in which it holds, by name, host name or locator; also `any` and `type:test` or `type:production`. An account has one tenant, so that there is no other to name; none means that one.',
     }),
-  })
-  .openapi('AuthTokenCreateRequest')
+  }),
+).openapi('AuthTokenCreateRequest')
 export type AuthTokenCreateRequest = z.output<typeof AuthTokenCreateRequest>
 
 /** A token without the token: that was shown when it was made. */
