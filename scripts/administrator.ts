@@ -11,7 +11,7 @@ export type Administrator = {
 }
 
 /**
- * Makes the administration account, or sets its password to the one given. Without one, a password is made up
+ * Makes the administration account, or sets its password to the one given, which unlocks it. Without one, a password is made up
  * for a new account, and for one with `needed` (the start has to sign in and nobody can tell it how).
  */
 export async function prepareAdministrator(
@@ -29,7 +29,8 @@ export async function prepareAdministrator(
   await control
     .prepare(
       `insert into administrator (locator, username, name, password_hash, created_at) values (?, ?, ?, ?, ?)
-       on conflict (username) do update set password_hash = excluded.password_hash`,
+       on conflict (username) do update
+         set password_hash = excluded.password_hash, failed_sign_ins = 0, locked_until = null`,
     )
     .bind(newUuid(0), username, 'Administrator', await hashPassword(chosen, pepper), Date.now())
     .run()

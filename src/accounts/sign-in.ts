@@ -36,7 +36,13 @@ const TENANT_ADMINISTRATOR = 'account.tenant.admin'
 export const signInFailed = (): Refusal =>
   new Refusal('signInFailed', 'Tenant, user name or password is wrong, or the account is locked.')
 
-type FailureReason = 'unknownUser' | 'wrongPassword' | 'locked' | 'disabled' | 'noPassword'
+type FailureReason =
+  | 'unknownUser'
+  | 'wrongPassword'
+  | 'locked'
+  | 'disabled'
+  | 'noPassword'
+  | 'closedMeanwhile'
 
 /** Why the account lets nobody in, whatever the password; `now` is the real time. */
 function closedBecause(account: StoredAccount | undefined, now: Instant): FailureReason | undefined {
@@ -83,10 +89,10 @@ export async function signInToTenant(
   if (account && (await enter(tenant, account, password, context)))
     return authentication(context, account, tenant, context.now)
   const known = candidates.find(candidate => candidate !== undefined)
-  const reason = account ? 'locked' : (closedBecause(known, context.now) ?? 'wrongPassword')
+  const reason = account ? 'closedMeanwhile' : (closedBecause(known, context.now) ?? 'wrongPassword')
   await countFailures(
     tenant,
-    account ? [] : candidates.filter(candidate => candidate !== undefined),
+    account ? [] : candidates,
     known ? callerOf(known, tenant) : { accountLocator: NOBODY, username, accountType: UNAUTHENTICATED },
     reason,
     context,
@@ -110,13 +116,13 @@ export async function signInAdministrator(
   const caller = account
     ? callerOf(account, undefined)
     : { accountLocator: NOBODY, username, accountType: UNAUTHENTICATED }
-  const reason = found ? 'locked' : (closedBecause(account, now) ?? 'wrongPassword')
+  const reason = found ? 'closedMeanwhile' : (closedBecause(account, now) ?? 'wrongPassword')
   const told = administrationAuditRow(
     database,
     { caller, requestId, now },
     { action: 'login.failure', subject: caller.accountLocator, details: { reason } },
   )
-  const counted = account && !found ? [failureQuery(database, administrators, account.locator, now)] : []
+  const counted = found ? [] : [failureQuery(database, administrators, account?.locator ?? NOBODY, now)]
   await database.batch([told, ...counted])
   throw signInFailed()
 }
@@ -185,20 +191,21 @@ async function enterAdministration(
   return entered.length > 0
 }
 
-/** Tells of a failure, and counts it for each account whose password was tried. */
+/** Tells of a failure, and counts it for each account whose password was tried; for nobody too, since that takes as long. */
 async function countFailures(
   tenant: EnteredTenant,
-  tried: readonly StoredAccount[],
+  tried: readonly (StoredAccount | undefined)[],
   caller: Caller,
   reason: FailureReason,
   context: PublicContext,
 ): Promise<void> {
   const { env, calls, now } = context
-  const own = tried.filter(({ accountType }) => accountType !== ADMINISTRATION_ACCOUNT)
-  const administration = tried.filter(({ accountType }) => accountType === ADMINISTRATION_ACCOUNT)
+  const locatorOf = (isAdministration: boolean): Uuid =>
+    tried.find(one => one && (one.accountType === ADMINISTRATION_ACCOUNT) === isAdministration)?.locator ??
+    NOBODY
   const [database, control] = [shardDatabase(env, tenant, HOME_SHARD, calls), controlDatabase(env, calls)]
-  for (const { locator } of administration)
-    await control.batch([failureQuery(control, administrators, locator, now)])
+  // Two: an administration account could have been meant.
+  if (tried.length > 1) await control.batch([failureQuery(control, administrators, locatorOf(true), now)])
   await record(
     tenant,
     caller,
@@ -206,7 +213,7 @@ async function countFailures(
       type: 'login.failure',
       data: { username: caller.username, accountType: caller.accountType, reason },
     },
-    own.map(({ locator }) => failureQuery(database, accounts, locator, now)),
+    tried.length > 0 ? [failureQuery(database, accounts, locatorOf(false), now)] : [],
     [],
     context,
   )

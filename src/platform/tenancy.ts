@@ -86,7 +86,7 @@ export const findTenant = async (env: Env, key: TenantKey, calls: Calls): Promis
 export async function findTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise<TenantAccess> {
   const cached = tenantsByKey.get(cacheKey(key))
   if (cached && now() - cached.readAt < TENANT_TRUST_MS) return cached
-  // The time before the read: what changes while it is under way is read again that much earlier.
+  // Counted from before the read, so that nothing is trusted longer than that after it was so.
   const readAt = now()
   const access = await readTenantAccess(env, key, calls)
   if (tenantsByKey.size >= MOST_CACHED_TENANTS) tenantsByKey.clear()

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AuthTokenResponse } from '../../src/accounts/auth-tokens/contract.ts'
 import { newAuthToken, withoutAuthTokens } from '../../src/accounts/auth-tokens/text.ts'
 import type { AccountResponse } from '../../src/accounts/contract.ts'
+import { MOST_REVOCATIONS } from '../../src/accounts/revocation.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
 import { newUuid } from '../../src/platform/locators.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
@@ -382,6 +383,28 @@ describe('ending them', () => {
     await revocationDue(revocationTimer(tenant, locator, 1), { env, tenant, calls: noCalls() })
     later(TENANT_TRUST_MS)
     expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(401)
+  })
+
+  it('ends all tokens of the tenant instead where more accounts are revoked than isolates keep in mind', async () => {
+    const rows = JSON.stringify(Array.from({ length: MOST_REVOCATIONS }, () => newUuid(0)))
+    await env.CONTROL.prepare(
+      `insert into revocation (account_locator, tenant_locator, epoch, at)
+       select value, ?, 1, ? from json_each(?)`,
+    )
+      .bind(other.tenant.locator, Date.now(), rows)
+      .run()
+    const [alice, chief] = [await other.token('alice'), await other.token('boss')]
+    const path = `/auth/users/${other.locators.alice}/revoke`
+    expect((await callApi('POST', path, { token: chief })).status).toBe(200)
+    for (const token of [alice, chief])
+      expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(401)
+    const left = await env.CONTROL.prepare(
+      'select count(*) as count from revocation where tenant_locator = ?',
+    )
+      .bind(other.tenant.locator)
+      .first('count')
+    expect(left).toBe(0)
+    await other.token('boss')
   })
 
   it('removes the credentials: nothing signs the account in until a password is set', async () => {

@@ -9,7 +9,8 @@ const SCHEME = 'token'
 
 const INTRODUCTION = `Policies, policyholders, quotes and their configuration.
 
-Send the token of \`POST /account/authenticate\` as \`Authorization: Bearer <token>\`. Times are milliseconds since
+Send the token of \`POST /account/authenticate\`, or a long-lived one of \`POST /auth/users/tokens\`, as
+\`Authorization: Bearer <token>\`. Times are milliseconds since
 1970-01-01T00:00Z; amounts are numbers in the currency of the policy. A write with the header \`Idempotency-Key\`
 may be repeated: the repeat is answered what the first was. Every answer has an \`X-Request-Id\`, which finds it
 in the log and in the event stream. Whatever is refused is answered with an \`ExceptionResponse\`.`
@@ -111,7 +112,8 @@ export function openApiDocument(routes: readonly Route[], notifications: readonl
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'The token of an authenticate call; also accepted bare, and after `JWT`.',
+    description:
+      'The token of an authenticate call, or a long-lived one (`bdy_…`); also accepted bare, and after `JWT`.',
   })
   for (const route of routes)
     registry.registerPath({
