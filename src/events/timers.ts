@@ -21,6 +21,7 @@ import {
   termEndDue,
 } from '../policies/object/policy-timers.ts'
 import { POLICY_END, POLICY_END_REMINDER } from '../policies/term-end.ts'
+import { ERASURE_TIMER, eraseRemains } from '../policyholders/store-traces.ts'
 import { QUICK_QUOTE_TIMER, removeQuickQuote } from '../quick-quotes/store.ts'
 import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
 import { BOOTSTRAP_TIMER } from '../resources/bootstrap/bootstrap.ts'
@@ -57,6 +58,7 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [TABLE_CONTENTS_TIMER]: collectContents,
   [QUICK_QUOTE_TIMER]: removeQuickQuote,
   [REVOCATION_TIMER]: revocationDue,
+  [ERASURE_TIMER]: eraseRemains,
   // Seldom needed, and much code: loaded when it is.
   [SCHEDULE_TIMER]: async (timer, place) => (await import('./schedules/due.ts')).scheduleDue(timer, place),
   [BOOTSTRAP_TIMER]: async (timer, place) =>

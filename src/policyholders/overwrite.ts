@@ -64,6 +64,15 @@ export function termsAfter(
   return searchTerms(dictionary, Object.fromEntries(present))
 }
 
+/** The values as they are looked for: as stored, in upper and in lower case. */
+export const formsOf = (stored: readonly StoredValue[]): string[] => [
+  ...new Set(
+    stored
+      .flatMap(({ value }) => [value, value.toUpperCase(), value.toLowerCase()])
+      .filter(form => form.trim() !== ''),
+  ),
+]
+
 /** Letters, digits and marks: what makes a word go on. */
 const WORD = /[\p{L}\p{N}\p{M}]/u
 
@@ -76,10 +85,9 @@ export function scrubber(
   replacements: Replacements,
 ): (text: string) => string {
   const replacing = new Map<string, string>()
-  for (const { field, value } of stored) {
-    const replacement = valuesOf(replacements, field)[0] ?? ''
-    for (const form of [value, value.toUpperCase(), value.toLowerCase()])
-      if (form.trim() !== '') replacing.set(form, replacement)
+  for (const one of stored) {
+    const replacement = valuesOf(replacements, one.field)[0] ?? ''
+    for (const form of formsOf([one])) replacing.set(form, replacement)
   }
   // The longest first: a name that is part of another one must not break it up.
   const longestFirst = [...replacing].sort(([a], [b]) => b.length - a.length)

@@ -1,6 +1,7 @@
 // Policyholders as the Worker serves them: read in one batch, decide, commit in another.
 import { createHash } from 'node:crypto'
 import { versionQuery } from '../configuration/store.ts'
+import { hintDocuments } from '../documents/job/hint.ts'
 import type { NewEvent } from '../events/outbox.ts'
 import {
   type AnswerBySubject,
@@ -14,7 +15,7 @@ import {
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { Refusal } from '../platform/errors.ts'
-import { newUuid } from '../platform/locators.ts'
+import { newUuid, type PolicyLocator } from '../platform/locators.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
 import { assertSearchable, searchOf } from '../platform/search/terms.ts'
 import { shardDatabase, shardForNewPolicyholder } from '../platform/tenancy.ts'
@@ -44,6 +45,7 @@ import {
 } from './store.ts'
 import { largestAfterQuery, overwriteQueries, storedValuesQuery } from './store-overwrite.ts'
 import { policiesGuard, policiesStampQuery, printedQueries, scrubQueries } from './store-printed.ts'
+import { erasureTimer, readTraces, traceQueries } from './store-traces.ts'
 
 export async function getPolicyholder(context: RequestContext, text: string): Promise<PolicyholderResponse> {
   return policyholderResponse(await readStored(placeOf(context, text)))
@@ -147,6 +149,7 @@ export async function overwriteData(
   const place = placeOf(context, text)
   const { database, locator, shard } = place
   const replacements = replacementsOf(overwrites)
+  let remade: readonly PolicyLocator[] = []
   const answer = await committed(context, database, async () => {
     const [rows, versions, stored, sizes, stamps, ...printed] = await database.batch([
       policyholderQuery(database, locator),
@@ -161,6 +164,9 @@ export async function overwriteData(
     assertKnown(replacements, dictionary, stored)
     assertSize(sizes[0]!.largest)
     const response: PolicyholderOverwriteDataResponse = { policyholderLocator: locator }
+    const traces = await database.batch(readTraces(database, locator, stored))
+    const scrub = scrubber(stored, replacements)
+    remade = traces[2].map(({ policy }) => policy)
     return await commit(context, database, {
       ...written({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
       guards: [versionGuard(policyholder), policiesGuard(locator, stamps[0]!.stamp)],
@@ -171,12 +177,15 @@ export async function overwriteData(
           replacements,
           termsAfter(policyholder, replacements, dictionary),
         ),
-        ...scrubQueries(database, locator, printed, scrubber(stored, replacements)),
+        ...traceQueries(database, locator, stored, traces, scrub),
+        ...scrubQueries(database, locator, printed, scrub),
         ...removeQuickQuotesOf(database, locator),
       ],
+      timers: [erasureTimer(locator, context.now)],
       answer: { status: 200, text: JSON.stringify(response) },
     })
   })
+  for (const policy of remade) hintDocuments(context, shard, policy)
   if (!isBySubject(answer)) return answer
   const repeated: PolicyholderOverwriteDataResponse = { policyholderLocator: answer.subject }
   return { status: answer.status, text: JSON.stringify(repeated) }

@@ -3,12 +3,14 @@
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { installments, type StoredInstallmentFee } from '../billing/tables.ts'
 import { events } from '../events/tables.ts'
 import type { Guard } from '../platform/commit.ts'
 import type { Database, Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
 import type { UnderwritingResult } from '../policies/aggregate.ts'
 import {
+  endorsements,
   fees,
   modifications,
   perilRuns,
@@ -48,9 +50,16 @@ function cleanEventData(content: string, scrub: Scrub): string {
   return JSON.stringify(Object.fromEntries(data.map(([key, text]) => [key, scrub(text)])))
 }
 
+function cleanBilledFees(content: string, scrub: Scrub): string {
+  const billed = JSON.parse(content) as StoredInstallmentFee[]
+  return JSON.stringify(billed.map(fee => ({ ...fee, description: scrub(fee.description) })))
+}
+
 const PRINTED: readonly PrintedColumn[] = [
   { table: quotes, column: 'underwriting', marker: '"notes":["', clean: cleanUnderwriting },
   { table: modifications, column: 'underwriting', marker: '"notes":["', clean: cleanUnderwriting },
+  { table: endorsements, column: 'underwriting', marker: '"notes":["', clean: cleanUnderwriting },
+  { table: installments, column: 'fees', marker: '"description":"', clean: cleanBilledFees },
   { table: fees, column: 'description', marker: '', clean: (content, scrub) => scrub(content) },
   { table: perilRuns, column: 'price', marker: '"description":"', clean: cleanPrice },
   { table: events, column: 'data', marker: '', clean: cleanEventData, which: sql`type like 'custom.%'` },

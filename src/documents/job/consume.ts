@@ -94,7 +94,7 @@ async function makeDocuments(env: Env, tenant: Tenant, shard: number, policy: Po
     attempts >= MOST_ATTEMPTS
       ? drafts.map((draft): Made => givenUp(draft))
       : await madeOf(context, loaded, drafts, database, attempts)
-  await recordMade(context, policy, made)
+  await recordMade(context, policy, made, loaded.policyholder.version)
 }
 
 const givenUp = ({ locator }: PolicyDocument): Made => ({
@@ -129,6 +129,9 @@ async function madeOf(
       // Its sources are made first: they wait for the next message.
       if (!product) continue
       if (product.outcome !== 'ready') {
+        // Of one that was made before, and is again because values were overwritten, the old file must not stay.
+        calls.r2 += 1
+        await env.FILES.delete(fileKey(tenant, ...documentPath(draft.locator)))
         made.push({ locator: draft.locator, ...product })
         continue
       }
@@ -168,6 +171,7 @@ async function recordMade(
   { env, tenant, calls, requestId }: RequestContext,
   locator: PolicyLocator,
   made: readonly Made[],
+  policyholderVersion: number,
 ): Promise<void> {
   if (made.length === 0) return
   calls.object += 1
@@ -176,7 +180,7 @@ async function recordMade(
     caller: SYSTEM_CALLER,
     requestId,
     locator,
-    operation: { kind: 'documentsMade', made },
+    operation: { kind: 'documentsMade', made, policyholderVersion },
   })) as PolicyReply
   if ('refusal' in reply) throw new Error(reply.refusal.message)
 }

@@ -340,6 +340,9 @@ async function attemptOn(
         planRemoval(loaded.aggregate, policyAsOwner(loaded.aggregate), operation.document),
       )
     case 'documentsMade': {
+      // What shows values that were overwritten meanwhile is no document: it still waits, and is made again.
+      const { policyholderVersion = loaded.policyholder.version } = operation
+      if (loaded.policyholder.version !== policyholderVersion) return VOID
       const planned = planMade(loaded.aggregate, operation.made, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
     }

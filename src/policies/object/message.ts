@@ -56,8 +56,8 @@ export type PolicyOperation =
   | { kind: 'underwriting' }
   | { kind: 'addDocument'; document: PolicyDocument }
   | { kind: 'removeDocument'; document: Uuid }
-  /** Documents were made, or failed. */
-  | { kind: 'documentsMade'; made: readonly Made[] }
+  /** Documents were made, or failed, while the policyholder had this version. */
+  | { kind: 'documentsMade'; made: readonly Made[]; policyholderVersion?: number }
   /** From the clock: invoices whose time has come. */
   | { kind: 'invoice' }
   /** From the clock: the cover ends by a cancellation. */

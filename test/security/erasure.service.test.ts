@@ -1,0 +1,195 @@
+// Erasure reaches everything: a name that is nowhere else is put wherever the service puts names, overwritten, and then
+// looked for in every column of every table and in every object of the tenant.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
+import { fileAt, pdfTextAt, whenMade } from '../documents/waiting.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { type ArchiveFiles, motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+import { externallyRated, openRater, register } from '../support/rater.ts'
+import { withPlugins } from '../support/with-plugins.ts'
+
+const MARKER = 'Zzyzxgrimm'
+const FOLDER = 'products/private_motor/policy'
+const NAME = '{{ data.policyholder.entity.values.last_name }}'
+
+/** Says the name in the log, in an event and in auxiliary data, of the policy's and of everybody's. */
+const PLUGIN = `
+exports.getPostIssuanceResult = data => {
+  const name = socotraApi.getAuxData('global', 'name')
+  console.log('issued for', name)
+  socotraApi.createCustomEvent('custom.issued', { for: 'It is ' + name + '.' })
+  socotraApi.setAuxData(data.policy ? data.policy.locator : 'nowhere', 'said', name)
+  return {}
+}
+exports.getDataAutofill = () => ({})`
+
+function files(): ArchiveFiles {
+  const archive = motorWithoutPapers()
+  const policy = JSON.parse(archive[`${FOLDER}/policy.json`] as string)
+  policy.documents = [
+    { displayName: 'Letter', fileName: 'letter.pdf', templateName: 'letter.template.liquid', type: 'pdf' },
+    { displayName: 'Page', fileName: 'page.html', templateName: 'page.template.liquid', type: 'html' },
+  ]
+  archive[`${FOLDER}/policy.json`] = JSON.stringify(policy)
+  archive[`${FOLDER}/letter.template.liquid`] = `<p>Dear ${NAME}</p>`
+  archive[`${FOLDER}/page.template.liquid`] = `<p>Dear ${NAME}</p>`
+  archive[`${FOLDER}/underwriting.guidelines.liquid`] =
+    `{{ "accept" | set_underwriting_decision }}{% assign name = data.policyholder.entity.values.last_name %}{{ name | append: " asks" | add_underwriting_note }}`
+  archive[`${FOLDER}/policy.calculations.liquid`] =
+    '{{ 12.50 | add_fee: "policy_fee", data.policyholder.entity.values.last_name }}'
+  return externallyRated('Rater', withPlugins({ getPostIssuanceResult: PLUGIN }, archive))
+}
+
+let motor: Motor
+let admin: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('erase-all', files())
+  admin = await motor.signIn('anna.admin')
+  await register(motor, 'Rater', await openRater())
+}, 120_000)
+
+/** Where the marker is: `table.column`, and the beginnings of the names of objects. */
+async function places(marker: string): Promise<string[]> {
+  const database = boundDatabase(poolBinding(1))
+  const { results: tables } = await database
+    .prepare(`select name from sqlite_master where type = 'table' and substr(name, 1, 3) <> '_cf'`)
+    .all<{ name: string }>()
+  const found = new Set<string>()
+  const has = (text: string): boolean => text.toLowerCase().includes(marker.toLowerCase())
+  for (const { name } of tables) {
+    const { results } = await database.prepare(`select * from "${name}"`).all<Record<string, unknown>>()
+    for (const row of results)
+      for (const [column, value] of Object.entries(row))
+        if (has(String(value))) found.add(`${name}.${column}`)
+  }
+  const { results: control } = await env.CONTROL.prepare('select * from tenant').all()
+  if (has(JSON.stringify(control))) found.add('control')
+  const { objects } = await env.FILES.list({ prefix: `${motor.tenantLocator}/` })
+  for (const { key } of objects)
+    if (has((await (await env.FILES.get(key))?.text()) ?? '')) found.add(key.split('/')[2]!)
+  return [...found].sort()
+}
+
+type Known = { holder: string; policy: string; documents: readonly PolicyDocumentResponse[] }
+
+const documentsOf = (policy: string) =>
+  whenMade(
+    () => callOk<PolicyResponse>('GET', `/policy/${policy}`, { token: motor.token }),
+    ({ documents }) => documents,
+  )
+
+/** A policyholder of that name, with everything done that a name may come of. */
+async function everythingOf(marker: string): Promise<Known> {
+  const { token } = motor
+  const key = () => ({ 'idempotency-key': crypto.randomUUID() })
+  await callOk('PUT', '/auxData/global', { token, body: { auxData: [{ key: 'name', value: marker }] } })
+  const { locator: holder } = await callOk<PolicyholderResponse>('POST', '/policyholder/create', {
+    token,
+    headers: key(),
+    body: { completed: true, values: { last_name: marker, first_name: 'Ada' } },
+  })
+  const request = { ...plainYear().request.policy, policyholderLocator: holder }
+  await callOk('POST', `/policy/${motor.tenantLocator}/quickquotes`, { token, headers: key(), body: request })
+  const { locator: policy } = await callOk<PolicyResponse>('POST', '/policy', {
+    token,
+    headers: key(),
+    body: request,
+  })
+  await callOk('POST', `/policy/${policy}/price`, { token, headers: key() })
+  const issued = await callOk<PolicyResponse>('POST', `/policy/${policy}/issue`, { token, headers: key() })
+  const renewal = await callOk<EndorsementResponse>('POST', `/policies/${policy}/renewals`, {
+    token,
+    headers: key(),
+    body: { renewalEndTimestamp: Number(issued.effectiveContractEndTimestamp) + 365 * 86_400_000 },
+  })
+  await callOk('PATCH', `/renewals/${renewal.locator}`, { token, headers: key(), body: { action: 'quote' } })
+  const { documents } = await documentsOf(policy)
+  return { holder, policy, documents }
+}
+
+const textOf = async (document: PolicyDocumentResponse): Promise<string | undefined> =>
+  document.type === 'html'
+    ? new TextDecoder().decode((await fileAt(document.url!)).bytes)
+    : pdfTextAt(document.url!)
+
+describe('overwriteData', () => {
+  it('leaves the value nowhere, in no table and in no object', async () => {
+    const { holder, policy, documents } = await everythingOf(MARKER)
+    // Whatever is found here is what the test is of: without it the end of it would prove nothing.
+    await expect
+      .poll(() => places(MARKER), { timeout: 10_000 })
+      .toEqual([
+        'aux_data.value',
+        'documents',
+        'endorsement.underwriting',
+        'event.data',
+        'fee.description',
+        'integration-calls',
+        'modification.underwriting',
+        'plugin_log.lines',
+        'policyholder.entity',
+        'policyholder_term.term',
+        'quick_quote.answer',
+        'quote.underwriting',
+        'write.answer',
+      ])
+    for (const document of documents) expect(await textOf(document)).toMatch(new RegExp(`${MARKER}|^$`))
+
+    await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
+      token: motor.token,
+      body: { overwrites: { last_name: 'Erased' } },
+    })
+    // What lies in R2 goes with a timer of the same commit.
+    await callOk('POST', '/test/clock', {
+      token: motor.token,
+      body: { advance: { amount: 1, unit: 'minute' } },
+    })
+    await expect.poll(() => places(MARKER), { timeout: 20_000, interval: 250 }).toEqual([])
+
+    // Documents are made again, and say what the policyholder is called now, at the addresses of before too.
+    const after = (await documentsOf(policy)).documents
+    expect(after.map(({ displayName, state }) => `${displayName} ${state}`)).toEqual(
+      documents.map(({ displayName, state }) => `${displayName} ${state}`),
+    )
+    for (const document of [...after, ...documents]) {
+      const text = await textOf(document)
+      if (text !== undefined) expect(text).toContain('Dear Erased')
+    }
+    const trail = await callApi<{ events: { type: string; data: Record<string, string> }[] }>(
+      'GET',
+      '/eventstream/events?eventType=custom.issued',
+      { token: admin },
+    )
+    expect(JSON.stringify(trail.body)).toContain('It is Erased.')
+    const aux = await callOk<{ value: string }>('GET', `/auxData/${policy}/said`, { token: motor.token })
+    expect(aux.value).toBe('Erased')
+  }, 60_000)
+
+  it('takes nothing of another policyholder', async () => {
+    const other = await everythingOf('Otherperson')
+    const before = await places('Otherperson')
+    const { locator: holder } = await callOk<PolicyholderResponse>('POST', '/policyholder/create', {
+      token: motor.token,
+      body: { completed: true, values: { last_name: 'Somebody' } },
+    })
+    await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
+      token: motor.token,
+      body: { overwrites: { last_name: 'Erased' } },
+    })
+    await expect.poll(() => places('Somebody')).toEqual([])
+    // Calls of services for no policy cannot be told apart, and are gone; those of its policy are there.
+    expect(await places('Otherperson')).toEqual(before)
+    expect((await documentsOf(other.policy)).documents.map(({ url }) => url !== undefined)).toEqual([
+      true,
+      true,
+    ])
+  }, 60_000)
+})
