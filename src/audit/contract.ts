@@ -1,6 +1,7 @@
 // The audit trail: who did what, when, to what.
 import { z } from '@hono/zod-openapi'
 import {
+  OptionalLocator,
   OptionalLongName,
   OptionalText,
   OptionalTimestamp,
@@ -16,11 +17,13 @@ export const AuditQuery = z.object({
   action: optional(z.enum(AUDIT_ACTIONS)).openapi({ description: 'Entries of this kind only.' }),
   subject: OptionalLongName.openapi({
     description:
-      'Entries of this subject only: of auxiliary data, its locator; of a secret, its name; of sign-ins, accounts and tokens, the locator of the account.',
+      'Entries of this subject only: of auxiliary data, its locator; of a secret or an integration, its name; of sign-ins, accounts and tokens, the locator of the account; of a refusal, method and path.',
   }),
   username: OptionalLongName.openapi({ description: 'Entries of this user only.' }),
   startTimestamp: OptionalTimestamp.openapi({ description: 'Entries from this time on.' }),
   endTimestamp: OptionalTimestamp.openapi({ description: 'Entries before this time.' }),
+  accountLocator: OptionalLocator.openapi({ description: 'Entries of this account only.' }),
+  requestId: OptionalLongName.openapi({ description: 'Entries of the request with this X-Request-Id.' }),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
@@ -33,7 +36,7 @@ export const AuditResponse = z
     action: z.enum(AUDIT_ACTIONS),
     subject: Text.openapi({
       description:
-        "Of auxiliary data, its locator; of a secret, its name; of sign-ins, accounts and tokens, the account's locator.",
+        "Of auxiliary data, its locator; of a secret or an integration, its name; of sign-ins, accounts and tokens, the account's locator; of a refusal, method and path.",
     }),
     details: z.record(Text, z.unknown()).openapi({
       description:

@@ -39,19 +39,23 @@ export type AuditFilter = {
   readonly action?: AuditAction | undefined
   readonly subject?: string | undefined
   readonly username?: string | undefined
+  readonly accountLocator?: string | undefined
+  readonly requestId?: string | undefined
   readonly startTimestamp?: Instant | undefined
   readonly endTimestamp?: Instant | undefined
 }
 
 /** What the rows of the trail must be. */
 export function auditConditions(
-  { action, subject, username, startTimestamp, endTimestamp }: AuditFilter,
+  { action, subject, username, accountLocator, requestId, startTimestamp, endTimestamp }: AuditFilter,
   table: typeof audits | typeof administrationAudits,
 ): SQL[] {
   const all: SQL[] = []
   if (action !== undefined) all.push(eq(table.action, action))
   if (subject !== undefined) all.push(eq(table.subject, subject))
   if (username !== undefined) all.push(eq(table.username, username))
+  if (accountLocator !== undefined) all.push(eq(table.accountLocator, accountLocator.toLowerCase()))
+  if (requestId !== undefined) all.push(eq(table.requestId, requestId.toLowerCase()))
   if (startTimestamp !== undefined) all.push(gte(table.createdAt, startTimestamp))
   if (endTimestamp !== undefined) all.push(lt(table.createdAt, endTimestamp))
   return all

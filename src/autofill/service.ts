@@ -1,5 +1,7 @@
 // Registering which calls fill in which operations. The tenant carries them (platform/tenancy), so that no request has
 // to look them up; another isolate knows of a change within 5 s.
+
+import { recordAudit } from '../audit/record.ts'
 import { readIntegrations } from '../integrations/store.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
@@ -83,10 +85,16 @@ function named(operations: AutofillOperations, locator: string): [name: string, 
 }
 
 async function write(
-  { env, tenant, calls }: RequestContext,
+  context: RequestContext,
   name: string,
   operation: RegisteredOperation | null,
 ): Promise<void> {
+  const { env, tenant, calls } = context
+  await recordAudit(context, {
+    action: operation ? 'integrations.write' : 'integrations.delete',
+    subject: name,
+    details: { type: 'operation', ...(operation && { callSequence: operation.callSequence }) },
+  })
   const database = controlDatabase(env, calls)
   const [rows] = await database.batch([operationQuery(database, tenant, name, operation)])
   forgetTenants()

@@ -1,6 +1,7 @@
 // Registering, changing and removing external services (resources brief 6.1). Every call answers the whole list.
 
 import { sql } from 'drizzle-orm'
+import { auditRows } from '../audit/store.ts'
 import { assertFillsNothing } from '../autofill/service.ts'
 import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
@@ -99,7 +100,16 @@ async function changed(
     const answer = await commit(context, database, {
       shard: HOME_SHARD,
       guards: removed?.type === 'external_rater' ? [notNamed(name)] : [],
-      facts: await factsOf(context, database, planned, removed),
+      facts: [
+        ...(await factsOf(context, database, planned, removed)),
+        ...auditRows(database, context, HOME_SHARD, [
+          {
+            action: planned ? 'integrations.write' : 'integrations.delete',
+            subject: name,
+            details: { type: (planned ?? removed)?.type },
+          },
+        ]),
+      ],
       events: [],
       answer: {
         status: 200,

@@ -4,7 +4,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { installments, type StoredInstallmentFee } from '../billing/tables.ts'
-import { events } from '../events/tables.ts'
 import type { Guard } from '../platform/commit.ts'
 import type { Database, Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
@@ -28,8 +27,6 @@ type PrintedColumn = {
   /** Contents without it have no printed text. */
   marker: string
   clean: (content: string, scrub: Scrub) => string
-  /** Rows that have any. */
-  which?: SQL
 }
 
 function cleanUnderwriting(content: string, scrub: Scrub): string {
@@ -45,11 +42,6 @@ function cleanPrice(content: string, scrub: Scrub): string {
   return JSON.stringify({ ...price, taxes })
 }
 
-function cleanEventData(content: string, scrub: Scrub): string {
-  const data = Object.entries(JSON.parse(content) as Record<string, string>)
-  return JSON.stringify(Object.fromEntries(data.map(([key, text]) => [key, scrub(text)])))
-}
-
 function cleanBilledFees(content: string, scrub: Scrub): string {
   const billed = JSON.parse(content) as StoredInstallmentFee[]
   return JSON.stringify(billed.map(fee => ({ ...fee, description: scrub(fee.description) })))
@@ -62,7 +54,6 @@ const PRINTED: readonly PrintedColumn[] = [
   { table: installments, column: 'fees', marker: '"description":"', clean: cleanBilledFees },
   { table: fees, column: 'description', marker: '', clean: (content, scrub) => scrub(content) },
   { table: perilRuns, column: 'price', marker: '"description":"', clean: cleanPrice },
-  { table: events, column: 'data', marker: '', clean: cleanEventData, which: sql`type like 'custom.%'` },
 ]
 
 type PrintedRow = { locator: string | number; content: string }
@@ -81,11 +72,11 @@ export const policiesGuard = (locator: Uuid, stamp: number): Guard => ({
 
 /** Queries for the printed texts of the policyholder's policies; `scrubQueries` takes their results. */
 export const printedQueries = (database: Database, locator: Uuid): Query[] =>
-  PRINTED.map(({ table, column, marker, which = sql`true` }) => {
+  PRINTED.map(({ table, column, marker }) => {
     const content = sql.identifier(column)
     return database.build.all<PrintedRow>(
       sql`select locator, ${content} as content from ${table}
-        where ${which} and instr(${content}, ${marker}) > 0 and policy_locator in (select locator ${ofHolder(locator)})`,
+        where instr(${content}, ${marker}) > 0 and policy_locator in (select locator ${ofHolder(locator)})`,
     )
   })
 

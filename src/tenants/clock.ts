@@ -2,6 +2,7 @@
 // database at every step: cut off anywhere, it has moved as far as its work is done, and the rest is still due.
 import { sql } from 'drizzle-orm'
 import { ZONE_WITHOUT_CONFIGURATION } from '../accounts/store.ts'
+import { recordAudit } from '../audit/record.ts'
 import { versionQuery } from '../configuration/store.ts'
 import { ARM_AHEAD_MS } from '../events/announcement.ts'
 import { earliestTimer, fireClaim, postpone, TIMER_LEASE_MS, type TimerPlace } from '../events/timers.ts'
@@ -40,6 +41,11 @@ export async function moveClock(request: ClockRequest, context: RequestContext):
     )
   const tenant = await setClock(context, context.tenant, context.tenant.clockOffsetMs)
   const target = await agreedTarget(request, context, tenant)
+  await recordAudit(context, {
+    action: 'tenants.clock',
+    subject: 'clock',
+    details: { targetTimestamp: String(target) },
+  })
   await armDispatchers(context, ARM_AHEAD_MS)
   try {
     return await moveTo(target, tenant, context)

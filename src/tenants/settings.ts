@@ -1,11 +1,10 @@
 // What an administrator of a tenant, or the operator, sets for it in the control database.
 import { z } from '@hono/zod-openapi'
-import { auditRows } from '../audit/store.ts'
-import { commit } from '../platform/commit.ts'
+import { recordAudit } from '../audit/record.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type Route, tenantRoute } from '../platform/http/route.ts'
-import { controlDatabase, forgetTenants, HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
+import { controlDatabase, forgetTenants } from '../platform/tenancy.ts'
 import { Text } from '../platform/wire.ts'
 import { setSettings } from './store.ts'
 
@@ -66,16 +65,10 @@ async function setAllowedOrigins(
   const allowedOrigins = [...new Set(texts.map(checkedOrigin))]
   if (allowedOrigins.length > MOST_ORIGINS)
     throw new Refusal('invalidRequest', `There may be ${MOST_ORIGINS} origins at most.`)
-  // The trail first: what it tells of may be done again, but nothing is done that it does not tell.
-  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
-  const entry = { action: 'tenants.write', subject: 'allowedOrigins', details: { allowedOrigins } } as const
-  await commit({ ...context, idempotency: undefined }, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: auditRows(database, context, HOME_SHARD, [entry]),
-    events: [],
-    answer: { status: 200, text: '' },
-    subject: tenant.locator,
+  await recordAudit(context, {
+    action: 'tenants.write',
+    subject: 'allowedOrigins',
+    details: { allowedOrigins },
   })
   await setSettings(controlDatabase(env, calls), tenant.locator, { allowedOrigins })
   forgetTenants()

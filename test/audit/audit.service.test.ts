@@ -108,6 +108,48 @@ describe('a change of auxiliary data', () => {
   })
 })
 
+describe('a change of what the tenant is set up with', () => {
+  const told = async (query: string) =>
+    (await trail(query)).entries.map(({ subject, username, details }) => ({ subject, username, details }))
+
+  it('by a deploy is told with the version and the hash of the archive', async () => {
+    expect(await told('action=configuration.deploy')).toEqual([
+      {
+        subject: 'version 1',
+        username: 'administrator',
+        details: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      },
+    ])
+  })
+
+  it('of an integration is told by its name, without what it connects with', async () => {
+    const url = 'http://127.0.0.1:9/secret-path'
+    const body = { name: 'filler', type: 'data_autofill', url }
+    expect((await callApi('POST', '/integrations', { token: admin, body })).status).toBe(200)
+    expect((await callApi('PUT', '/integrations/filler', { token: admin, body: { url } })).status).toBe(200)
+    expect((await callApi('DELETE', '/integrations/filler', { token: admin })).status).toBe(200)
+    expect((await callApi('DELETE', '/integrations/filler', { token: admin })).status).toBe(404)
+    const entry = { subject: 'filler', username: 'anna.admin', details: { type: 'data_autofill' } }
+    expect(await told('action=integrations.write')).toEqual([entry, entry])
+    expect(await told('action=integrations.delete')).toEqual([entry])
+    expect(JSON.stringify(await told('subject=filler'))).not.toContain('secret-path')
+  })
+
+  it('of the clock is told with where it was moved', async () => {
+    const moved = await callApi<{ targetTimestamp: string }>('POST', '/test/clock', {
+      token: motor.token,
+      body: { advance: { amount: 1, unit: 'second' } },
+    })
+    expect(await told('action=tenants.clock')).toEqual([
+      {
+        subject: 'clock',
+        username: 'alice.agent',
+        details: { targetTimestamp: moved.body.targetTimestamp },
+      },
+    ])
+  })
+})
+
 describe('the trail', () => {
   it('comes in pages, oldest first, and is filtered', async () => {
     for (let at = 0; at < 5; at += 1) await put(`paged-${at}`, ['a'])
@@ -132,9 +174,15 @@ describe('the trail', () => {
       true,
     )
     expect((await trail('username=nobody')).entries).toEqual([])
-    expect((await trail('username=alice.agent&pageSize=1000')).entries).toEqual(
-      all.filter(one => one.username === 'alice.agent'),
-    )
+    const mine = all.filter(one => one.username === 'alice.agent')
+    expect(mine.length).toBeLessThan(all.length)
+    expect((await trail('username=alice.agent&pageSize=1000')).entries).toEqual(mine)
+    expect(
+      (await trail(`accountLocator=${last.accountLocator.toUpperCase()}&pageSize=1000`)).entries,
+    ).toEqual(mine)
+    expect((await trail(`requestId=${last.requestId}`)).entries.map(one => one.locator)).toEqual([
+      last.locator,
+    ])
   })
 
   it('is for administrators', async () => {

@@ -1,6 +1,7 @@
 // The writing half of a release: files to R2 first, then everything else in one batch, so that a version never
 // stands for an archive that is not there.
 import { hashPassword } from '../../accounts/passwords.ts'
+import { auditRows } from '../../audit/store.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -112,6 +113,9 @@ export function releaseWriter(
           { kind, at: now, by: caller.username },
         ),
         ...accountQueries(database, written, accounts.remove, now),
+        ...auditRows(database, context, HOME_SHARD, [
+          { action: `configuration.${kind}`, subject: `version ${version}`, details: { hash } },
+        ]),
         ...(bootstrap ? bootstrapRows(database, queuedItems(bootstrap)) : []),
       ],
       events: [],
