@@ -153,7 +153,8 @@ CREATE TABLE `configuration_version` (
 	`hash` text NOT NULL,
 	`time_zone` text NOT NULL,
 	`currency` text NOT NULL,
-	`external_raters` text
+	`external_raters` text,
+	`roles` text
 );
 --> statement-breakpoint
 CREATE TABLE `deployment` (

@@ -84,7 +84,7 @@ type Grant =
 const READING: readonly Grant[] = [
   { area: 'policyData', actions: ['read', 'list'] },
   { area: 'resources', actions: ['read', 'list'] },
-  // What is one's own: see `requireOwn`.
+  // What is one's own: see `requireReach` of rights.ts.
   { group: 'users', only: ['custom'] },
 ]
 
@@ -147,39 +147,20 @@ export const grants = (listed: readonly string[], permission: Permission): boole
   listed.includes(permission) || listed.includes(`${permission.slice(0, permission.indexOf('.'))}.*`)
 
 /** Whether the caller may: by the list that it brings, else by its account's type. */
-export const may = ({ accountType, permissions }: Caller, permission: Permission): boolean =>
-  permissions ? grants(permissions, permission) : holds(accountType, permission)
+export const may = (
+  { accountType, permissions }: Pick<Caller, 'accountType' | 'permissions'>,
+  permission: Permission,
+): boolean => (permissions ? grants(permissions, permission) : holds(accountType, permission))
 
 /** What the caller may, each by its whole name. */
-export const permissionsHeld = (caller: Caller): Permission[] =>
+export const permissionsHeld = (caller: Pick<Caller, 'accountType' | 'permissions'>): Permission[] =>
   ALL_PERMISSIONS.filter(permission => may(caller, permission))
-
-const lacking = ({ username, accountType }: Caller, anyOf: readonly Permission[]): Refusal =>
-  new Refusal(
-    'forbidden',
-    `The account '${username}' (${accountType}) lacks the permission ${anyOf.join(' or ')}.`,
-  )
 
 /** Refuses (403) a caller who holds none of the permissions, naming them. */
 export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
-  if (!anyOf.some(permission => may(caller, permission))) throw lacking(caller, anyOf)
-}
-
-/**
- * For routes that name a `custom` permission beside others: who holds one of the others may act on every record, who
- * holds `custom` alone on itself and on what it created (resources brief 11). `owners`: the account that the record
- * is, or those that made it. Refuses (403) anybody else.
- */
-export function requireOwn(
-  caller: Caller,
-  anyOf: readonly Permission[],
-  owners: readonly (string | undefined)[],
-): void {
   if (anyOf.some(permission => may(caller, permission))) return
-  const groups = new Set(anyOf.map(permission => permission.slice(0, permission.indexOf('.'))))
-  const ownOnly = ALL_PERMISSIONS.filter(
-    permission => permission.endsWith('.custom') && groups.has(permission.slice(0, -'.custom'.length)),
+  throw new Refusal(
+    'forbidden',
+    `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,
   )
-  if (ownOnly.some(permission => may(caller, permission)) && owners.includes(caller.accountLocator)) return
-  throw lacking(caller, anyOf)
 }

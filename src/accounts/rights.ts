@@ -1,27 +1,14 @@
 // What somebody may, as a set: for whoever may give no more than what they have.
 import type { Caller } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
-import { grants, holds, PERMISSION_GROUPS, type Permission } from './permissions.ts'
-
-/** Every permission that there is, in the order of the groups. */
-export const ALL_PERMISSIONS: readonly Permission[] = Object.entries(PERMISSION_GROUPS).flatMap(
-  ([group, { actions }]) => actions.map(action => `${group}.${action}` as Permission),
-)
-
-/** What the caller may: by the list that it brings, else by its account's type. */
-export const permissionsOfCaller = ({ accountType, permissions }: Caller): ReadonlySet<Permission> =>
-  new Set(ALL_PERMISSIONS.filter(one => (permissions ? grants(permissions, one) : holds(accountType, one))))
-
-/** What an account may as it is now. */
-export const permissionsOfAccount = ({ accountType }: { accountType: string }): ReadonlySet<Permission> =>
-  new Set(ALL_PERMISSIONS.filter(one => holds(accountType, one)))
+import { may, type Permission } from './permissions.ts'
 
 /** Permissions that a refusal names; the rest is counted. */
 const MOST_NAMED = 20
 
 /** Refuses (422) to give what is lacking, naming it: `who` is the beginning of a sentence. */
-export function requireWithin(given: Iterable<Permission>, held: ReadonlySet<Permission>, who: string): void {
-  const excess = [...given].filter(one => !held.has(one))
+export function requireWithin(given: readonly Permission[], held: readonly Permission[], who: string): void {
+  const excess = given.filter(one => !held.includes(one))
   if (excess.length === 0) return
   const more = excess.length > MOST_NAMED ? ` and ${excess.length - MOST_NAMED} more` : ''
   throw new Refusal('beyondOwner', `${who} ${excess.slice(0, MOST_NAMED).join(', ')}${more}.`)
@@ -35,8 +22,7 @@ type Made = { readonly locator: string; readonly createdBy: string | null }
  * `anyOf` are the permissions to act on every account of the tenant.
  */
 export function requireReach(caller: Caller, account: Made, anyOf: readonly Permission[]): void {
-  const held = permissionsOfCaller(caller)
-  if (anyOf.some(one => held.has(one))) return
+  if (anyOf.some(one => may(caller, one))) return
   if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
   throw new Refusal(
     'forbidden',

@@ -247,11 +247,14 @@ async function record(
 }
 
 /** Within a tenant an administration account is an administrator of that tenant: it cannot deploy. */
-const callerOf = (account: StoredAccount, tenant: Tenant | undefined): Caller => ({
-  accountLocator: account.locator,
-  username: account.username,
-  accountType:
-    tenant && account.accountType === ADMINISTRATION_ACCOUNT ? TENANT_ADMINISTRATOR : account.accountType,
+const callerOf = (
+  { locator, username, accountType, permissions }: StoredAccount,
+  tenant: Tenant | undefined,
+): Caller => ({
+  accountLocator: locator,
+  username,
+  accountType: tenant && accountType === ADMINISTRATION_ACCOUNT ? TENANT_ADMINISTRATOR : accountType,
+  ...(permissions && { permissions }),
 })
 
 /** A new access token of the account. */

@@ -6,6 +6,7 @@ import type { Database, Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { controlDatabase, readTenant, type Tenant, type TenantKey } from '../platform/tenancy.ts'
 import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
+import { rolePermissions, type TenantRoles } from './roles.ts'
 import { accounts, passwordRules } from './tables.ts'
 import type { TenantNamed } from './tenant-named.ts'
 
@@ -19,6 +20,8 @@ export type StoredAccount = {
   readonly name: string
   readonly email: string | null
   readonly accountType: string
+  /** What the roles of the tenant's configuration make of it; absent: what its type may. */
+  readonly permissions?: readonly string[]
   readonly isService: boolean
   readonly passwordHash: string | null
   readonly formerHashes: readonly string[]
@@ -67,28 +70,40 @@ export const storedAccount = ({ type, ...row }: typeof accounts.$inferSelect): S
   accountType: type,
 })
 
+function accountWithRoles(
+  row: typeof accounts.$inferSelect,
+  roles: TenantRoles | null | undefined,
+): StoredAccount {
+  const account = storedAccount(row)
+  const permissions = rolePermissions(account, roles)
+  return permissions ? { ...account, permissions } : account
+}
+
 export type AccountRead = {
   readonly account: StoredAccount | undefined
   /** Of the newest configuration. */
   readonly timeZone: string
   readonly rules: PasswordRules
+  /** Of the newest configuration. */
+  readonly roles: TenantRoles | null
 }
 
-/** The tenant's account, the zone of its newest configuration and its rules for passwords: one round trip. */
+/** The tenant's account, zone and roles of its newest configuration, and its rules for passwords: one round trip. */
 export async function readAccount(database: Database, key: AccountKey): Promise<AccountRead> {
   const [[row], [version], [own]] = await database.batch([
     database.build.select().from(accounts).where(isAccount(key)),
     database.build
-      .select({ timeZone: configurationVersions.timeZone })
+      .select({ timeZone: configurationVersions.timeZone, roles: configurationVersions.roles })
       .from(configurationVersions)
       .orderBy(desc(configurationVersions.version))
       .limit(1),
     database.build.select({ rules: passwordRules.rules }).from(passwordRules),
   ])
   return {
-    account: row && storedAccount(row),
+    account: row && accountWithRoles(row, version?.roles),
     timeZone: version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION,
     rules: own?.rules ?? PLAIN_RULES,
+    roles: version?.roles ?? null,
   }
 }
 

@@ -217,6 +217,8 @@ export type Configuration = {
   testUsers: TestUser[]
   /** Role key to display name. */
   roles: Record<string, string>
+  /** Role key to what it may, as `group.action` or `group.*`; absent where no role has permissions of its own. */
+  rolePermissions?: Record<string, string[]>
   products: Record<string, ProductDefinition>
   /** Tables of all products together, for products that lack one of their own. */
   tables: Record<string, LookupTable>

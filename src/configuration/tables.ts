@@ -1,4 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { TenantRoles } from '../accounts/roles.ts'
 
 /** Which compiled configuration a version stands for today; a repair changes the hash. */
 export const configurationVersions = sqliteTable('configuration_version', {
@@ -9,6 +10,8 @@ export const configurationVersions = sqliteTable('configuration_version', {
   currency: text().notNull(),
   /** Which integration rates each product that names one, by product; null: none does. */
   externalRaters: text({ mode: 'json' }).$type<Record<string, string>>(),
+  /** What it says of permissions; null: what the account types say. */
+  roles: text({ mode: 'json' }).$type<TenantRoles>(),
 })
 
 /** Every successful deploy and repair. */

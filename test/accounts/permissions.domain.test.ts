@@ -4,9 +4,9 @@ import {
   PERMISSION_GROUPS,
   type Permission,
   permissionsHeld,
-  requireOwn,
   requirePermission,
 } from '../../src/accounts/permissions.ts'
+import { requireReach } from '../../src/accounts/rights.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 
@@ -92,17 +92,17 @@ describe('permissions', () => {
     )
   })
 
-  it('custom is for oneself and for what one created, and for nothing else', () => {
+  it('who may act on their own alone reaches themselves and what they made', () => {
     const me = '00000000-0000-4000-8000-000000000001' as Uuid
     const other = '00000000-0000-4000-8000-000000000002' as Uuid
     const caller = { accountLocator: me, username: 'rita', accountType: 'account.tenant.read.only.user' }
-    const may = (who: typeof caller & { permissions?: string[] }, owners: (string | undefined)[]) => () =>
-      requireOwn(who, ['users.write'], owners)
-    expect(may(caller, [me])).not.toThrow()
-    expect(may(caller, [other, me])).not.toThrow()
-    for (const owners of [[], [undefined], [other]]) expect(may(caller, owners)).toThrow('users.write')
-    expect(may({ ...caller, permissions: ['users.write'] }, [other])).not.toThrow()
-    expect(may({ ...caller, permissions: ['users.read', 'tables.*'] }, [me])).toThrow('users.write')
+    const reaching =
+      (who: typeof caller & { permissions?: string[] }, locator: Uuid, createdBy: Uuid | null) => () =>
+        requireReach(who, { locator, createdBy }, ['users.write'])
+    expect(reaching(caller, me, null)).not.toThrow()
+    expect(reaching(caller, other, me)).not.toThrow()
+    expect(reaching(caller, other, null)).toThrow('users.write')
+    expect(reaching({ ...caller, permissions: ['users.write'] }, other, null)).not.toThrow()
   })
 
   it('what a caller may is told by the whole names of permissions that exist', () => {

@@ -18,7 +18,9 @@ import type {
 } from '../contract.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
-import { permissionsOfAccount, permissionsOfCaller, requireReach, requireWithin } from '../rights.ts'
+import { permissionsHeld } from '../permissions.ts'
+import { requireReach, requireWithin } from '../rights.ts'
+import { rolePermissions } from '../roles.ts'
 import {
   accountsQuery,
   hasRoomFor,
@@ -52,13 +54,14 @@ export async function addAccount(request: AccountAddRequest, open: RequestContex
   const { username, name, email, password } = request
   const isService = request.type === SERVICE
   const type = isService ? ownType(caller.accountType) : personType(request.type, tenant)
+  const { account: taken, rules, roles } = await readAccount(database, { username })
+  const permissions = rolePermissions({ username, accountType: type }, roles)
   if (!isService)
     requireWithin(
-      permissionsOfAccount({ accountType: type }),
-      permissionsOfCaller(caller),
+      permissionsHeld({ accountType: type, ...(permissions && { permissions }) }),
+      permissionsHeld(caller),
       `Accounts of type ${type} may what you may not:`,
     )
-  const { account: taken, rules } = await readAccount(database, { username })
   if (taken) throw usernameTaken(username)
   if (!isService) await requireGoodPassword(password, rules, { username, email })
   const row = {
@@ -229,8 +232,8 @@ export async function setPassword(
     if (account.isService)
       throw new Refusal('wrongState', `'${account.username}' is a service account and has no password.`)
     requireWithin(
-      permissionsOfAccount(account),
-      permissionsOfCaller(context.caller),
+      permissionsHeld(account),
+      permissionsHeld(context.caller),
       `The account '${account.username}' may what you may not:`,
     )
     await requireGoodPassword(password, rules, account)

@@ -3,8 +3,7 @@ import type { Calls } from '../../platform/calls.ts'
 import type { Caller } from '../../platform/context.ts'
 import { findTenant, HOME_SHARD, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
-import { grants } from '../permissions.ts'
-import { permissionsOfAccount } from '../rights.ts'
+import { grants, permissionsHeld } from '../permissions.ts'
 import { unauthenticated } from '../tokens.ts'
 import { knownAuthToken } from './known.ts'
 import { findToken } from './store.ts'
@@ -30,8 +29,12 @@ export async function holderOfAuthToken(
     findToken(shardDatabase(env, tenant, HOME_SHARD, calls), token),
   )
   if (!found || found.expiresAt <= now) throw unknown()
-  const { permissions, expiresAt, ...account } = found
-  const held = [...permissionsOfAccount(account)].filter(one => grants(permissions, one))
+  const { permissions, accountPermissions, expiresAt, ...account } = found
+  const ofAccount = permissionsHeld({
+    accountType: account.accountType,
+    ...(accountPermissions && { permissions: accountPermissions }),
+  })
+  const held = ofAccount.filter(one => grants(permissions, one))
   return {
     caller: { ...account, permissions: held, tokenExpiresAt: expiresAt as Instant },
     tenant,

@@ -8,14 +8,8 @@ import { newUuid, type Uuid } from '../../platform/locators.ts'
 import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
 import { type Instant, now as realNow } from '../../platform/time.ts'
 import { accountAt, attempted, changeAccount, homeDatabase } from '../administration/change.ts'
-import { grants, type Permission } from '../permissions.ts'
-import {
-  ALL_PERMISSIONS,
-  permissionsOfAccount,
-  permissionsOfCaller,
-  requireReach,
-  requireWithin,
-} from '../rights.ts'
+import { ALL_PERMISSIONS, grants, type Permission, permissionsHeld } from '../permissions.ts'
+import { requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
@@ -76,12 +70,12 @@ async function createToken(
   const permissions = checkedPermissions(request.permissions)
   requireWithin(
     ALL_PERMISSIONS.filter(one => grants(permissions, one)),
-    permissionsOfAccount(account),
+    permissionsHeld(account),
     `The account '${account.username}' lacks what the token is to have:`,
   )
   requireWithin(
     ALL_PERMISSIONS.filter(one => grants(permissions, one)),
-    permissionsOfCaller(caller),
+    permissionsHeld(caller),
     'You lack what the token is to have:',
   )
   const tenants = checkedTenants(request.tenants, tenant)

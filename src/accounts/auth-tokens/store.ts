@@ -1,6 +1,8 @@
-import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { configurationVersions } from '../../configuration/tables.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { Uuid } from '../../platform/locators.ts'
+import { rolePermissions } from '../roles.ts'
 import { accounts, authTokens } from '../tables.ts'
 import { hashOfAuthToken, isAuthToken } from './text.ts'
 
@@ -9,13 +11,16 @@ export type FoundToken = {
   readonly accountLocator: Uuid
   readonly username: string
   readonly accountType: string
+  /** What the roles of the tenant's newest configuration make of the account; absent: what its type may. */
+  readonly accountPermissions?: readonly string[]
+  /** The token's own. */
   readonly permissions: readonly string[]
   readonly expiresAt: number
 }
 
 /** The token, if it and its account are there and the account is not disabled. */
 export async function findToken(database: Database, text: string): Promise<FoundToken | undefined> {
-  const [[row]] = await database.batch([
+  const [[row], [version]] = await database.batch([
     database.build
       .select({
         accountLocator: sql<Uuid>`${accounts.locator}`,
@@ -33,8 +38,14 @@ export async function findToken(database: Database, text: string): Promise<Found
           isNull(accounts.disabledAt),
         ),
       ),
+    database.build
+      .select({ roles: configurationVersions.roles })
+      .from(configurationVersions)
+      .orderBy(desc(configurationVersions.version))
+      .limit(1),
   ])
-  return row
+  const accountPermissions = row && rolePermissions(row, version?.roles)
+  return row && { ...row, ...(accountPermissions && { accountPermissions }) }
 }
 
 /** The account's tokens in the order in which they were made. */

@@ -71,6 +71,7 @@ export const findingCodes = {
   unevenCategories: 'Some cancellation types have categories and others have none.',
   badReminder: 'A reminder is not counted in days before the end of the policy.',
   unknownRole: 'A user has a role that roles.json does not name.',
+  unknownPermission: 'A role has a permission that does not exist, or that no role of a tenant may have.',
   unknownFormField: 'A screen shows a field that the dictionary does not have.',
   badBootstrap: 'What the tenant is to start with contradicts itself, or is not there.',
   secretInArchive: 'A secret lies in the archive.',

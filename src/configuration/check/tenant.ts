@@ -1,4 +1,5 @@
 // The files at the top of an archive: what holds for every product of the tenant.
+import { isGrantable, isReserved } from '../../accounts/roles.ts'
 import { type CurrencyCode, currencyCode } from '../../platform/money.ts'
 import { type TimeZone, timeZone } from '../../platform/time.ts'
 import type { Configuration, FieldDefinition, TestUser } from '../configuration.ts'
@@ -115,15 +116,37 @@ export function compilePolicyholderFields(files: FileIndex, report: Report): Fie
   return compileFields(decoded.value.fields, decoded.value.path, context)
 }
 
+/** security/roles.json. All permissions that are none are named, each at its place. */
+function compileRoles(files: FileIndex, report: Report): Pick<Configuration, 'roles' | 'rolePermissions'> {
+  const file = files.take('security/roles.json')
+  const decoded = file && decodeFile(file, () => rolesFile, report)
+  if (decoded === undefined) return { roles: {} }
+  const said = Object.entries(decoded.value)
+  for (const [role, { permissions = [] }] of said)
+    for (const [at, permission] of permissions.entries())
+      if (!isGrantable(permission))
+        report.error(
+          decoded.place([role, 'permissions', at]),
+          'unknownPermission',
+          isReserved(permission)
+            ? `The role '${role}' has the permission '${permission}', which only administration accounts hold. Remove it.`
+            : `The role '${role}' has the permission '${permission}', which does not exist. docs/permissions.md lists those that do; 'group.*' stands for all of a group.`,
+        )
+  const own = said.flatMap(([role, { permissions }]) => (permissions ? [[role, permissions] as const] : []))
+  return {
+    roles: Object.fromEntries(said.map(([role, { displayName }]) => [role, displayName ?? role])),
+    ...(own.length > 0 && { rolePermissions: Object.fromEntries(own) }),
+  }
+}
+
 export function compileTestUsers(
   files: FileIndex,
   report: Report,
-): Pick<Configuration, 'testUsers' | 'roles'> {
-  const rolesAt = files.take('security/roles.json')
-  const roles = (rolesAt && decodeFile(rolesAt, () => rolesFile, report)?.value) ?? {}
+): Pick<Configuration, 'testUsers' | 'roles' | 'rolePermissions'> {
+  const { roles, ...permissions } = compileRoles(files, report)
   const usersAt = files.take('security/test_users.json')
   const decoded = usersAt && decodeFile(usersAt, testUsersFile, report)
-  if (decoded === undefined) return { testUsers: [], roles }
+  if (decoded === undefined) return { testUsers: [], roles, ...permissions }
   const testUsers = new Map<string, TestUser>()
   for (const { path, user } of decoded.value) {
     if (testUsers.has(user.username))
@@ -146,7 +169,7 @@ export function compileTestUsers(
       roles: user.roles,
     })
   }
-  return { testUsers: [...testUsers.values()], roles }
+  return { testUsers: [...testUsers.values()], roles, ...permissions }
 }
 
 /** The plugin sources by path below `scripts/`. */

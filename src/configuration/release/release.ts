@@ -19,6 +19,7 @@ import {
   versionHasHash,
   versionQuery,
 } from '../store.ts'
+import { tenantRoles } from '../tenant-roles.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import { type AccountPlan, type PresentAccount, planAccounts } from './test-users.ts'
 import { type Released, releaseWriter, type Upload } from './writer.ts'
@@ -186,13 +187,21 @@ const finding = (
   advice: string,
 ): Finding => ({ severity, path, code, message: `${message} ${advice}` })
 
-/** Only test tenants have the users of the archive (resources brief 10.3). */
-const accountsOf = (
+/**
+ * Only test tenants have the users of the archive (resources brief 10.3). Whoever has a token has what the roles were when
+ * it was given, so that other roles end the tokens.
+ */
+function accountsOf(
   { tenant }: RequestContext,
   { configuration }: Upload,
-  { accounts }: Present,
+  { accounts, latest }: Present,
   before: Configuration | undefined,
-): AccountPlan =>
-  tenant.type === 'test'
+): AccountPlan {
+  const isTest = tenant.type === 'test'
+  const plan = isTest
     ? planAccounts(configuration.testUsers, accounts, before?.testUsers ?? [])
     : SAME_ACCOUNTS
+  const roles = tenantRoles(configuration, isTest)
+  const areOthers = latest !== undefined && JSON.stringify(latest.roles) !== JSON.stringify(roles)
+  return { ...plan, revokesTokens: plan.revokesTokens || areOthers }
+}

@@ -18,6 +18,7 @@ import type { Configuration, Finding } from '../configuration.ts'
 import { putConfiguration } from '../kept/files.ts'
 import { formatLog } from '../log.ts'
 import { accountQueries, allVersionsQuery, putVersions, releaseQueries } from '../store.ts'
+import { tenantRoles } from '../tenant-roles.ts'
 import type { AccountPlan, WantedAccount } from './test-users.ts'
 
 /** An archive that compiled. */
@@ -109,7 +110,14 @@ export function releaseWriter(
       facts: [
         ...releaseQueries(
           database,
-          { version, hash, timeZone, currency, externalRaters: externalRatersOf(configuration) },
+          {
+            version,
+            hash,
+            timeZone,
+            currency,
+            externalRaters: externalRatersOf(configuration),
+            roles: tenantRoles(configuration, tenant.type === 'test'),
+          },
           { kind, at: now, by: caller.username },
         ),
         ...accountQueries(database, written, accounts.remove, now),

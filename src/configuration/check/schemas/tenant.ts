@@ -67,12 +67,11 @@ export function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
   return typeof root === 'object' && root !== null && 'users' in root ? wrappedUsers : mappedUsers
 }
 
-/** security/roles.json: role key to display name, or to an object that holds it. */
+/** security/roles.json: role key to display name, or to an object with the name, permissions or both. */
 export const rolesFile = z.record(
   z.string(),
-  z.preprocess(
-    value =>
-      typeof value === 'object' && value !== null && 'displayName' in value ? value.displayName : value,
-    text,
-  ),
+  z.union([
+    text.transform(displayName => ({ displayName, permissions: undefined })),
+    z.object({ displayName: text.optional(), permissions: textList.optional() }),
+  ]),
 )

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { ALL_PERMISSIONS, grants, holds } from '../../src/accounts/permissions.ts'
+import { isGrantable, rolePermissions } from '../../src/accounts/roles.ts'
+import { tenantRoles } from '../../src/configuration/tenant-roles.ts'
+
+const user = (username: string, ...roles: string[]) => ({ username, name: username, password: 'x', roles })
+
+const ROLES = {
+  agent: ['policies.*', 'quotes.read'],
+  referrer: ['quotes.underwrite'],
+  'read-only': ['policies.read'],
+}
+const USERS = [
+  user('amy', 'agent'),
+  user('both', 'agent', 'referrer'),
+  user('mixed', 'referrer', 'readOnly'),
+  user('named', 'agent', 'clerk'),
+  user('plain', 'clerk'),
+  user('rita', 'read-only'),
+]
+const roles = tenantRoles({ rolePermissions: ROLES, testUsers: USERS }, true)
+
+const may = (username: string, accountType = 'account.tenant.employee') =>
+  ALL_PERMISSIONS.filter(permission =>
+    grants(rolePermissions({ username, accountType }, roles) ?? ['nothing said'], permission),
+  )
+const all = (group: string) => ALL_PERMISSIONS.filter(permission => permission.startsWith(`${group}.`))
+
+describe('roles of a configuration', () => {
+  it('give a user what they say, and what all of them say together', () => {
+    expect(may('amy')).toEqual([...all('policies'), 'quotes.read'])
+    expect(may('both')).toEqual([...all('policies'), 'quotes.read', 'quotes.underwrite'])
+  })
+
+  it('that name an account type redefine it for all accounts of the type, and for users who have more', () => {
+    expect(may('rita', 'account.tenant.read.only.user')).toEqual(['policies.read'])
+    expect(may('made-by-hand', 'account.tenant.read.only.user')).toEqual(['policies.read'])
+    expect(may('mixed')).toEqual(['policies.read', 'quotes.underwrite'])
+  })
+
+  it('without permissions give what the account type holds', () => {
+    const employee = ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission))
+    expect(may('named')).toEqual(employee)
+    expect(
+      rolePermissions({ username: 'plain', accountType: 'account.tenant.employee' }, roles),
+    ).toBeUndefined()
+  })
+
+  it('say nothing where none has permissions, nor of users where those are no accounts', () => {
+    expect(tenantRoles({ testUsers: USERS }, true)).toBeNull()
+    expect(tenantRoles({ rolePermissions: { agent: ['policies.*'] }, testUsers: USERS }, false)).toBeNull()
+    expect(rolePermissions({ username: 'amy', accountType: 'account.tenant.employee' }, null)).toBeUndefined()
+    expect(rolePermissions({ username: 'constructor', accountType: 'constructor' }, roles)).toBeUndefined()
+  })
+
+  it('are short in a token: a group that is held whole is one word', () => {
+    const list = rolePermissions({ username: 'amy', accountType: '' }, roles)
+    expect(list).toEqual(['policies.*', 'quotes.read'])
+    const everything = tenantRoles(
+      { rolePermissions: { all: ALL_PERMISSIONS.filter(isGrantable) }, testUsers: [user('x', 'all')] },
+      true,
+    )
+    expect(
+      JSON.stringify(rolePermissions({ username: 'x', accountType: '' }, everything)).length,
+    ).toBeLessThan(900)
+  })
+
+  it('never give what only administration accounts hold, by a whole group either', () => {
+    const greedy = tenantRoles(
+      { rolePermissions: { x: ['deployments.*'] }, testUsers: [user('x', 'x')] },
+      true,
+    )
+    const list = rolePermissions({ username: 'x', accountType: '' }, greedy)!
+    expect(grants(list, 'deployments.deploy')).toBe(false)
+    expect(grants(list, 'deployments.read')).toBe(true)
+    expect(isGrantable('deployments.deploy')).toBe(false)
+    for (const text of ['policies.fly', 'policies', '*', 'flights.*', '', 'toString.*'])
+      expect(isGrantable(text), text).toBe(false)
+    for (const text of ['policies.read', 'policies.*']) expect(isGrantable(text)).toBe(true)
+  })
+})
