@@ -9,6 +9,9 @@ import { buildServiceBundle, SERVICE_ENTRY } from './test/support/service-bundle
 await writeRouteIndex()
 await buildServiceBundle()
 
+const numberOf = (name: string): number | undefined =>
+  process.env[name] === undefined ? undefined : Number(process.env[name])
+
 // Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against
 // the real runtime with its own D1, R2, Durable Objects and queues for each file. `process`: the service as
 // a process of its own, started, killed and started again.
@@ -18,7 +21,11 @@ export default defineConfig({
     // Tests wait for the runtime, and those of the whole service for its start, so that three keep two cores busy.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // Read by test/support/sizes.ts.
-    provide: { fullSizes: process.env.BINDERY_FULL === '1' },
+    provide: {
+      fullSizes: process.env.BINDERY_FULL === '1',
+      // `npm run fuzz`; undefined for what `npm test` does.
+      fuzz: { runs: numberOf('BINDERY_FUZZ_RUNS'), seed: numberOf('BINDERY_FUZZ_SEED') },
+    },
     projects: [
       {
         extends: true,

@@ -11,5 +11,6 @@ export function measured(name: string, value: number, unit: string): void {
 declare module 'vitest' {
   interface ProvidedContext {
     fullSizes: boolean
+    fuzz: { runs: number | undefined; seed: number | undefined }
   }
 }
