@@ -1,13 +1,16 @@
 // Bodies as JSON, before any contract: the framework's own reader refuses what real clients send (brief 0.12).
 import { Refusal } from '../errors.ts'
 import { readBytes, utf8Text } from './bytes.ts'
-import { jsonDepth, jsonFault } from './json-fault.ts'
+import { jsonFault, jsonShape } from './json-fault.ts'
 
 /** Bytes of a JSON body unless the route says otherwise. */
 export const LARGEST_JSON_BYTES = 4 * 1_048_576
 
 /** Lists and objects that may lie in each other. */
 export const DEEPEST_JSON = 64
+
+/** Values of a body, lists and objects included: several times what the largest policy needs. */
+export const MOST_JSON_VALUES = 500_000
 
 /** `value` is undefined when there is no body. */
 export type JsonBytes = { readonly bytes: Uint8Array; readonly value: unknown }
@@ -26,11 +29,14 @@ export async function readJson(request: Request, largestBytes = LARGEST_JSON_BYT
   if (text === undefined)
     throw new Refusal('malformedJson', 'The body is not UTF-8 text; encode it as UTF-8.')
   if (text.trim() === '') return { bytes, value: undefined }
-  if (jsonDepth(bytes) > DEEPEST_JSON)
+  const { depth, values } = jsonShape(bytes)
+  if (depth > DEEPEST_JSON)
     throw new Refusal(
       'malformedJson',
       `The body nests lists and objects more than ${DEEPEST_JSON} deep; flatten it.`,
     )
+  if (values > MOST_JSON_VALUES)
+    throw new Refusal('tooLarge', `The body has more than ${MOST_JSON_VALUES} values; send it in parts.`)
   const value = parsed(text)
   return { bytes, value: value === '' || value === null ? undefined : value }
 }

@@ -92,10 +92,16 @@ function stringEnd(text: string, from: number): number | undefined {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** How deep lists and objects of the JSON lie in each other; text in strings does not count. */
-export function jsonDepth(bytes: Uint8Array): number {
+const COMMA = 0x2c
+
+/**
+ * How deep lists and objects of the JSON lie in each other, and how many values there are at most: what stands in memory
+ * for them takes many times the room of their text. Text in strings does not count.
+ */
+export function jsonShape(bytes: Uint8Array): { depth: number; values: number } {
   let depth = 0
   let deepest = 0
+  let values = 1
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at]!
     if (byte === QUOTE) {
@@ -103,8 +109,12 @@ export function jsonDepth(bytes: Uint8Array): number {
       while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1
     } else if (byte === 0x7b || byte === 0x5b) {
       depth += 1
+      values += 1
       if (depth > deepest) deepest = depth
     } else if (byte === 0x7d || byte === 0x5d) depth -= 1
+    else if (byte === COMMA) values += 1
   }
-  return deepest
+  return { depth: deepest, values }
 }
+
+export const jsonDepth = (bytes: Uint8Array): number => jsonShape(bytes).depth

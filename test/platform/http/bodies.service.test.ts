@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { describe, expect, it } from 'vitest'
-import { DEEPEST_JSON } from '../../../src/platform/http/json-body.ts'
+import { DEEPEST_JSON, MOST_JSON_VALUES } from '../../../src/platform/http/json-body.ts'
 import { publicRoute } from '../../../src/platform/http/route.ts'
 import { mounted } from './mounted.ts'
 
@@ -118,6 +118,15 @@ describe('a JSON body', () => {
       apiErrorCode: 1008,
     })
     expect(sent.mebibytes).toBeLessThan(70)
+  })
+
+  it('may have half a million values and no more', async () => {
+    const list = (values: number) => `{"a":[${'1,'.repeat(values - 3)}1]}`
+    expect((await call('POST', '/optional', { body: list(MOST_JSON_VALUES) })).status).toBe(200)
+    expect((await call('POST', '/optional', { body: list(MOST_JSON_VALUES + 1) })).json()).toMatchObject({
+      httpStatus: 413,
+      code: 'tooLarge',
+    })
   })
 
   it('may nest 64 deep and no deeper', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonDepth, jsonFault } from '../../../src/platform/http/json-fault.ts'
+import { jsonDepth, jsonFault, jsonShape } from '../../../src/platform/http/json-fault.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -55,5 +55,15 @@ describe('jsonDepth', () => {
     ['[[', 2],
   ])('of %s is %i', (text, depth) => {
     expect(jsonDepth(bytes(text))).toBe(depth)
+  })
+})
+
+describe('jsonShape', () => {
+  it.each([
+    ['1', 1],
+    ['[1, 2]', 3],
+    ['{"a": [[], {}], "b": ",,,"}', 7],
+  ])('counts at least the values of %s', (text, values) => {
+    expect(jsonShape(bytes(text)).values).toBe(values)
   })
 })
