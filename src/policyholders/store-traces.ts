@@ -1,12 +1,15 @@
 // Where values of a policyholder may have come beside its own records and those that templates print into: events that
 // plugins made, auxiliary data, what plugins printed into their log, calls of services, and documents.
 //
-// Texts are scrubbed as those of templates are. Logs are deleted, since they may hold values in any form; those that belong
+// Texts are scrubbed as those of templates are, and only where they are the policyholder's: of its own records and those of
+// its policies, since a value may be a common word. Of events only what plugins said, and why a document failed: all else
+// is locators, names and numbers of the service's own. Logs are deleted, since they may hold values in any form; those that belong
 // to no policy, as of previews, quick quotes and requests that were refused, cannot be told apart and go too. A
 // document that was made of a template is made again, of the policy as it was and the policyholder as it is now; one whose
 // sources are gone loses its file. Uploaded files stay: nobody but who uploaded them knows what is in them.
 import { type SQL, sql } from 'drizzle-orm'
 import { auxData } from '../auxdata/tables.ts'
+import { invoices, payments } from '../billing/tables.ts'
 import { documentPath } from '../documents/document.ts'
 import { documentJobs, documents } from '../documents/tables.ts'
 import { events } from '../events/tables.ts'
@@ -19,7 +22,7 @@ import type { PolicyLocator, Uuid } from '../platform/locators.ts'
 import { fileKey, shardDatabase } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
 import { pluginLogs } from '../plugins/tables.ts'
-import { policies } from '../policies/tables.ts'
+import { cancellations, endorsements, exposures, policies, quotes } from '../policies/tables.ts'
 import { formsOf, type StoredValue } from './overwrite.ts'
 
 type Scrub = (text: string) => string
@@ -27,12 +30,29 @@ type Scrub = (text: string) => string
 const policiesOf = (locator: Uuid): SQL =>
   sql`(select locator from ${policies} where policyholder_locator = ${locator})`
 
+/** Whether it is the locator, as a text, of the policyholder or of what belongs to it. */
+const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
+  sql.join(
+    [
+      sql`${column} = ${locator}`,
+      sql`${column} in (select cast(locator as text) from ${policiesOf(locator)})`,
+      ...[exposures, quotes, endorsements, cancellations, invoices, payments].map(
+        table =>
+          sql`${column} in (select cast(locator as text) from ${table} where policy_locator in ${policiesOf(locator)})`,
+      ),
+    ],
+    sql` or `,
+  )
+
 /** Whether the text has one of the values in one of the forms that are scrubbed. */
 const hasOneOf = (text: SQL, forms: string): SQL =>
   sql`exists (select 1 from json_each(${forms}) form where instr(${text}, form.value) > 0)`
 
 type EventRow = { sequence: number; data: string }
 type AuxRow = { locator: string; key: string; value: string }
+
+/** What events say of their own accord. */
+const KEPT: ReadonlySet<string> = new Set(['policyLocator', 'policyholderLocator', 'operationFailed'])
 
 /** As JSON has it between its quotes. */
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
@@ -44,12 +64,11 @@ export const readTraces = (database: Database, locator: Uuid, stored: readonly S
   const escaped = JSON.stringify(forms.map(inJson))
   return [
     database.build.all<EventRow>(sql`select sequence, data from ${events}
-      where (policyholder_locator = ${locator} or policy_locator in ${policiesOf(locator)}
-        or (policyholder_locator is null and policy_locator is null))
+      where (policyholder_locator = ${locator} or policy_locator in ${policiesOf(locator)})
+        and (substr(type, 1, 7) = 'custom.' or type = 'document.failed')
         and ${hasOneOf(sql`data`, escaped)}`),
-    database.build.all<AuxRow>(
-      sql`select locator, key, value from ${auxData} where ${hasOneOf(sql`value`, plain)}`,
-    ),
+    database.build.all<AuxRow>(sql`select locator, key, value from ${auxData}
+      where (${isOwnRecord(sql`locator`, locator)}) and ${hasOneOf(sql`value`, plain)}`),
     database.build.all<{
       policy: PolicyLocator
     }>(sql`select distinct policy_locator as policy from ${documents}
@@ -94,7 +113,10 @@ export function traceQueries(
     sequence,
     JSON.stringify(
       Object.fromEntries(
-        Object.entries(JSON.parse(data) as Record<string, string>).map(([key, text]) => [key, scrub(text)]),
+        Object.entries(JSON.parse(data) as Record<string, string>).map(([key, text]) => [
+          key,
+          KEPT.has(key) ? text : scrub(text),
+        ]),
       ),
     ),
   ])
@@ -111,7 +133,8 @@ export function traceQueries(
     ),
     build.run(sql`delete from ${pluginLogs}
       where policy_locator in (select cast(locator as text) from ${policiesOf(locator)})
-        or ${hasOneOf(sql`lines`, escaped)} or ${hasOneOf(sql`coalesce(failure, '')`, plain)}`),
+        or (policy_locator is null
+          and (${hasOneOf(sql`lines`, escaped)} or ${hasOneOf(sql`coalesce(failure, '')`, plain)}))`),
     build.run(sql`update ${documents}
       set state = case when ${isOrphaned} then 'dataError' else 'draft' end,
         failure = case when ${isOrphaned} then ${GONE} end

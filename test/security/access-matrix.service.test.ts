@@ -95,7 +95,6 @@ describe('who brings no token that counts is answered 401 by every route that ne
       async () => withClaims(await employee(), { permissions: ['policies.*'] }),
     ],
     ['one that was revoked', () => employee({ epochsAgo: 1 })],
-    ['one of a tenant that is gone', () => employee({ tenantLocator: undefined }).then(missigned)],
   ]
   it.each(cases)('%s', async (_, make) => {
     const { wrong, called } = await otherwise(await make(), only401)

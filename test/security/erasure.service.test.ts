@@ -143,6 +143,11 @@ describe('overwriteData', () => {
       ])
     for (const document of documents) expect(await textOf(document)).toMatch(new RegExp(`${MARKER}|^$`))
 
+    // Under a locator that is nobody's it is whoever wrote it who must take it away.
+    await callOk('PUT', '/auxData/global', {
+      token: motor.token,
+      body: { auxData: [{ key: 'name', value: '-' }] },
+    })
     await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
       token: motor.token,
       body: { overwrites: { last_name: 'Erased' } },
@@ -172,6 +177,31 @@ describe('overwriteData', () => {
     const aux = await callOk<{ value: string }>('GET', `/auxData/${policy}/said`, { token: motor.token })
     expect(aux.value).toBe('Erased')
   }, 60_000)
+
+  it('of a common word changes it nowhere else: in data of others, in what the service says of itself', async () => {
+    const { token } = motor
+    const created = await motor.createPolicy({ finalize: false })
+    const { locator: holder } = await callOk<PolicyholderResponse>('POST', '/policyholder/create', {
+      token,
+      body: { completed: true, values: { last_name: '1' } },
+    })
+    const aux = (locator: string) =>
+      callOk('PUT', `/auxData/${locator}`, { token, body: { auxData: [{ key: 'n', value: 'no. 1' }] } })
+    for (const locator of [created.body.locator, 'global', holder]) await aux(locator)
+    await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
+      token,
+      body: { overwrites: { last_name: 'Erased' } },
+    })
+    const read = async (locator: string) =>
+      (await callOk<{ value: string }>('GET', `/auxData/${locator}/n`, { token })).value
+    expect(await read(holder)).toBe('no. Erased')
+    expect([await read(created.body.locator), await read('global')]).toEqual(['no. 1', 'no. 1'])
+    const { results } = await boundDatabase(poolBinding(1))
+      .prepare('select data from event where policyholder_locator = ? order by sequence')
+      .bind(holder)
+      .all<{ data: string }>()
+    expect(results.map(({ data }) => JSON.parse(data).version)).toEqual(['1', '2'])
+  })
 
   it('takes nothing of another policyholder', async () => {
     const other = await everythingOf('Otherperson')

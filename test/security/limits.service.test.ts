@@ -121,6 +121,13 @@ it('on one’s own machine there are no limits', async () => {
   expect(await statuses(5, () => call('GET', '/v1/ping', from))).toEqual([200, 200, 200, 200, 200])
 })
 
+it('a counter that does not answer keeps nobody out', async () => {
+  const broken: RateLimit = { limit: () => Promise.reject(new Error('away')) }
+  const call = caller({ ADDRESS_LIMIT: broken, ACCOUNT_LIMIT: broken, TENANT_LIMIT: broken })
+  expect((await call('GET', '/v1/ping')).status).toBe(200)
+  expect((await call('GET', '/read', { authorization: await tokenOf(newUuid(0)) })).status).toBe(200)
+})
+
 it('an IPv6 address counts as its first 64 bits, however it is written', () => {
   const key = (address: string) => addressKey(new Headers({ 'cf-connecting-ip': address }))
   expect(key('2001:db8:1:2:aaaa:bbbb:cccc:dddd')).toBe('2001:db8:1:2')

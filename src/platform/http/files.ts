@@ -89,6 +89,8 @@ function headersOf({ requestId, calls }: PublicContext, object: R2Object): Heade
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
     'x-content-type-options': 'nosniff',
+    // Pages show images by these addresses.
+    'cross-origin-resource-policy': 'cross-origin',
     'x-request-id': requestId,
     'server-timing': serverTiming(calls),
   })

@@ -8,7 +8,7 @@ const HEADERS: readonly (readonly [string, string])[] = [
   ['referrer-policy', 'no-referrer'],
   // A year, and all host names below.
   ['strict-transport-security', 'max-age=31536000; includeSubDomains'],
-  ['cross-origin-resource-policy', 'cross-origin'],
+  ['cross-origin-resource-policy', 'same-origin'],
   ['x-frame-options', 'DENY'],
 ]
 
@@ -43,7 +43,11 @@ async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | und
   const { request, url, calls, signedInTo } = exchange
   const origin = request.headers.get('origin')
   if (origin === null) return undefined
-  const tenant = await findTenant(env, { hostName: url.hostname }, calls)
+  // The request is carried out by now: its answer goes out, if need be to nobody's page.
+  const tenant = await findTenant(env, { hostName: url.hostname }, calls).catch(problem => {
+    console.error(JSON.stringify({ at: 'allowedOrigin', problem: String(problem) }))
+    return undefined
+  })
   if (!tenant?.allowedOrigins?.includes(origin)) return undefined
   return signedInTo === undefined || signedInTo === tenant.locator ? origin : undefined
 }

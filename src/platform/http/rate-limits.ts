@@ -41,6 +41,16 @@ export function addressKey(headers: Headers): string {
     .join(':')
 }
 
+/** Whether there is room. A counter that does not answer lets everybody in: it is not what keeps people out. */
+const hasRoom = (limiter: RateLimit, key: string): Promise<boolean> =>
+  limiter.limit({ key }).then(
+    ({ success }) => success,
+    problem => {
+      console.error(JSON.stringify({ at: 'rateLimit', problem: String(problem) }))
+      return true
+    },
+  )
+
 const isSignIn = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/account/authenticate')
 
 /** Counts a request without a token that counts, and refuses (429) when there were too many of its address. */
@@ -52,7 +62,7 @@ export async function limitAddress(
   if (isUnlimited(limits)) return
   const key = addressKey(headers)
   const limiter = isSignIn(route) ? limits.SIGN_IN_LIMIT : limits.ADDRESS_LIMIT
-  if (!(await limiter.limit({ key })).success) throw tooMany('your address')
+  if (!(await hasRoom(limiter, key))) throw tooMany('your address')
 }
 
 /** Counts a request of whoever is signed in, and refuses (429) when there were too many of the account or the tenant. */
@@ -62,9 +72,9 @@ export async function limitCaller(
 ): Promise<void> {
   if (isUnlimited(limits)) return
   const [account, all] = await Promise.all([
-    limits.ACCOUNT_LIMIT.limit({ key: `${tenant?.locator ?? ''}/${caller.accountLocator}` }),
-    tenant && limits.TENANT_LIMIT.limit({ key: tenant.locator }),
+    hasRoom(limits.ACCOUNT_LIMIT, `${tenant?.locator ?? ''}/${caller.accountLocator}`),
+    tenant ? hasRoom(limits.TENANT_LIMIT, tenant.locator) : true,
   ])
-  if (!account.success) throw tooMany('the account')
-  if (all && !all.success) throw tooMany('the tenant')
+  if (!account) throw tooMany('the account')
+  if (!all) throw tooMany('the tenant')
 }

@@ -94,6 +94,7 @@ async function admitted(
     )
     throw refusal
   }
+  if (tenantLocator !== undefined && !who.tenant) throw notFound('tenant', tenantLocator)
   if (
     who.tenant &&
     access.kind === 'tenant' &&
