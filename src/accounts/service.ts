@@ -9,8 +9,9 @@ import type {
   AuthenticateRequest,
   AuthenticateResponse,
 } from './contract.ts'
+import { PLAIN_RULES } from './password-rules/rules.ts'
 import { authentication, refuseUnknownTenant, signInAdministrator, signInToTenant } from './sign-in.ts'
-import { readAccount, readAdministrator, readNamedTenant } from './store.ts'
+import { readAccount, readAdministrator, readNamedTenant, ZONE_WITHOUT_CONFIGURATION } from './store.ts'
 import { namings, tenantNamed } from './tenant-named.ts'
 import { RENEWABLE_MS, revoked, unauthenticated } from './tokens.ts'
 
@@ -77,13 +78,15 @@ export async function renewAuthentication(context: SignedInContext): Promise<Aut
   if (now - signedInAt >= RENEWABLE_MS)
     throw unauthenticated('The sign-in was more than 12 hours ago; sign in again.')
   const key = { locator: caller.accountLocator }
-  const read = tenant && (await readAccount(shardDatabase(env, tenant, HOME_SHARD, calls), key))
-  const account = read?.account ?? (await readAdministrator(env, key, calls))
+  const { account: own, ...more } = tenant
+    ? await readAccount(shardDatabase(env, tenant, HOME_SHARD, calls), key)
+    : { account: undefined, timeZone: ZONE_WITHOUT_CONFIGURATION, rules: PLAIN_RULES }
+  const account = own ?? (await readAdministrator(env, key, calls))
   if (!account || account.disabledAt !== null)
     throw unauthenticated('The account is no more; sign in with another.')
   // The row itself, and not what was heard of it lately: the new token outlives what is heard.
   if (accountEpoch < account.tokenEpoch) throw revoked()
-  return authentication(context, account, tenant && read && { ...tenant, ...read }, signedInAt)
+  return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
 }
 
 function neededCredentials(body: AuthenticateRequest | undefined): AuthenticateRequest {
