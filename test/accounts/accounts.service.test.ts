@@ -141,6 +141,31 @@ describe('an account', () => {
     )
   })
 
+  it('is read and ended by who may do so to their own and to those that they made, and to no other', async () => {
+    const token = await callOk<string>('POST', '/auth/users/tokens', {
+      token: boss,
+      body: {
+        name: 'custom',
+        expiresAt: new Date(Date.now() + 86_400_000),
+        permissions: ['users.custom'],
+        tenants: [],
+      },
+    })
+    const robot = (await add(carla({ type: 'service', username: 'robot' }))).body
+    expect(robot).toMatchObject({ service: true, accountType: 'account.tenant.admin' })
+    const read = async (locator: string) =>
+      (await callApi('GET', `/account/v1/accounts/${locator}`, { token })).status
+    expect([
+      await read(robot.id),
+      await read(people.locators.boss!),
+      await read(people.locators.alice!),
+    ]).toEqual([200, 200, 403])
+    expect((await change('disable', people.locators.alice!, token)).status).toBe(403)
+    expect((await change('disable', robot.id, token)).status).toBe(200)
+    // Whoever disabled it may have meant it.
+    expect((await change('enable', robot.id, token)).status).toBe(403)
+  })
+
   it('is added once for an Idempotency-Key, and what is kept for the repeat tells nothing of the password', async () => {
     const key = { 'idempotency-key': 'add-1' }
     const first = await add(carla({ username: 'emil' }), boss, key)
@@ -198,8 +223,8 @@ describe('disabling', () => {
     expect((await change('enable', locator)).body).toMatchObject({ disabled: false })
     expect(await ping(await people.token('gone'))).toBe(200)
     expect(await ping(token)).toBe(401)
-    expect((await told('accounts.disable')).map(one => one.subject)).toEqual([locator, locator])
-    expect((await told('accounts.enable')).map(one => one.subject)).toEqual([locator])
+    expect(await told(`accounts.disable&subject=${locator}`)).toHaveLength(2)
+    expect(await told(`accounts.enable&subject=${locator}`)).toHaveLength(1)
   })
 
   it('is for others, and for administrators', async () => {

@@ -225,7 +225,7 @@ export async function setPassword(
   open: RequestContext,
 ): Promise<void> {
   const context = withSecretBody(open)
-  const hashed = new Map<string, string>()
+  let passwordHash: string | undefined
   await changeAccount(context, locator, async (account, rules) => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'set the password of')
@@ -237,8 +237,7 @@ export async function setPassword(
       `The account '${account.username}' may what you may not:`,
     )
     await requireGoodPassword(password, rules, account)
-    const passwordHash = hashed.get(password) ?? (await hashPassword(password, context.env.PASSWORD_PEPPER))
-    hashed.set(password, passwordHash)
+    passwordHash ??= await hashPassword(password, context.env.PASSWORD_PEPPER)
     return {
       set: {
         passwordHash,

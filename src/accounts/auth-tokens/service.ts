@@ -68,16 +68,13 @@ async function createToken(
   const now = realNow()
   const expiresAt = checkedExpiry(request.expiresAt, now, caller.tokenExpiresAt)
   const permissions = checkedPermissions(request.permissions)
+  const wanted = ALL_PERMISSIONS.filter(one => grants(permissions, one))
   requireWithin(
-    ALL_PERMISSIONS.filter(one => grants(permissions, one)),
+    wanted,
     permissionsHeld(account),
     `The account '${account.username}' lacks what the token is to have:`,
   )
-  requireWithin(
-    ALL_PERMISSIONS.filter(one => grants(permissions, one)),
-    permissionsHeld(caller),
-    'You lack what the token is to have:',
-  )
+  requireWithin(wanted, permissionsHeld(caller), 'You lack what the token is to have:')
   const tenants = checkedTenants(request.tenants, tenant)
   const token = newAuthToken(tenant.locator)
   const answer = { status: 200, text: '' }
