@@ -4,7 +4,7 @@ import type { CustomEventDefinition } from '../events/schedules/schedule.ts'
 import type { CurrencyCode } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
 import type { Bootstrap } from '../resources/bootstrap/bootstrap.ts'
-import type { ResourceDeclarations } from '../resources/data-tables/declaration.ts'
+import type { ResourceDeclarations, SelectionTimeBasis } from '../resources/data-tables/declaration.ts'
 
 export type FieldType =
   | 'string'
@@ -115,6 +115,10 @@ export type DocumentDefinition = {
   templateName: string
   type: 'pdf' | 'html'
   generatingEvent: 'quote' | 'accept' | 'issue'
+  /** Static names of the snippets that its template may include; any where it has no such list (resources brief 4.3). */
+  templateSnippets?: string[]
+  /** The time for which names of resources are read; of its transaction when it says nothing. */
+  selectionTimeBasis?: SelectionTimeBasis
   pageLayout?: {
     marginLeft?: string
     marginRight?: string

@@ -4,8 +4,13 @@ import type { Calls } from '../platform/calls.ts'
 import { filePlace } from '../platform/large-files.ts'
 import { fileKey, type Tenant } from '../platform/tenancy.ts'
 
-/** The product's files under static_documents by name; undefined for a name that it has not. */
-export type StaticFiles = (name: string) => Promise<Uint8Array | undefined>
+/**
+ * Files by name: the product's under static_documents, or before them the resources in force; undefined for a name that
+ * there is not. `expect` tells beforehand which names will be asked for, where they can be looked up together.
+ */
+export type StaticFiles = ((name: string) => Promise<Uint8Array | undefined>) & {
+  expect?(names: readonly string[]): Promise<void>
+}
 
 /** Reads the archive when a file is first asked for, and once for all documents of a policy that are made together. */
 export function staticFiles(

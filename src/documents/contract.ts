@@ -11,6 +11,7 @@ import {
   Timestamp,
   TimestampIfAny,
 } from '../platform/wire.ts'
+import { TEMPLATE_FORMATS } from '../resources/resource.ts'
 
 export const DocumentType = z.enum(['pdf', 'html'])
 export type DocumentType = z.infer<typeof DocumentType>
@@ -86,8 +87,14 @@ const margin = OptionalName.openapi({ description: 'E.g. `20mm`; without a unit 
 export const RenderDocumentRequest = z
   .object({
     policyLocator: Locator,
-    templateName: OptionalName.openapi({ description: "A template of the policy's configuration." }),
-    template: optional(z.string().max(5_000_000)).openapi({ description: 'Liquid, in place of a name.' }),
+    templateName: OptionalName.openapi({
+      description:
+        'The static name of a template that is in force as a resource, or a template of the configuration of the policy.',
+    }),
+    template: optional(z.string().max(5_000_000)).openapi({ description: 'Its text, in place of a name.' }),
+    templateFormat: optional(z.enum(TEMPLATE_FORMATS)).openapi({
+      description: 'Of `template`; liquid when left out.',
+    }),
     type: optional(DocumentType).openapi({ description: 'pdf when left out.' }),
     pageLayout: optional(
       z.object({

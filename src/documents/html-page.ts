@@ -23,6 +23,7 @@ export async function withImages(
     characters += addresses.get(name)!.length
     return characters <= MOST_IMAGE_CHARACTERS
   }
+  await files.expect?.([...html.matchAll(NAMED)].map(([, name]) => decodeURIComponent(name!)))
   const tooMany = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
   for (const [, name] of html.matchAll(NAMED)) {
     if (addresses.has(name!)) {
@@ -50,7 +51,9 @@ export async function fontsOf(
 ): Promise<{ fonts: OwnFontFiles } | { problem: string }> {
   const fonts = new Map<string, Uint8Array>()
   let total = 0
-  for (const name of fontNames(html)) {
+  const names = fontNames(html)
+  await files.expect?.(names)
+  for (const name of names) {
     const bytes = await files(name)
     if (!bytes) return { problem: `there is no font '${name}' in static_documents` }
     fonts.set(name, bytes)

@@ -1,24 +1,22 @@
 // Makes one document: collects what its template sees, renders it, and makes a file of what came out.
 
-import type { TemplateSource } from '../configuration/configuration.ts'
-import type { Instant } from '../platform/time.ts'
 import { knownAt } from '../policies/projection/known.ts'
-import { basisAt, selectionBasis } from '../policies/selection-basis.ts'
 import type { Loaded } from '../policies/surroundings.ts'
-import type { RatingEffects } from '../rating/liquid/effects.ts'
 import type { RenderingEnvironment } from '../rating/liquid/environment.ts'
-import { TemplateError } from '../rating/liquid/template-error.ts'
 import type { SelectionBasis } from '../resources/data-tables/declaration.ts'
 import type { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import type { DocumentResources } from '../resources/templates/for-documents.ts'
+import type { TemplateText } from '../resources/templates/snippets.ts'
 import type { StaticFiles } from './archive-files.ts'
 import type { DocumentType } from './contract.ts'
 import { documentData } from './data.ts'
+import { basisOfDocument, definitionOf } from './definition.ts'
 import type { DocumentFailure, PolicyDocument } from './document.ts'
 import { finishedHtml, fontsOf, imageName, withImages } from './html-page.ts'
 import { withFonts } from './pdf/font-names.ts'
 import { ConversionError, pageOf } from './pdf/page.ts'
 import type { PdfRenderer } from './pdf/pdf-renderer.ts'
+import { typeOfBytes } from './upload.ts'
 
 export type MakingContext = {
   readonly loaded: Loaded
@@ -26,8 +24,10 @@ export type MakingContext = {
   readonly files: StaticFiles
   /** The tenant's tables. */
   readonly tables: RatingTables
-  /** What the tenant's resources give; a preview does without. */
-  readonly resources?: DocumentResources
+  /** What the tenant's resources give. */
+  readonly resources: DocumentResources
+  /** Of a preview: a text in the place of the template. */
+  readonly template?: TemplateText
 }
 
 export type Product =
@@ -39,7 +39,12 @@ export type Product =
       readonly warning?: string
     }
   | { readonly outcome: 'none' }
-  | { readonly outcome: DocumentFailure; readonly failure: string }
+  | {
+      readonly outcome: DocumentFailure
+      readonly failure: string
+      /** Whether it passed a limit. */
+      readonly isLimit?: boolean
+    }
 
 /**
  * What becomes of the document. Whatever would fail again however often it is tried is an outcome; everything else
@@ -55,50 +60,52 @@ export async function makeDocument(
     | 'type'
     | 'pageLayout'
     | 'createdAt'
-  >,
+  > & { readonly fileName?: string },
   context: MakingContext,
 ): Promise<Product> {
   const { loaded, renderer, resources, tables } = context
-  const basis = basisOf(document, loaded)
-  const where = { at: basis.transactionEffectiveTime, jurisdiction: basis.jurisdiction }
-  const inForce = await resources?.template(document.templateName ?? '', where)
-  const files = resources?.files(where, context.files) ?? context.files
-  const source = inForce ? { path: inForce.name } : loaded.product.templates[document.templateName ?? '']
-  if (!source)
+  const basis = basisOfDocument(document, loaded)
+  const definition = definitionOf(loaded.product, document)
+  const where = {
+    at: basis[definition?.selectionTimeBasis ?? 'transactionEffectiveTime'],
+    jurisdiction: basis.jurisdiction,
+  }
+  const template =
+    context.template ??
+    (await resources.template(document.templateName ?? '', where)) ??
+    configuredTemplate(document.templateName ?? '', loaded)
+  if (!template)
     return failed(
       'dataError',
-      `The configuration has no template '${document.templateName}'; deploy it, or repair the version.`,
+      `The configuration has no template '${document.templateName}', and none is in force as a resource; deploy it, or repair the version.`,
     )
-  if (!inForce && !source.path.endsWith('.liquid'))
-    return failed(
-      'renderError',
-      `${source.path}: of a configuration only Liquid templates are rendered; upload it as a resource.`,
-    )
+  const { name } = template
+  const files = resources.files(where, context.files)
   let data: object
   try {
     data = documentData({ ...loaded, aggregate: asOf(loaded, document.createdAt) }, document)
   } catch (problem) {
     return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
   }
-  const environment = environmentOf(data, loaded, document.createdAt, basis, tables)
-  const rendered = await tables.inRounds(async () =>
-    inForce && resources
-      ? await resources.rendered(inForce, where, data, environment)
-      : render(source as TemplateSource, data, environment, loaded),
+  const environment = environmentOf(data, loaded, document.createdAt, tables, basis)
+  const rendered = await tables.inRounds(() =>
+    resources.rendered(template, where, data, environment, definition?.templateSnippets),
   )
-  if ('failure' in rendered) return failed('renderError', rendered.failure)
+  if ('failure' in rendered) return { ...failed('renderError', rendered.failure), isLimit: rendered.isLimit }
   const staticDocument = rendered.effects?.staticDocument
   if (staticDocument === null) return { outcome: 'none' }
   if (staticDocument !== undefined) {
     const bytes = await files(staticDocument)
-    return bytes
-      ? { outcome: 'ready', type: 'pdf', bytes }
-      : failed('renderError', `${source.path}: there is no static document '${staticDocument}'.`)
+    if (!bytes) return failed('renderError', `${name}: there is no static document '${staticDocument}'.`)
+    const type = typeOfBytes(bytes)
+    return type
+      ? { outcome: 'ready', type, bytes }
+      : failed('renderError', `${name}: the static document '${staticDocument}' is neither a PDF nor HTML.`)
   }
   const html = await withImages(rendered.output, files)
-  if ('problem' in html) return failed('renderError', `${source.path}: ${html.problem}.`)
+  if ('problem' in html) return failed('renderError', `${name}: ${html.problem}.`)
   const own = await fontsOf(html.text, files)
-  if ('problem' in own) return failed('renderError', `${source.path}: ${own.problem}.`)
+  if ('problem' in own) return failed('renderError', `${name}: ${own.problem}.`)
   if (document.type === 'html')
     return {
       outcome: 'ready',
@@ -107,11 +114,11 @@ export async function makeDocument(
     }
   try {
     const { bytes, missing } = await renderer.render(html.text, pageOf(document.pageLayout), own.fonts)
-    return { outcome: 'ready', type: 'pdf', bytes, warning: missingWarning(source.path, missing) }
+    return { outcome: 'ready', type: 'pdf', bytes, warning: missingWarning(name, missing) }
   } catch (problem) {
     // The renderer is a bundle with classes of its own, so that an error is known by its name.
     if (problem instanceof Error && problem.name === ConversionError.NAME)
-      return failed('conversionError', `${source.path}: ${problem.message}`)
+      return failed('conversionError', `${name}: ${problem.message}`)
     throw problem
   }
 }
@@ -129,36 +136,37 @@ function missingWarning(path: string, missing: string): string | undefined {
   return `${path}: no font has ${named.join(', ')}${more}; boxes stand in their places. Put a font that has them into static_documents and name it by @font-face.`
 }
 
-const failed = (outcome: DocumentFailure, failure: string): Product => ({ outcome, failure })
+const failed = (outcome: DocumentFailure, failure: string) => ({ outcome, failure })
+
+/** The configuration's template of that file name, Liquid as it has been read already. */
+export function configuredTemplate(
+  fileName: string,
+  { product, configuration }: Pick<Loaded, 'product' | 'configuration'>,
+): TemplateText | undefined {
+  const source = Object.hasOwn(product.templates, fileName) ? product.templates[fileName] : undefined
+  if (!source) return undefined
+  return source.path.endsWith('.liquid')
+    ? {
+        name: source.path,
+        format: 'liquid',
+        source: source.source,
+        compiled: () => configuration.template(source),
+      }
+    : { name: source.path, format: 'velocity', source: source.source }
+}
 
 /** The policy as it was when the document was asked for, whatever happened to it since. */
 const asOf = ({ aggregate }: Loaded, at: PolicyDocument['createdAt']): Loaded['aggregate'] =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
 
-/**
- * The time and place for which its tables, templates, snippets and files are read: those of the document's transaction,
- * so that it prints what the transaction was rated with; of what belongs to none, as an invoice, when the document was
- * asked for.
- */
-function basisOf(
-  { modificationLocator, createdAt }: Pick<PolicyDocument, 'modificationLocator' | 'createdAt'>,
-  loaded: Loaded,
-): SelectionBasis {
-  const modification = modificationLocator && loaded.aggregate.modifications.get(modificationLocator)
-  return modification
-    ? selectionBasis(loaded, modification, createdAt)
-    : basisAt(loaded, createdAt, createdAt)
-}
-
-type Rendered = { output: string; effects?: RatingEffects }
 type Environment = Omit<RenderingEnvironment, 'templates'>
 
 function environmentOf(
   data: object,
   { aggregate, policyholder, product, configuration }: Loaded,
-  now: Instant,
-  basis: SelectionBasis,
+  now: PolicyDocument['createdAt'],
   tables: RatingTables,
+  basis: SelectionBasis,
 ): Environment {
   const { policy } = aggregate
   return {
@@ -169,21 +177,5 @@ function environmentOf(
     policyholderInfo: locator =>
       locator === policyholder.locator ? (data as { policyholder: unknown }).policyholder : undefined,
     imageUrl: imageName,
-  }
-}
-
-function render(
-  source: TemplateSource,
-  data: object,
-  environment: Environment,
-  { configuration }: Loaded,
-): Rendered | { failure: string } {
-  try {
-    return configuration.template(source).render(data, environment)
-  } catch (problem) {
-    const at = problem instanceof TemplateError && problem.line !== undefined ? `:${problem.line}` : ''
-    const path = (problem instanceof TemplateError && problem.path) || source.path
-    const message = problem instanceof Error ? problem.message : String(problem)
-    return { failure: `${path}${at}: ${message}` }
   }
 }

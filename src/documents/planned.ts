@@ -90,7 +90,8 @@ function* changed<K, R>(
 const ofStep = (definitions: readonly DocumentDefinition[], steps: readonly GeneratingEvent[]) =>
   definitions.filter(one => steps.includes(one.generatingEvent))
 
-const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
+/** The modification of a quote's new business. */
+export const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
   those(modifications, one => one.quoteLocator === quote)[0]
 
 function* ofQuotes(
@@ -240,6 +241,16 @@ const FIXED = {
   lapse: 'Lapse',
 } as const
 
+/** How a template's file may end; Liquid comes first. */
+export const TEMPLATE_ENDINGS = [
+  '.template.liquid',
+  '.liquid',
+  '.template.vm',
+  '.vm',
+  '.template.velocity',
+  '.velocity',
+] as const
+
 /**
  * The document of the product's template of that name, as `invoice_<id>.pdf` (brief 4.1); none when it has no such
  * template.
@@ -249,9 +260,7 @@ export function fixedDocuments(
   name: keyof typeof FIXED,
   id: string | number,
 ): DocumentDefinition[] {
-  const templateName = ['.template.liquid', '.liquid']
-    .map(end => name + end)
-    .find(one => Object.hasOwn(templates, one))
+  const templateName = TEMPLATE_ENDINGS.map(end => name + end).find(one => Object.hasOwn(templates, one))
   if (templateName === undefined) return []
   const [displayName, fileName] = [`${FIXED[name]} ${id}`, `${name}_${id}.pdf`]
   return [{ displayName, fileName, templateName, type: 'pdf', generatingEvent: 'issue' }]

@@ -1,79 +1,60 @@
-// A template rendered over a policy for whoever writes it: one of the configuration, or a text that is not deployed yet.
-import type { TemplateSource } from '../configuration/configuration.ts'
+// A template rendered over a policy for whoever writes it: one that documents of the policy would use now, be it a resource
+// in force or the configuration's, or a text that is not deployed yet.
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
 import type { Instant } from '../platform/time.ts'
+import { selectedQuote } from '../policies/aggregate.ts'
 import type { Loaded } from '../policies/surroundings.ts'
-import { compileTemplate } from '../rating/liquid/compile.ts'
+import type { TemplateText } from '../resources/templates/snippets.ts'
 import type { RenderDocumentRequest } from './contract.ts'
 import type { DocumentSubject } from './document.ts'
 import { type MakingContext, makeDocument, type Product } from './make.ts'
+import { creationOf, TEMPLATE_ENDINGS } from './planned.ts'
 
-/** The path that errors of a template name that is not deployed. */
-const PREVIEW_PATH = 'preview.template.liquid'
+/** How messages name a text that is not deployed. */
+const PREVIEW_NAME = 'preview'
 
 type File = Extract<Product, { outcome: 'ready' }>
 
-/** The file; refuses with 404 what the policy does not have, with 422 and the template's line what fails. */
+/** The file; refuses with 404 what the policy does not have, with 422 and the template's line and column what fails. */
 export async function rendered(
   request: RenderDocumentRequest,
   now: Instant,
   context: MakingContext,
 ): Promise<File> {
-  const source = sourceOf(request, context.loaded)
-  const loaded: Loaded = {
-    ...context.loaded,
-    product: { ...context.loaded.product, templates: { [source.path]: source } },
-    ...(source.path === PREVIEW_PATH && { configuration: withPreview(source, context.loaded.configuration) }),
-  }
-  const { type = 'pdf', pageLayout } = request
-  const document = {
-    ...subjectOf(request, loaded),
-    templateName: source.path,
-    type,
-    pageLayout,
-    createdAt: now,
-  }
-  const product = await makeDocument(document, { ...context, loaded })
+  const { type = 'pdf', pageLayout, template: text, templateFormat = 'liquid' } = request
+  const { loaded } = context
+  const templateName = templateNameOf(request, loaded)
+  const template: TemplateText | undefined =
+    text === undefined ? undefined : { name: PREVIEW_NAME, format: templateFormat, source: text }
+  const document = { ...subjectOf(request, loaded), templateName, type, pageLayout, createdAt: now }
+  const product = await makeDocument(document, { ...context, template })
   if (product.outcome === 'ready') return product
   if (product.outcome === 'none')
     throw new Refusal(
       'templateFailed',
-      `${source.path} says that there is to be no document (render_static_document).`,
+      `${templateName} says that there is to be no document (render_static_document).`,
     )
-  throw new Refusal(
-    product.outcome === 'conversionError' ? 'templateLimit' : 'templateFailed',
-    product.failure,
+  if (
+    product.outcome === 'dataError' &&
+    text === undefined &&
+    !Object.hasOwn(loaded.product.templates, templateName)
   )
-}
-
-function sourceOf({ template, templateName }: RenderDocumentRequest, { product }: Loaded): TemplateSource {
-  if (template !== undefined) return { path: PREVIEW_PATH, source: template }
-  const source = ['', '.template.liquid', '.liquid']
-    .map(end => product.templates[templateName + end])
-    .find(one => one !== undefined)
-  if (!source)
     throw new Refusal(
       'notFound',
-      `The configuration has no template '${templateName}'; send its text as 'template'.`,
+      `The configuration has no template '${templateName}', and none of that name is in force as a resource; send its text as 'template'.`,
     )
-  return source
+  const isLimit = product.outcome === 'conversionError' || product.isLimit === true
+  throw new Refusal(isLimit ? 'templateLimit' : 'templateFailed', product.failure)
 }
 
-/** The configuration, which compiles this template anew: an earlier preview had the same path. */
-function withPreview(
-  source: TemplateSource,
-  configuration: Loaded['configuration'],
-): Loaded['configuration'] {
-  const { template, findings } = compileTemplate(source)
-  const error = findings.find(one => one.severity === 'ERROR')
-  if (!template || error)
-    throw new Refusal('templateFailed', `${source.path}:${error?.line}:${error?.column}: ${error?.message}`)
-  return {
-    ...configuration,
-    template: asked => (asked === source ? template : configuration.template(asked)),
-  }
-}
+/** The configuration's name of the template, else the name as it came, which may be a resource's static name. */
+const templateNameOf = ({ templateName }: RenderDocumentRequest, { product }: Loaded): string =>
+  ['', ...TEMPLATE_ENDINGS]
+    .map(end => (templateName ?? PREVIEW_NAME) + end)
+    .find(one => templateName !== undefined && Object.hasOwn(product.templates, one)) ??
+  templateName ??
+  PREVIEW_NAME
 
 type Subject = { subject: DocumentSubject; subjectLocator: string; modificationLocator?: Uuid }
 
@@ -130,7 +111,14 @@ function subjectOf(request: RenderDocumentRequest, { aggregate }: Loaded): Subje
     )
   if (lapseLocator !== undefined)
     return found('lapse', lapseLocator, aggregate.lapses.get(lapseLocator as Uuid))
-  if (quoteLocator !== undefined)
-    return found('quote', quoteLocator, aggregate.quotes.get(Number(quoteLocator) as never) && {})
-  return { subject: 'policy', subjectLocator: String(aggregate.policy.locator) }
+  const creation = (quote: number) => ({ modificationLocator: creationOf(aggregate, quote)?.locator })
+  if (quoteLocator !== undefined) {
+    const quote = aggregate.quotes.get(Number(quoteLocator) as never)
+    return found('quote', quoteLocator, quote && creation(quote.locator))
+  }
+  return {
+    subject: 'policy',
+    subjectLocator: String(aggregate.policy.locator),
+    ...creation(selectedQuote(aggregate).locator),
+  }
 }

@@ -48,7 +48,7 @@ export const documentRoutes: readonly Route[] = [
     path: '/document/renderPolicyDocument',
     summary: 'Render a template over a policy, for authors of templates',
     description:
-      'The template by its name in the configuration, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named. Nothing is stored. A template that fails answers 422 with its line.',
+      'The template by its name, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named; and like that document it uses the templates, snippets, fonts, static documents and tables that are in force when its transaction takes effect, else those of the configuration. Nothing is stored. A template that fails answers 422 with its line and column.',
     tags,
     permission: 'policies.read',
     body: { schema: RenderDocumentRequest, required: true, largestBytes: 6 * 1024 * 1024 },

@@ -1,4 +1,5 @@
 // Documents as the Worker serves them: uploads, removals, and renderings for authors of templates.
+import { serverTiming } from '../platform/calls.ts'
 import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -149,9 +150,10 @@ export async function renderPolicyDocument(
   const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
   const loaded = await loadPolicy(context, database, { locator: policy })
   // Rendering is much code, which most requests never need.
-  const [{ rendered }, { pdfRenderer }] = await Promise.all([
+  const [{ rendered }, { pdfRenderer }, { documentResources }] = await Promise.all([
     import('./preview.ts'),
     import('./pdf/pdf-renderer.ts'),
+    import('../resources/templates/for-documents.ts'),
   ])
   const tables = new RatingTables(context)
   await tables.open()
@@ -160,6 +162,7 @@ export async function renderPolicyDocument(
     renderer: await pdfRenderer(env),
     files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
     tables,
+    resources: documentResources(context),
   })
   return new Response(product.bytes, {
     headers: {
@@ -167,6 +170,7 @@ export async function renderPolicyDocument(
       'content-disposition': `inline; filename="preview.${product.type}"`,
       'x-content-type-options': 'nosniff',
       'x-request-id': context.requestId,
+      'server-timing': serverTiming(calls),
       'cache-control': 'no-store',
       // HTML of a template runs nothing in the browser that shows it.
       'content-security-policy': "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'",

@@ -99,7 +99,7 @@ describe('templates that fail', () => {
       wide: 'conversionError',
       pages: 'conversionError',
     })
-    expect(of('endless')!.failureMessage).toMatch(/endless\.template\.liquid:1: .*more than/)
+    expect(of('endless')!.failureMessage).toMatch(/endless\.template\.liquid:1:28: .*more than/)
     expect(of('hungry')!.failureMessage).toContain('memory')
     expect(of('dividing')!.failureMessage).toContain('dividing.template.liquid:2:')
     expect(of('heavy')!.failureMessage).toContain('more than 6000 elements')

@@ -205,7 +205,7 @@ describe('renderPolicyDocument', () => {
     const failing = await of({ template: 'x\n{{ 1 | divided_by: 0 }}' })
     expect([failing.status, failing.body]).toMatchObject([
       422,
-      { code: 'templateFailed', message: expect.stringContaining('preview.template.liquid:2') },
+      { code: 'templateFailed', message: expect.stringContaining('preview:2:8') },
     ])
     expect((await of({ template: '{% if %}' })).status).toBe(422)
     expect((await of({ template: '{% for i in (1..9999999) %}{% endfor %}' })).status).toBe(422)

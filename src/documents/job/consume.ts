@@ -119,7 +119,10 @@ async function madeOf(
     tables: new RatingTables(context),
     resources: documentResources(context),
   }
-  await making.tables.open()
+  await Promise.all([
+    making.tables.open(),
+    making.resources.expect(drafts.flatMap(({ templateName }) => templateName ?? [])),
+  ])
   const made: Made[] = []
   for (const draft of drafts) {
     try {
@@ -132,7 +135,12 @@ async function madeOf(
         // Of one that was made before, and is again because values were overwritten, the old file must not stay.
         calls.r2 += 1
         await env.FILES.delete(fileKey(tenant, ...documentPath(draft.locator)))
-        made.push({ locator: draft.locator, ...product })
+        const { locator } = draft
+        made.push(
+          product.outcome === 'none'
+            ? { locator, outcome: 'none' }
+            : { locator, outcome: product.outcome, failure: product.failure },
+        )
         continue
       }
       const { bytes, type, warning } = product

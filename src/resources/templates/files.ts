@@ -2,29 +2,32 @@
 // template's time and place; else those of the configuration.
 import type { StaticFiles } from '../../documents/archive-files.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database } from '../../platform/database.ts'
 import { revisionFile } from '../files/service.ts'
-import { RESOURCE_NAME } from '../resource.ts'
-import { selectInForce } from '../selection.ts'
-import { findCandidates } from '../store.ts'
+import type { NamedResources } from './named.ts'
 import type { TimeAndPlace } from './snippets.ts'
 
+const FONT_ENDING = /^(?:ttf|otf|woff2?)$/i
+
 /** `brand_sans.ttf` is the font, `terms` or `terms.pdf` the static document, of that static name. */
+const partsOf = (name: string): { staticName: string; ending: string } => {
+  const [, staticName = '', ending = ''] = /^(.*?)(?:\.(\w{1,5}))?$/.exec(name) ?? []
+  return { staticName, ending }
+}
+
 export function filesInForce(
   context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
-  database: Database,
+  named: NamedResources,
   where: TimeAndPlace,
   configured: StaticFiles | undefined,
 ): StaticFiles {
-  return async name => {
-    const [, staticName = '', ending] = /^(.*?)(?:\.(\w{1,5}))?$/.exec(name) ?? []
-    if (RESOURCE_NAME.test(staticName)) {
-      const type = /^(?:ttf|otf|woff2?)$/i.test(ending ?? '') ? 'customFont' : 'staticDocument'
-      const { resources, groups } = await findCandidates(database, [staticName])
-      const own = resources.filter(one => one.type === type)
-      const resource = selectInForce(own, groups, where).chosen?.resource
-      if (resource) return new Uint8Array(await (await revisionFile(context, resource)).arrayBuffer())
-    }
+  const read = async (name: string): Promise<Uint8Array | undefined> => {
+    const { staticName, ending } = partsOf(name)
+    const type = FONT_ENDING.test(ending) ? 'customFont' : 'staticDocument'
+    const resource = await named.inForce(staticName, type, where)
+    if (resource) return new Uint8Array(await (await revisionFile(context, resource)).arrayBuffer())
     return configured?.(name)
   }
+  return Object.assign(read, {
+    expect: (names: readonly string[]) => named.expect(names.map(name => partsOf(name).staticName)),
+  })
 }

@@ -4,57 +4,56 @@ import type { StaticFiles } from '../../documents/archive-files.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { RenderingEnvironment } from '../../rating/liquid/environment.ts'
-import { RESOURCE_NAME, type Resource } from '../resource.ts'
-import { selectInForce } from '../selection.ts'
-import { findCandidates, homeDatabase } from '../store.ts'
+import { homeDatabase } from '../store.ts'
 import { filesInForce } from './files.ts'
+import { NamedResources } from './named.ts'
 import type { RenderedTemplate } from './rendering.ts'
-import { Snippets, type TimeAndPlace, textOf } from './snippets.ts'
+import { Snippets, type TemplateText, type TimeAndPlace, textOf } from './snippets.ts'
 
 export type DocumentResources = {
+  /** Tells beforehand which templates will be asked for: their names are read in one round trip. */
+  expect(templateNames: readonly string[]): Promise<void>
   /** The template in force; undefined where there is none of the name, which then is the configuration's. */
-  template(name: string, where: TimeAndPlace): Promise<Resource | undefined>
-  /** Its rendering, or why it failed. */
+  template(name: string, where: TimeAndPlace): Promise<TemplateText | undefined>
+  /** The rendering, or why it failed. `snippets` are the static names that it may include; any where undefined. */
   rendered(
-    template: Resource,
+    template: TemplateText,
     where: TimeAndPlace,
     data: object,
     environment: Omit<RenderingEnvironment, 'templates'>,
-  ): Promise<RenderedTemplate | { readonly failure: string }>
+    snippets: readonly string[] | undefined,
+  ): Promise<RenderedTemplate | { readonly failure: string; readonly isLimit: boolean }>
   files(where: TimeAndPlace, configured: StaticFiles): StaticFiles
 }
 
 /** Endings that names of templates have in a configuration, and static names have not. */
 const ENDING = /(?:\.template)?\.(?:liquid|vm|velocity)$/
 
+const staticNameOf = (templateName: string): string => templateName.replace(ENDING, '')
+
 /** Names are read once for all documents that are made together. */
 export function documentResources(
   context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
 ): DocumentResources {
-  const database = homeDatabase(context)
-  const candidates = new Map<string, ReturnType<typeof findCandidates>>()
+  const named = new NamedResources(homeDatabase(context))
   return {
+    expect: names => named.expect(names.map(staticNameOf)),
     async template(name, where) {
-      const staticName = name.replace(ENDING, '')
-      if (!RESOURCE_NAME.test(staticName)) return undefined
-      const read = candidates.get(staticName) ?? findCandidates(database, [staticName])
-      candidates.set(staticName, read)
-      const { resources, groups } = await read
-      const templates = resources.filter(one => one.type === 'documentTemplate')
-      return selectInForce(templates, groups, where).chosen?.resource
+      const resource = await named.inForce(staticNameOf(name), 'documentTemplate', where)
+      return resource && (await textOf(context, resource))
     },
-    async rendered(template, where, data, environment) {
-      const text = await textOf(context, template)
-      // The engines are much code, which documents of most tenants never need.
+    async rendered(template, where, data, environment, allowed) {
+      // The engines are much code, which requests that make no document never need.
       const { renderedTemplate } = await import('./rendering.ts')
-      const snippets = new Snippets(context, database, where)
+      const snippets = new Snippets(context, named, where, allowed)
       try {
-        return await renderedTemplate(text, data, environment, snippets)
+        return await renderedTemplate(template, data, environment, snippets)
       } catch (problem) {
-        if (problem instanceof Refusal) return { failure: problem.message }
+        if (problem instanceof Refusal)
+          return { failure: problem.message, isLimit: problem.code === 'templateLimit' }
         throw problem
       }
     },
-    files: (where, configured) => filesInForce(context, database, where, configured),
+    files: (where, configured) => filesInForce(context, named, where, configured),
   }
 }

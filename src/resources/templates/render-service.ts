@@ -9,10 +9,12 @@ import { Refusal } from '../../platform/errors.ts'
 import type { Instant } from '../../platform/time.ts'
 import { loadVersion, productOf } from '../../policies/store/loading.ts'
 import type { SelectionQuery } from '../contract.ts'
+import { RatingTables } from '../data-tables/rating-tables.ts'
 import { readResource } from '../in-force.ts'
 import type { Resource } from '../resource.ts'
 import { homeDatabase } from '../store.ts'
 import { filesInForce } from './files.ts'
+import { NamedResources } from './named.ts'
 import type { RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
 import { renderedTemplate } from './rendering.ts'
 import { Snippets, textOf } from './snippets.ts'
@@ -34,22 +36,30 @@ export async function renderTemplateResource(
   const { productName, type = 'pdf' } = request
   const product = productName === undefined ? undefined : productOf(configuration, productName)
   const text = await textOf(context, resource)
-  const snippets = new Snippets(context, database, where)
-  const rendered = await renderedTemplate(
-    text,
-    request.data ?? {},
-    {
-      timeZone,
-      currency,
-      now: (request.now ?? context.now) as Instant,
-      lookup: configuration.lookup(product?.name ?? ''),
-      imageUrl: imageName,
-    },
-    snippets,
+  const named = new NamedResources(database)
+  const snippets = new Snippets(context, named, where)
+  const tables = new RatingTables(context)
+  await tables.open()
+  // What is tried out belongs to no transaction: all times are the one for which it is tried out.
+  const { at } = where
+  const { lookup } = tables.of(configuration, product?.name ?? '', {
+    policyStartTime: at,
+    termStartTime: at,
+    transactionEffectiveTime: at,
+    currentTime: at,
+  })
+  const now = (request.now ?? context.now) as Instant
+  const rendered = await tables.inRounds(() =>
+    renderedTemplate(
+      text,
+      request.data ?? {},
+      { timeZone, currency, now, lookup, imageUrl: imageName },
+      snippets,
+    ),
   )
   const warnings = staticDocumentWarnings(rendered.effects?.staticDocument)
   const configured = product && staticFiles(context, configuration.hash, product.name)
-  const files = filesInForce(context, database, where, configured)
+  const files = filesInForce(context, named, where, configured)
   const made = await fileOf(type, rendered.output, request, files, { name: resource.name, env: context.env })
   return {
     type,

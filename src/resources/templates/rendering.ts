@@ -26,16 +26,21 @@ export async function renderedTemplate(
   snippets: Snippets,
 ): Promise<RenderedTemplate> {
   await snippets.loadFor(text)
-  const render = text.resource.templateFormat === 'velocity' ? velocity(text) : liquid(text)
+  const render = text.format === 'velocity' ? velocity(text) : liquid(text)
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const asked = new Set<string>()
     const find = (name: string): TemplateText | undefined => {
-      const found = snippets.get(name)
-      if (!snippets.isKnown(name)) asked.add(name)
-      if (found && found.resource.templateFormat !== text.resource.templateFormat)
+      if (!snippets.isAllowed(name))
         throw new TemplateError(
           'templateFailed',
-          `The snippet '${name}' is ${found.resource.templateFormat}, the template that includes it is not.`,
+          `The snippet '${name}' is not in the document's templateSnippets. Add it there, or correct the name.`,
+        )
+      const found = snippets.get(name)
+      if (!snippets.isKnown(name)) asked.add(name)
+      if (found && found.format !== text.format)
+        throw new TemplateError(
+          'templateFailed',
+          `The snippet '${name}' is ${found.format}, the template that includes it is not.`,
         )
       return found
     }
@@ -49,16 +54,16 @@ export async function renderedTemplate(
   }
   throw new Refusal(
     'templateLimit',
-    `${text.resource.name}: the names of its snippets take more than ${MOST_ROUNDS} rounds to find.`,
+    `${text.name}: the names of its snippets take more than ${MOST_ROUNDS} rounds to find.`,
   )
 }
 
 export function refusalOf(
   { code, message, path, line, column }: TemplateError,
-  { resource }: TemplateText,
+  { name }: TemplateText,
 ): Refusal {
   const place = line === undefined ? '' : `:${line}:${column}`
-  return new Refusal(code, `${path || resource.name}${place}: ${message}`)
+  return new Refusal(code, `${path || name}${place}: ${message}`)
 }
 
 type Render = (
@@ -77,10 +82,10 @@ function compiled<T>(
 ): T {
   if (template) return template
   const { line, column, message } = findings.find(one => one.severity === 'ERROR')!
-  throw new TemplateError('templateFailed', message, { path: text.resource.name, line, column })
+  throw new TemplateError('templateFailed', message, { path: text.name, line, column })
 }
 
-const sourceOf = ({ resource, source }: TemplateText) => ({ path: resource.name, source })
+const sourceOf = ({ name, source }: TemplateText) => ({ path: name, source })
 
 /** Each compiled once, however often it is included. */
 function remembered<T>(compile: (text: TemplateText) => T): (text: TemplateText) => T {
@@ -93,7 +98,9 @@ function remembered<T>(compile: (text: TemplateText) => T): (text: TemplateText)
 }
 
 function liquid(text: TemplateText): Render {
-  const template = remembered((one): CompiledTemplate => compiled(one, compileTemplate(sourceOf(one))))
+  const template = remembered(
+    (one): CompiledTemplate => one.compiled?.() ?? compiled(one, compileTemplate(sourceOf(one))),
+  )
   return (data, environment, find) => {
     const { output, undefinedNames, effects } = template(text).render(data, {
       ...environment,

@@ -1,15 +1,24 @@
 // The snippets that a template includes, and those that these include: by static name, as they are in force at the
 // template's own time and place (resources brief 4.3).
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Instant } from '../../platform/time.ts'
+import type { CompiledTemplate } from '../../rating/liquid/compile.ts'
 import { revisionFile } from '../files/service.ts'
-import type { Resource } from '../resource.ts'
-import { selectInForce } from '../selection.ts'
-import { findCandidates } from '../store.ts'
+import type { Resource, TemplateFormat } from '../resource.ts'
+import { includedSnippets } from './included.ts'
+import type { NamedResources } from './named.ts'
 
-export type TemplateText = { readonly resource: Resource; readonly source: string }
+/** A template or snippet as text: a resource's, or one of a configuration. */
+export type TemplateText = {
+  /** How messages name it: the resource's name, or the path in the configuration. */
+  readonly name: string
+  readonly format: TemplateFormat
+  readonly source: string
+  readonly resource?: Resource
+  /** Of Liquid that is in memory already. */
+  readonly compiled?: () => CompiledTemplate
+}
 
 /** The day and the place for which names are read. */
 export type TimeAndPlace = { readonly at: Instant; readonly jurisdiction: string | undefined }
@@ -21,37 +30,44 @@ const MOST_CHARACTERS = 10 * 1_048_576
 /** Reads at a time: an isolate has six connections. */
 const AT_A_TIME = 6
 
-/** `{% render 'name' %}`, `{% include "name" %}`, `#parse("name")`, `#include('name')`. */
-const INCLUDED = {
-  liquid: /\{%-?\s*(?:render|include)\s+(?:"([^"]{1,128})"|'([^']{1,128})')/g,
-  velocity: /#(?:parse|include)\s*\(\s*(?:"([^"$#]{1,128})"|'([^']{1,128})')/g,
-} as const
-
-/** Names that stand in the source; those that a template makes up while it is rendered are found then. */
-const namesIn = ({ resource, source }: TemplateText): string[] =>
-  [...source.matchAll(INCLUDED[resource.templateFormat ?? 'liquid'])].map(([, a, b]) => (a ?? b)!)
+const namesIn = ({ format, source }: TemplateText): string[] =>
+  includedSnippets(source, format).map(({ name }) => name)
 
 export const textOf = async (
   context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
   resource: Resource,
-): Promise<TemplateText> => ({ resource, source: await (await revisionFile(context, resource)).text() })
+): Promise<TemplateText> => ({
+  name: resource.name,
+  format: resource.templateFormat ?? 'liquid',
+  source: await (await revisionFile(context, resource)).text(),
+  resource,
+})
 
 export class Snippets {
   readonly #context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>
-  readonly #database: Database
+  readonly #named: NamedResources
   readonly #where: TimeAndPlace
+  readonly #allowed: ReadonlySet<string> | undefined
   /** By static name; undefined where none is in force. */
   readonly #read = new Map<string, TemplateText | undefined>()
   #characters = 0
 
+  /** `allowed`: the static names that the document's `templateSnippets` lists; any where it has no such list. */
   constructor(
     context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
-    database: Database,
+    named: NamedResources,
     where: TimeAndPlace,
+    allowed?: readonly string[],
   ) {
     this.#context = context
-    this.#database = database
+    this.#named = named
     this.#where = where
+    this.#allowed = allowed && new Set(allowed)
+  }
+
+  /** Whether the document may include it (resources brief 4.3). */
+  isAllowed(name: string): boolean {
+    return this.#allowed?.has(name) ?? true
   }
 
   get(name: string): TemplateText | undefined {
@@ -64,7 +80,7 @@ export class Snippets {
 
   /** Those in force. */
   used(): Resource[] {
-    return [...this.#read.values()].flatMap(one => (one ? [one.resource] : []))
+    return [...this.#read.values()].flatMap(one => one?.resource ?? [])
   }
 
   /**
@@ -84,18 +100,20 @@ export class Snippets {
   }
 
   #unknown(names: readonly string[]): string[] {
-    const unknown = [...new Set(names)].filter(name => !this.#read.has(name))
+    const unknown = [...new Set(names)].filter(name => !this.#read.has(name) && this.isAllowed(name))
     if (this.#read.size + unknown.length > MOST_SNIPPETS)
       throw new Refusal('templateLimit', `The template includes more than ${MOST_SNIPPETS} snippets.`)
     return unknown
   }
 
   async #found(names: readonly string[]): Promise<TemplateText[]> {
-    const { resources, groups } = await findCandidates(this.#database, names)
-    const chosen = names.map(name => {
-      const own = resources.filter(one => one.staticName === name && one.type === 'documentTemplateSnippet')
-      return { name, resource: selectInForce(own, groups, this.#where).chosen?.resource }
-    })
+    await this.#named.expect(names)
+    const chosen = await Promise.all(
+      names.map(async name => ({
+        name,
+        resource: await this.#named.inForce(name, 'documentTemplateSnippet', this.#where),
+      })),
+    )
     const texts: TemplateText[] = []
     for (let from = 0; from < chosen.length; from += AT_A_TIME) {
       const read = chosen.slice(from, from + AT_A_TIME).map(async ({ name, resource }) => {

@@ -1,16 +1,16 @@
-import type { DocumentDefinition } from '../../configuration.ts'
+import type { DocumentDefinition, TemplateSource } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
 import type { DocumentFiles } from '../schemas/product.ts'
 import { present } from '../schemas/scalars.ts'
-import { isVelocity } from './templates.ts'
+import { checkSnippetNames } from './snippets.ts'
 
-/** A product's templates, and which of them documents use. */
-export type TemplateNames = { all: ReadonlySet<string>; used: Set<string> }
+/** A product's templates by file name, and which of them documents use. */
+export type TemplateNames = { all: Readonly<Record<string, TemplateSource>>; used: Set<string> }
 
 /** Templates that are found by their name alone (brief 5.1). */
 const FIXED_NAMES = ['invoice', 'cancellation', 'gracePeriod', 'lapse', 'reinstatement']
-const SUFFIXES = ['', '.liquid', '.template.liquid', '.vm', '.velocity']
+const SUFFIXES = ['', '.liquid', '.template.liquid', '.vm', '.template.vm', '.velocity', '.template.velocity']
 
 /**
  * The documents of one list, with their templates' full names. `path` leads to the list; `otherwise` is when those
@@ -26,7 +26,7 @@ export function compileDocuments(
 ): DocumentDefinition[] {
   return present(files).map(([index, file]) => {
     const templateName = SUFFIXES.map(suffix => file.templateName + suffix).find(name =>
-      templates.all.has(name),
+      Object.hasOwn(templates.all, name),
     )
     if (templateName === undefined)
       report.error(
@@ -36,8 +36,13 @@ export function compileDocuments(
       )
     else {
       templates.used.add(templateName)
-      if (isVelocity(templateName))
-        warnOfVelocity(place([...path, index, 'templateName']), templateName, report)
+      if (file.templateSnippets)
+        checkSnippetNames(
+          file.templateSnippets,
+          templates.all[templateName]!,
+          place([...path, index, 'templateSnippets']),
+          report,
+        )
     }
     return {
       displayName: file.displayName?.trim() || file.fileName,
@@ -45,29 +50,18 @@ export function compileDocuments(
       templateName: templateName ?? file.templateName,
       type: file.type,
       generatingEvent: file.generatingEvent ?? otherwise,
+      ...(file.templateSnippets !== undefined && { templateSnippets: file.templateSnippets }),
+      ...(file.selectionTimeBasis !== undefined && { selectionTimeBasis: file.selectionTimeBasis }),
       ...(file.pageLayout !== undefined && { pageLayout: file.pageLayout }),
     }
   })
 }
 
-/** Velocity is read and checked, and Liquid alone is rendered: whoever deploys it is to know before a document is due. */
-function warnOfVelocity(place: Place, name: string, report: Report): void {
-  report.warning(
-    place,
-    'velocityNotRendered',
-    `The template '${name}' is Velocity, of which no document is made. Write it in Liquid, as '${name.replace(/(\.template)?\.(vm|velocity)$/, '.template.liquid')}'.`,
-  )
-}
-
 /** Warns of templates that nothing will ever render. */
 export function checkUnusedTemplates(folder: string, templates: TemplateNames, report: Report): void {
-  for (const name of templates.all) {
+  for (const name of Object.keys(templates.all)) {
     const stem = name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
-    if (templates.used.has(name)) continue
-    if (FIXED_NAMES.includes(stem)) {
-      if (isVelocity(name)) warnOfVelocity({ path: `${folder}/${name}` }, name, report)
-      continue
-    }
+    if (templates.used.has(name) || FIXED_NAMES.includes(stem)) continue
     const fixed = FIXED_NAMES.find(one => one.toLowerCase() === stem.toLowerCase().replace(/[_\s-]/g, ''))
     report.warning(
       { path: `${folder}/${name}` },

@@ -50,7 +50,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     return source
   }
   const templates = readTemplates(folder, files, script)
-  const names: TemplateNames = { all: new Set(Object.keys(templates)), used: new Set() }
+  const names: TemplateNames = { all: templates, used: new Set() }
   const staticDocuments = files.namesIn(`${folder}/static_documents`)
   for (const document of staticDocuments) files.take(`${folder}/static_documents/${document}`)
 
@@ -119,6 +119,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
         isResourceTable: context.isResourceTable,
         hasFee: fee => feeNames.has(fee),
         hasStaticDocument: document => staticDocuments.includes(document.normalize('NFC')),
+        takesSnippets: Object.values(templates).includes(source),
       },
       report,
     )

@@ -1,10 +1,11 @@
+import { RESOURCE_NAME } from '../../../resources/resource.ts'
+import { compileVelocity } from '../../../resources/templates/velocity/compile.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import type { Finding, LookupTable, TemplateSource } from '../../configuration.ts'
 import { isLookupTable } from '../../lookup-table.ts'
 import { readText } from '../json/decode.ts'
 import { lineIndex } from '../json/read.ts'
 import type { Report } from '../report.ts'
-import { checkVelocity } from './velocity.ts'
 
 /** Compiles a Liquid source and says what is wrong with it; the rating capability's compiler. */
 export type LiquidCheck = (source: TemplateSource) => { findings: readonly Finding[] }
@@ -21,8 +22,7 @@ export function readTemplate(
   const source = readText(file, report)
   if (source === undefined) return undefined
   const template = { path: file.path, source }
-  if (isVelocity(file.path)) checkVelocity(template, report)
-  else report.add(compileLiquid(template).findings)
+  report.add((isVelocity(file.path) ? compileVelocity(template) : compileLiquid(template)).findings)
   return template
 }
 
@@ -33,6 +33,8 @@ export type ReferenceTargets = {
   isResourceTable: (name: string) => boolean
   hasFee: (name: string) => boolean
   hasStaticDocument: (name: string) => boolean
+  /** Of templates of documents; scripts take in none. */
+  takesSnippets: boolean
 }
 
 const COMMENT_TAG = /\{%-?\s*(end)?comment\s*-?%\}/g
@@ -75,19 +77,25 @@ export function checkReferences(
         'unknownFee',
         `The script adds the fee '${match[2]}', which fees.json does not declare. Declare it or correct the name.`,
       )
-  for (const match of code.matchAll(SNIPPET))
+  for (const match of targets.takesSnippets ? [] : code.matchAll(SNIPPET))
     report.error(
       { path, ...positionAt(match.index) },
       'missingSnippet',
-      `The template takes in the snippet '${match[2]}', and an archive holds no snippets. Write what it says in its place.`,
+      `The script takes in the snippet '${match[2]}', and only templates of documents have snippets. Write what it says in its place.`,
     )
   for (const match of code.matchAll(STATIC_DOCUMENT))
-    if (!targets.hasStaticDocument(match[2]!))
-      report.error(
-        { path, ...positionAt(match.index) },
-        'missingStaticDocument',
-        `The template uses the static document '${match[2]}', which is not in static_documents. Add the file or correct the name.`,
-      )
+    if (!targets.hasStaticDocument(match[2]!)) {
+      const place = { path, ...positionAt(match.index) }
+      const uses = `The template uses the static document '${match[2]}', which is not in static_documents.`
+      // Resources come and go by themselves, so that nobody knows here which there will be.
+      if (RESOURCE_NAME.test(match[2]!.replace(/\.\w{1,5}$/, '')))
+        report.warning(
+          place,
+          'missingStaticDocument',
+          `${uses} Add the file, correct the name, or see that a resource of that static name is in force.`,
+        )
+      else report.error(place, 'missingStaticDocument', `${uses} Add the file or correct the name.`)
+    }
 }
 
 /** What a script is there to set, and the filters that set it. */
@@ -111,8 +119,8 @@ export function checkSets(
   )
 }
 
-/** The source with comments blanked, every other character where it was. */
-function withoutComments(source: string): string {
+/** The Liquid source with comments blanked, every other character where it was. */
+export function withoutComments(source: string): string {
   let code = ''
   let kept = 0
   let start: number | undefined

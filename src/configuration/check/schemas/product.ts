@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SELECTION_TIME_BASES } from '../../../resources/data-tables/declaration.ts'
 import { fieldList } from './field.ts'
 import { amount, choice, count, flag, indemnity, list, name, text, textList } from './scalars.ts'
 
@@ -8,6 +9,8 @@ const document = z.strictObject({
   templateName: name,
   type: choice(['pdf', 'html']).default('pdf'),
   generatingEvent: choice(['quote', 'accept', 'issue']).optional(),
+  templateSnippets: textList.optional(),
+  selectionTimeBasis: choice(SELECTION_TIME_BASES).optional(),
   pageLayout: z
     .strictObject({
       marginLeft: text.optional(),

@@ -350,20 +350,21 @@ describe('what is referred to exists', () => {
     ).toEqual([`ERROR missingTable ${premium}:3`, `ERROR notALookupTable ${premium}:4`])
   })
 
-  test('no snippet by name: an archive holds none', () => {
+  test('no snippet in a script; in templates of documents those that the document lists, or any', () => {
     const template = [
       `{% comment %}{% include 'old' %}{% endcomment %}{% include name %}`,
       `{%- include 'wording' %}{% render "clause", of: data.policy %}`,
     ].join('\n')
-    expect(
-      found({
-        [premium]: `{% include 'rates' %}${setPremium}`,
-        'policy/schedule.template.liquid': template,
-        ...policyWith({ documents: [{ fileName: 'a.pdf', templateName: 'schedule.template.liquid' }] }),
+    const files = (templateSnippets?: string[]) => ({
+      [premium]: `{% include 'rates' %}${setPremium}`,
+      'policy/schedule.template.liquid': template,
+      ...policyWith({
+        documents: [{ fileName: 'a.pdf', templateName: 'schedule.template.liquid', templateSnippets }],
       }),
-    ).toEqual([
+    })
+    expect(found(files())).toEqual([`ERROR missingSnippet ${premium}:1`])
+    expect(found(files(['wording']))).toEqual([
       `ERROR missingSnippet ${premium}:1`,
-      'ERROR missingSnippet policy/schedule.template.liquid:2',
       'ERROR missingSnippet policy/schedule.template.liquid:2',
     ])
   })
@@ -410,25 +411,16 @@ describe('what is referred to exists', () => {
     ])
   })
 
-  test('Velocity templates that documents are to be made of are a warning, for none is', () => {
-    const { findings } = compileWith({
+  test('templates of documents are Liquid or Velocity, by name with or without their ending', () => {
+    const { findings, configuration } = compileWith({
       'policy/policy.json': {
         documents: [{ displayName: 'Old', fileName: 'old.pdf', templateName: 'old' }],
       },
       'policy/old.vm': 'x',
       'policy/lapse.template.vm': 'y',
     })
-    const warnings = findings.filter(({ code }) => code === 'velocityNotRendered')
-    expect(warnings.map(({ path, message }) => [path, message])).toEqual([
-      [
-        'products/boat/policy/lapse.template.vm',
-        "The template 'lapse.template.vm' is Velocity, of which no document is made. Write it in Liquid, as 'lapse.template.liquid'.",
-      ],
-      [
-        'products/boat/policy/policy.json',
-        "The template 'old.vm' is Velocity, of which no document is made. Write it in Liquid, as 'old.template.liquid'.",
-      ],
-    ])
+    expect(findings).toEqual([])
+    expect(configuration!.products.boat!.documents[0]!.templateName).toBe('old.vm')
   })
 
   test('static documents and fees that scripts name', () => {
@@ -442,7 +434,7 @@ describe('what is referred to exists', () => {
           '{{ 1 | add_fee: "setup" }}\n{{ 1 | add_fee: "set-up", "Set-up" }}',
       }),
     ).toEqual([
-      'ERROR missingStaticDocument policy/invoice.template.liquid:2',
+      'WARNING missingStaticDocument policy/invoice.template.liquid:2',
       'ERROR unknownFee policy/policy.calculations.liquid:2',
     ])
   })

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { compileWith } from '../../minimal-archive.ts'
 
 const found = (template: string): string[] =>
-  compileWith({ 'policy/invoice.template.vm': template })
-    .findings.filter(({ code }) => code !== 'velocityNotRendered')
-    .map(({ code, line, message }) => `${code}:${line} ${message.split(/[.,]/)[0]}`)
+  compileWith({ 'policy/invoice.template.vm': template }).findings.map(
+    ({ line, column, message }) => `${line}:${column} ${message.split(/[.,;]/)[0]}`,
+  )
 
 test.each([
   'plain text with # and $ and 100% of #colour',
@@ -19,17 +19,35 @@ test.each([
 })
 
 test.each([
-  ['a\n#if($x)\nb', "badVelocity:2 The '#if' that begins here is never closed"],
-  ['#foreach($x in $y) #if($x) #end', "badVelocity:1 The '#foreach' that begins here is never closed"],
-  ['x\n\n#end', "badVelocity:3 This '#end' closes nothing"],
-  ['#else x', "badVelocity:1 This '#else' stands in no '#if'"],
-  ['#if x #end', "badVelocity:1 '#if' needs its arguments between '(' and ')'"],
-  ['#set($a = ("x")', "badVelocity:1 '#set' needs its arguments between '(' and ')'"],
-  ['a\n#* b', "badVelocity:2 The '#*' that begins here is never closed by '*#'"],
-])('%j is found at its line', (template, message) => {
-  expect(found(template)).toEqual([message])
+  ['a\n#if($x)\nb', "2:1 The '#if' that begins here is never closed"],
+  ['#foreach($x in $y) #if($x) #end', "1:1 The '#foreach' that begins here is never closed"],
+  ['x\n\n#end', "3:1 This '#end' belongs to no block"],
+  ['#else x', "1:1 This '#else' belongs to no block"],
+  ['#if x #end', "1:1 '#if' needs its arguments in parentheses"],
+  ['#set($a = ("x")', "1:16 ')' is missing behind the arguments"],
+  ['a\n#* b', "2:1 The '#*' that begins here is never closed by '*#'"],
+  ['#evaluate("$x")', "1:1 '#evaluate' is not available: a template cannot be made by a template"],
+])('%j is found at its line and column', (template, message) => {
+  expect(found(template)[0]).toBe(message)
 })
 
-test('a thousand blocks left open are found at once', () => {
-  expect(found('#if($a) '.repeat(1_000))).toHaveLength(1_000)
+test('a thousand blocks left open are found at once, at the one that nests too deep', () => {
+  expect(found('#if($a) '.repeat(1_000))[0]).toBe('1:797 It nests deeper than 100')
+})
+
+test('a snippet that a document does not list, and a name that no snippet can have, are errors', () => {
+  const { findings } = compileWith({
+    'policy/policy.json': {
+      documents: [
+        { fileName: 'a.pdf', templateName: 'a', templateSnippets: ['head', '1st'] },
+        { fileName: 'b.pdf', templateName: 'b' },
+      ],
+    },
+    'policy/a.vm': '## #parse("old")\n #parse("head") #parse("foot")#* #parse("older") *#',
+    'policy/b.liquid': "{% render 'any' %}",
+  })
+  expect(findings.map(({ severity, code, path, line }) => [severity, code, path, line])).toEqual([
+    ['ERROR', 'missingSnippet', 'products/boat/policy/a.vm', 2],
+    ['ERROR', 'badSnippetName', 'products/boat/policy/policy.json', expect.any(Number)],
+  ])
 })

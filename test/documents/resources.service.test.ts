@@ -1,0 +1,211 @@
+// Documents of policies and what a tenant's resources give to them: templates of a configuration in both dialects, the
+// snippets that they may include, tables and static documents in force on the right day; and the same through the path by
+// which authors try templates out.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { noCalls } from '../../src/platform/calls.ts'
+import { findTenant } from '../../src/platform/tenancy.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { documentResources } from '../../src/resources/templates/for-documents.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+import { fileAt, whenMade } from './waiting.ts'
+
+const FOLDER = 'products/private_motor/policy'
+const DAY_MS = 86_400_000
+const START = Number(plainYear().request.policy.policyStartTimestamp)
+const YEAR_MS = Number(plainYear().request.policy.policyEndTimestamp) - START
+
+/** Of the configuration: by file name, its text and what policy.json says of its document. */
+const TEMPLATES = {
+  'card.vm': [
+    '## a card\n#macro(line $label $value)$label: $value;#end\n#line("From", $date.format("yyyy-MM-dd", $data.policy.original_contract_start_timestamp)) #parse("foot")',
+    { templateSnippets: ['foot'] },
+  ],
+  'sly.vm': ['#set($name = "hid" + "den")\n  #parse($name)', { templateSnippets: ['foot'] }],
+  'rate.template.liquid': ["{{ 'surcharge' | lookup: 'R1' }}", {}],
+  'rate_now.template.liquid': [
+    "{% render 'stamp' %}",
+    { selectionTimeBasis: 'currentTime', templateSnippets: ['stamp'] },
+  ],
+  'terms.template.liquid': ["{{ 'conditions' | render_static_document }}", {}],
+} as const
+
+let motor: Motor
+let base: string
+let token: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  const files = motorWithoutPapers()
+  const policy = JSON.parse(files[`${FOLDER}/policy.json`] as string)
+  policy.documents = Object.entries(TEMPLATES).map(([templateName, [, more]]) => ({
+    fileName: templateName.replace(/\..*/, '.html'),
+    templateName,
+    type: 'html',
+    ...more,
+  }))
+  files[`${FOLDER}/policy.json`] = JSON.stringify(policy)
+  for (const [name, [text]] of Object.entries(TEMPLATES)) files[`${FOLDER}/${name}`] = text
+  files[`${FOLDER}/static_documents/conditions`] = '<p>conditions of the configuration</p>'
+  const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array))
+  const surcharge = { columns: { key: { isKey: true }, value: {} } }
+  files['config.json'] = JSON.stringify({ ...config, tables: { ...config.tables, surcharge } })
+  files[`${FOLDER}/invoice.template.vm`] =
+    '<p>Invoice $data.invoice.display_id: $data.invoice_financials.total_due</p>'
+  motor = await motorTenant('document-resources', files)
+  base = `/resource/${motor.tenantLocator}`
+  token = await motor.signIn('anna.admin')
+  await upload('templateSnippets/velocity', 'foot_1', 'foot', 'the foot')
+  await upload('templateSnippets/velocity', 'hidden_1', 'hidden', 'not for this paper')
+  await upload('templateSnippets/liquid', 'stamp_1', 'stamp', 'old stamp')
+  await upload('templateSnippets/liquid', 'stamp_2', 'stamp', 'stamp of today')
+  await table('surcharge_1', 'key,value\nR1,7.5\n')
+  await table('surcharge_2', 'key,value\nR1,9.25\n')
+  await group('always', 0, ['foot_1', 'hidden_1', 'stamp_1', 'surcharge_1'])
+  await group('later', START + 10 * DAY_MS, ['surcharge_2'])
+  await group('today', Date.now() - DAY_MS, ['stamp_2'])
+})
+
+const upload = (path: string, name: string, staticName: string, body: string, type = 'text/plain') =>
+  callOk('POST', `${base}/${path}?name=${name}&staticName=${staticName}`, {
+    token,
+    body,
+    headers: { 'content-type': type },
+  })
+
+const table = (name: string, csv: string) => {
+  const form = new FormData()
+  form.set('file', new Blob([csv]), 'table.csv')
+  return callOk('POST', `${base}/tables?name=${name}&staticName=${name.replace(/_\d$/, '')}`, {
+    token,
+    body: form,
+  })
+}
+
+const group = (name: string, start: number, resourceNames: string[]) =>
+  callOk('POST', `${base}/groups`, {
+    token,
+    body: { name, selectionStartTime: new Date(start).toISOString(), resourceNames },
+  })
+
+/** An issued policy from then on, its documents made. */
+async function issuedFrom(start: number): Promise<PolicyResponse> {
+  const { body } = await motor.createPolicy({
+    policyStartTimestamp: String(start),
+    policyEndTimestamp: String(start + YEAR_MS),
+  })
+  expect((await motor.post(`/policy/${body.locator}/issue`)).status).toBe(200)
+  return await whenMade(
+    async () => (await motor.get(`/policy/${body.locator}`)).body,
+    one => [...one.documents, ...one.invoices.flatMap(invoice => invoice.documents)],
+  )
+}
+
+/** What the document says, or how it failed. */
+async function textOf({ documents }: Pick<PolicyResponse, 'documents'>, name: string): Promise<string> {
+  const { state, failureMessage, url } = documents.find(one => one.fileName.startsWith(`${name}.`))!
+  if (state !== 'ready') return `${state}: ${failureMessage}`
+  return new TextDecoder().decode((await fileAt(url!)).bytes)
+}
+
+const tried = async (request: object) => {
+  const answer = await callApi<string>('POST', '/document/renderPolicyDocument', {
+    token: motor.token,
+    body: { type: 'html', ...request },
+  })
+  return { status: answer.status, body: answer.body, calls: roundTrips(answer) }
+}
+
+describe('documents of a configuration', () => {
+  let policy: PolicyResponse
+  beforeAll(async () => {
+    policy = await issuedFrom(START)
+  })
+
+  it('are made of its Velocity templates, with the snippets in force; the invoice by its fixed name too', async () => {
+    const from = new Date(START + 2 * 3_600_000).toISOString().slice(0, 10)
+    expect(await textOf(policy, 'card')).toBe(`From: ${from}; the foot`)
+    const [invoice] = policy.invoices
+    const [paper] = invoice!.documents
+    expect([paper!.state, paper!.fileName]).toEqual(['ready', `invoice_${invoice!.displayId}.pdf`])
+  })
+
+  it('include no snippet that their templateSnippets do not list, by whatever name it is asked for', async () => {
+    expect(await textOf(policy, 'sly')).toBe(
+      `renderError: products/private_motor/policy/sly.vm:2:3: The snippet 'hidden' is not in the document's templateSnippets. Add it there, or correct the name.`,
+    )
+  })
+
+  it('read tables as they are in force when their transaction takes effect, and names by their selectionTimeBasis', async () => {
+    expect(await textOf(policy, 'rate')).toBe('7.5')
+    expect(await textOf(await issuedFrom(START + 20 * DAY_MS), 'rate')).toBe('9.25')
+    expect(await textOf(policy, 'rate_now')).toBe('stamp of today')
+  })
+
+  it('are what static documents are: a page of HTML here, the resource in force before the configuration’s', async () => {
+    expect(await textOf(policy, 'terms')).toBe('<p>conditions of the configuration</p>')
+    await upload('documents', 'conditions_1', 'conditions', '<p>conditions in force</p>', 'text/html')
+    await upload('documents', 'conditions_2', 'conditions', 'a,b', 'text/csv')
+    await group('conditions', START + 30 * DAY_MS, ['conditions_1'])
+    await group('wrong conditions', START + 40 * DAY_MS, ['conditions_2'])
+    expect(await textOf(await issuedFrom(START + 30 * DAY_MS), 'terms')).toBe('<p>conditions in force</p>')
+    expect(await textOf(await issuedFrom(START + 40 * DAY_MS), 'terms')).toContain(
+      "renderError: products/private_motor/policy/terms.template.liquid: the static document 'conditions' is neither a PDF nor HTML.",
+    )
+  })
+
+  it('are tried out as they are made: the same template, snippets and tables on the same day', async () => {
+    const { locator } = policy
+    const later = await issuedFrom(START + 20 * DAY_MS)
+    const of = (templateName: string, policyLocator = locator) => tried({ policyLocator, templateName })
+    expect((await of('card')).body).toBe(await textOf(policy, 'card'))
+    expect(await of('sly')).toMatchObject({ status: 422, body: { code: 'templateFailed' } })
+    expect([(await of('rate')).body, (await of('rate', later.locator)).body]).toEqual(['7.5', '9.25'])
+    expect(await of('nowhere')).toMatchObject({ status: 404 })
+    await upload('templates/velocity', 'rate_1', 'rate', '#set($x = 1)\nrate: $x')
+    await group('rates', START + 15 * DAY_MS, ['rate_1'])
+    expect([(await of('rate')).body, (await of('rate', later.locator)).body]).toEqual(['7.5', 'rate: 1'])
+  })
+
+  it('are tried out as texts of either dialect, which cost the policy and the names they use', async () => {
+    const { locator: policyLocator } = policy
+    const velocity = (template: string) => tried({ policyLocator, template, templateFormat: 'velocity' })
+    expect(await velocity('$data.policy.locator')).toMatchObject({
+      body: policyLocator,
+      calls: { d1: 1, r2: 0 },
+    })
+    expect(await velocity('#parse("foot") #parse("hidden")')).toMatchObject({
+      body: 'the foot not for this paper',
+      calls: { d1: 2, r2: 2 },
+    })
+    expect((await velocity('\n#if($x)')).body).toMatchObject({
+      code: 'templateFailed',
+      message: "preview:2:1: The '#if' that begins here is never closed; add '#end'.",
+    })
+    expect(await tried({ policyLocator, template: "{{ 'surcharge' | lookup: 'R1' }}" })).toMatchObject({
+      body: '7.5',
+    })
+  })
+})
+
+it('names of all documents that are made together are read in one round trip', async () => {
+  const tenant = (await findTenant(env, { name: motor.tenantName }, noCalls()))!
+  const calls = noCalls()
+  const resources = documentResources({ env, tenant, calls })
+  await resources.expect([
+    'card.vm',
+    'sly.vm',
+    'rate.template.liquid',
+    'terms.template.liquid',
+    'no such name!',
+  ])
+  const at = (START + 20 * DAY_MS) as Instant
+  expect(await resources.template('card.vm', { at, jurisdiction: undefined })).toBeUndefined()
+  expect(await resources.template('no such name!', { at, jurisdiction: undefined })).toBeUndefined()
+  expect((await resources.template('rate.template.liquid', { at, jurisdiction: undefined }))?.name).toBe('rate_1')
+  expect([calls.d1, calls.r2]).toEqual([1, 1])
+})
