@@ -113,7 +113,12 @@ export async function makeDocument(
       bytes: new TextEncoder().encode(finishedHtml(withFonts(html.text, own.fonts))),
     }
   try {
-    const { bytes, missing } = await renderer.render(html.text, pageOf(document.pageLayout), own.fonts)
+    const { bytes, missing } = await renderer.render(
+      html.text,
+      pageOf(document.pageLayout),
+      own.fonts,
+      document.createdAt,
+    )
     return { outcome: 'ready', type: 'pdf', bytes, warning: missingWarning(name, missing) }
   } catch (problem) {
     // The renderer is a bundle with classes of its own, so that an error is known by its name.

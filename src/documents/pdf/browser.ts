@@ -2,6 +2,7 @@
 // needs a compatibility date of 2026-03-24 or later. The browser runs no script and loads nothing: what a template
 // names beyond itself stays out, as with the renderer within the service.
 
+import type { Instant } from '../../platform/time.ts'
 import { withFonts } from './font-names.ts'
 import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import { ConversionError, type Page } from './page.ts'
@@ -77,11 +78,11 @@ export function browserRequest(html: string, page: Page) {
 
 /** Throws a ConversionError when the browser refuses the HTML; anything else may be tried again. */
 export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRenderer => ({
-  async render(html, page, fonts) {
+  async render(html, page, fonts, madeAt) {
     const request = browserRequest(withFonts(html, fonts), page)
     for (let waits = 0; ; waits += 1) {
       const answer = await browser.quickAction('pdf', request)
-      if (answer.ok) return { bytes: await pdfOf(answer), missing: '' }
+      if (answer.ok) return { bytes: dated(await pdfOf(answer), madeAt), missing: '' }
       if ((answer.status !== 429 && answer.status !== 503) || waits === MOST_WAITS)
         throw await problemOf(answer)
       await answer.body?.cancel()
@@ -89,6 +90,18 @@ export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRe
     }
   },
 })
+
+/** `D:20261122083000+00'00'`, as browsers write it. */
+const DATE = /\/(CreationDate|ModDate) \(D:\d{14}\+00'00'\)/g
+
+/** The PDF as made at that time: a document that is made again has the same bytes. Nothing in it moves. */
+function dated(bytes: Uint8Array, madeAt: Instant): Uint8Array {
+  const time = new Date(madeAt).toISOString().replace(/\D/g, '').slice(0, 14)
+  const file = Buffer.from(bytes)
+  for (const { 0: found, 1: key, index } of file.toString('latin1').matchAll(DATE))
+    file.write(`/${key} (D:${time}+00'00')`, index, found.length, 'latin1')
+  return new Uint8Array(file)
+}
 
 function waitSeconds({ headers }: Response): number {
   const asked = Number(headers.get('Retry-After') ?? USUAL_WAIT_SECONDS)

@@ -93,7 +93,8 @@ export type ContentDefinition = {
   pageMargins: Margin
   defaultStyle: { font: string; fontSize: number }
   images: Record<string, string>
-  info: { title?: string; creator: string; producer: string }
+  version: '1.7'
+  info: { title?: string; creator: string; producer: string; creationDate: Date }
   content: Block[]
   header?: (page: number, pages: number) => Block
   footer?: (page: number, pages: number) => Block

@@ -37,8 +37,21 @@ export class Engine {
     return pdf.page.height
   }
 
-  async bytesOf(content: ContentDefinition): Promise<Uint8Array> {
+  /** `id`: 16 bytes that say which file it is. */
+  async bytesOf(content: ContentDefinition, id: Uint8Array): Promise<Uint8Array> {
     const pdf = await this.#printer.createPdfKitDocument(content)
+    pdf._id = id
+    // The library puts texts into XML as they are.
+    const addInfo = pdf._addInfo
+    pdf._addInfo = function () {
+      this.info = Object.fromEntries(
+        Object.entries(this.info).map(([key, value]) => [
+          key,
+          typeof value === 'string' ? escapedXml(value) : value,
+        ]),
+      )
+      addInfo.call(this)
+    }
     const chunks: Uint8Array[] = []
     return await new Promise((resolve, reject) => {
       pdf.on('data', chunk => chunks.push(chunk))
@@ -48,3 +61,11 @@ export class Engine {
     })
   }
 }
+
+const XML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** Text as XML has it; what XML cannot have is left out. */
+const escapedXml = (text: string): string =>
+  text
+    .replace(/[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
+    .replace(/[&<>]/g, sign => XML_ENTITIES[sign]!)

@@ -1,13 +1,17 @@
 // Who makes PDFs of HTML. Two do: the renderer within the service, and Cloudflare's Browser Rendering where the
 // binding BROWSER is there. Both take the same HTML and give a file.
 import { loadRenderer } from '../../bundles/load.ts'
+import type { Instant } from '../../platform/time.ts'
 import type { OwnFontFiles } from './font-names.ts'
 import type { FontFiles } from './fonts.ts'
 import type { Page, RenderedPdf } from './page.ts'
 
 export type PdfRenderer = {
-  /** The PDF, with fonts of the configuration by the names that `@font-face` gives. Throws a ConversionError for what cannot be made a PDF however often it is tried. */
-  render(html: string, page: Page, fonts: OwnFontFiles): Promise<RenderedPdf>
+  /**
+   * The PDF, with fonts of the configuration by the names that `@font-face` gives; `madeAt` is the time that it says it was
+   * made. Throws a ConversionError for what cannot be made a PDF however often it is tried.
+   */
+  render(html: string, page: Page, fonts: OwnFontFiles, madeAt: Instant): Promise<RenderedPdf>
 }
 
 /** The files and not a promise of them: one of a request that was cut off would never come. */
@@ -34,10 +38,10 @@ async function readFonts(): Promise<FontFiles> {
 
 /** The renderer within the service; docs/css.md says what it supports. Loaded when the first document is made. */
 export const EMBEDDED: PdfRenderer = {
-  async render(html, page, own) {
+  async render(html, page, own, madeAt) {
     fonts ??= await readFonts()
     const { renderPdf } = await loadRenderer()
-    return await renderPdf(html, page, fonts, own)
+    return await renderPdf(html, page, fonts, own, madeAt)
   },
 }
 

@@ -2,6 +2,12 @@
 declare module 'pdfmake/js/Printer.js' {
   type PdfStream = {
     readonly page: { readonly height: number }
+    /** Identifies the file in its trailer. */
+    _id: Uint8Array
+    /** Creation date and the like; texts. */
+    info: Record<string, unknown>
+    /** Writes the info into the metadata, which are XML. */
+    _addInfo(): void
     on(event: 'data', take: (chunk: Uint8Array) => void): void
     on(event: 'end', done: () => void): void
     on(event: 'error', failed: (problem: unknown) => void): void

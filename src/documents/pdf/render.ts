@@ -1,5 +1,6 @@
 // HTML to PDF without a browser. This module and what it needs (parse5, pdfmake) are built into one file of their own,
 // renderer.bundle.mjs, which the service loads when it makes its first document (scripts/bundles.ts).
+import { createHash } from 'node:crypto'
 import type { Block, ContentDefinition, Margin } from './content.ts'
 import { Engine } from './engine.ts'
 import { type Flow, flowOf } from './flow.ts'
@@ -38,17 +39,19 @@ function readFonts(files: FontFiles): Fonts {
 }
 
 /**
- * The PDF of the HTML. `bindery-header` and `bindery-footer` stand in the margins of every page, which grow where
+ * The PDF of the HTML: of the same HTML, page, fonts and time the same bytes. `madeAt` is the time that it says it was made,
+ * in milliseconds. `bindery-header` and `bindery-footer` stand in the margins of every page, which grow where
  * they need more. Throws a ConversionError past a limit, and for images that cannot be read.
  */
 export async function renderPdf(
   html: string,
   page: Page,
   files: FontFiles,
-  ownFiles: OwnFontFiles = new Map(),
+  ownFiles: OwnFontFiles,
+  madeAt: number,
 ): Promise<RenderedPdf> {
   try {
-    return await pdfOf(html, page, files, ownFiles)
+    return await pdfOf(html, page, files, ownFiles, madeAt)
   } catch (problem) {
     if (problem instanceof ConversionError) throw problem
     // Nothing but the HTML decides what comes of it: another try would fail in the same way.
@@ -63,6 +66,7 @@ async function pdfOf(
   page: Page,
   files: FontFiles,
   ownFiles: OwnFontFiles,
+  madeAt: number,
 ): Promise<RenderedPdf> {
   const known = readFonts(files)
   const budget = new ConversionBudget()
@@ -110,7 +114,13 @@ async function pdfOf(
     pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
     defaultStyle: { font: MAIN_FONT, fontSize: ROOT_SIZE },
     images: flow.images.dictionary,
-    info: { title: document.title || undefined, creator: 'Bindery', producer: 'Bindery' },
+    version: '1.7',
+    info: {
+      title: document.title || undefined,
+      creator: 'Bindery',
+      producer: 'Bindery',
+      creationDate: new Date(madeAt),
+    },
     content,
     ...more,
   })
@@ -135,6 +145,7 @@ async function pdfOf(
       stack: marginContent(element, pageNumber, pages),
       margin: [margins.left, (room - height) / 2, margins.right, 0] as Margin,
     }))
+  const id = createHash('sha256').update(JSON.stringify(page)).update(html).digest().subarray(0, 16)
   const make = async (pages: number | undefined): Promise<{ bytes: Uint8Array; pages: number }> => {
     let counted = 0
     const header = inMargin(document.header, top, headerHeight)
@@ -151,7 +162,7 @@ async function pdfOf(
       ...(elements <= MOST_KEPT_WITH_NEXT && { pageBreakBefore: isLonelyHeading }),
     })
     // Images of headers and footers are known once these were laid out to be measured.
-    const bytes = await engine.bytesOf({ ...definition, images: flow.images.dictionary })
+    const bytes = await engine.bytesOf({ ...definition, images: flow.images.dictionary }, id)
     return { bytes, pages: counted }
   }
   const first = await make(undefined)

@@ -60,7 +60,11 @@ export async function renderTemplateResource(
   const warnings = staticDocumentWarnings(rendered.effects?.staticDocument)
   const configured = product && staticFiles(context, configuration.hash, product.name)
   const files = filesInForce(context, named, where, configured)
-  const made = await fileOf(type, rendered.output, request, files, { name: resource.name, env: context.env })
+  const made = await fileOf(type, rendered.output, request, files, {
+    name: resource.name,
+    env: context.env,
+    now,
+  })
   return {
     type,
     templateFormat: resource.templateFormat ?? 'liquid',
@@ -88,7 +92,7 @@ async function fileOf(
   output: string,
   { pageLayout }: RenderTemplateRequest,
   files: StaticFiles,
-  { name, env }: { name: string; env: Env },
+  { name, env, now }: { name: string; env: Env; now: Instant },
 ): Promise<{ content: Content; warnings: string[] }> {
   const html = await withImages(output, files)
   if ('problem' in html) throw new Refusal('templateFailed', `${name}: ${html.problem}.`)
@@ -98,7 +102,7 @@ async function fileOf(
     return { content: { html: finishedHtml(withFonts(html.text, own.fonts)) }, warnings: [] }
   try {
     const renderer = await pdfRenderer(env)
-    const { bytes, missing } = await renderer.render(html.text, pageOf(pageLayout), own.fonts)
+    const { bytes, missing } = await renderer.render(html.text, pageOf(pageLayout), own.fonts, now)
     return {
       content: { pdf: Buffer.from(bytes).toString('base64') },
       warnings:

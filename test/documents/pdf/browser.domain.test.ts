@@ -1,8 +1,10 @@
 // PDFs by Browser Run: what it is asked for, what becomes of its answers, and what a real browser makes of it. The other
 // side is a server that answers as the API is documented (test/support/browser-run-server.ts).
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { browserRenderer, browserRequest } from '../../../src/documents/pdf/browser.ts'
 import { ConversionError, pageOf } from '../../../src/documents/pdf/page.ts'
+import type { Instant } from '../../../src/platform/time.ts'
 import { type BrowserRunServer, startBrowserRun } from '../../support/browser-run-server.ts'
 import { BROWSER } from './browser.ts'
 import { pictures } from './pictures.ts'
@@ -28,7 +30,7 @@ const BINDING = {
 } as unknown as Binding
 
 const rendered = async (html: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<Uint8Array> =>
-  (await browserRenderer(BINDING).render(html, pageOf(layout), new Map())).bytes
+  (await browserRenderer(BINDING).render(html, pageOf(layout), new Map(), 0 as Instant)).bytes
 
 describe('what the browser is asked for', () => {
   const request = browserRequest(HTML, pageOf({ marginTop: '25.4mm', orientation: 'landscape' }))
@@ -111,7 +113,9 @@ describe('what the browser answers', () => {
 
   test('something that is no PDF is no document', async () => {
     const odd = { quickAction: async () => new Response('<html>sign in</html>') } as unknown as Binding
-    await expect(browserRenderer(odd).render(HTML, pageOf(), new Map())).rejects.toThrow('no PDF')
+    await expect(browserRenderer(odd).render(HTML, pageOf(), new Map(), 0 as Instant)).rejects.toThrow(
+      'no PDF',
+    )
   })
 })
 

@@ -16,6 +16,9 @@ const noto = (name: string): ArrayBuffer =>
 
 let fonts: FontFiles | undefined
 
+/** The time at which all of them say they were made: 2026-11-21T12:00:00Z. */
+export const MADE_AT = 1_795_262_400_000
+
 /** What a configuration may bring. */
 const OWN_FONTS: OwnFontFiles = new Map(
   ['DejaVuSansMono.ttf', 'DejaVuSansMono-Bold.ttf'].map(name => [
@@ -43,7 +46,7 @@ export function rendered(
     otherRegular: fontFile('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
     otherBold: fontFile('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
   }
-  return renderPdf(html, pageOf(layout), fonts, own)
+  return renderPdf(html, pageOf(layout), fonts, own, MADE_AT)
 }
 
 /** Whether PDFs can be read back here; where not, they are made and no more. */
