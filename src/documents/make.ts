@@ -13,6 +13,7 @@ import { documentData } from './data.ts'
 import { basisOfDocument, definitionOf } from './definition.ts'
 import type { DocumentFailure, PolicyDocument } from './document.ts'
 import { finishedHtml, fontsOf, imageName, withImages } from './html-page.ts'
+import { missingLetters } from './missing-letters.ts'
 import { withFonts } from './pdf/font-names.ts'
 import { ConversionError, pageOf } from './pdf/page.ts'
 import type { PdfRenderer } from './pdf/pdf-renderer.ts'
@@ -119,26 +120,18 @@ export async function makeDocument(
       own.fonts,
       document.createdAt,
     )
-    return { outcome: 'ready', type: 'pdf', bytes, warning: missingWarning(name, missing) }
+    return {
+      outcome: 'ready',
+      type: 'pdf',
+      bytes,
+      warning: missing === '' ? undefined : `${name}: ${missingLetters(missing)}`,
+    }
   } catch (problem) {
     // The renderer is a bundle with classes of its own, so that an error is known by its name.
     if (problem instanceof Error && problem.name === ConversionError.NAME)
       return failed('conversionError', `${name}: ${problem.message}`)
     throw problem
   }
-}
-
-/** Most characters that a warning names. */
-const MOST_NAMED = 20
-
-function missingWarning(path: string, missing: string): string | undefined {
-  const all = [...missing]
-  if (all.length === 0) return undefined
-  const named = all
-    .slice(0, MOST_NAMED)
-    .map(one => `${one} (U+${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')})`)
-  const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : ''
-  return `${path}: no font has ${named.join(', ')}${more}; boxes stand in their places. Put a font that has them into static_documents and name it by @font-face.`
 }
 
 const failed = (outcome: DocumentFailure, failure: string) => ({ outcome, failure })

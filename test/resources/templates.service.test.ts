@@ -1,8 +1,10 @@
 // Templates rendered for their authors: both dialects, snippets and fonts in force, what was undefined, and templates
 // that would never end (resources brief 4.3, 13.2).
+import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { RenderTemplateResponse } from '../../src/resources/templates/render-contract.ts'
+import { woff2Of, woffOf } from '../documents/pdf/packed-fonts.ts'
 import { fileAt, whenMade } from '../documents/waiting.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -79,7 +81,7 @@ describe('a template is rendered over data', () => {
     await upload('templates', 'velocity', 'letter', '<h1>$data.title</h1>')
     const made = await render('letter', { type: 'pdf', data: { title: 'Terms' } })
     expect(made).toMatchObject({ status: 200, type: 'pdf', undefinedNames: [] })
-    expect(Buffer.from(made.pdf!, 'base64').subarray(0, 5).toString()).toBe('%PDF-')
+    expect(Buffer.from(made.pdf!, 'base64').subarray(0, 8).toString()).toBe('%PDF-1.7')
   })
 
   it('by static name, with the snippets of the same day', async () => {
@@ -124,6 +126,50 @@ describe('a template is rendered over data', () => {
     })
     await group('fonts', '2026-01-01T00:00:00Z', ['brand_2026'])
     expect((await render('branded')).html).toContain('url(data:font/sfnt;base64,AAEAAAc=)')
+  })
+})
+
+describe('a font in force', () => {
+  const css = (file: string) =>
+    `<style>@font-face { font-family: Code; src: url(${file}) }</style><p style="font-family: Code">語 Grüße</p>`
+
+  it('prints whether it is TrueType, WOFF or WOFF2; letters that it lacks too are told', async () => {
+    const font = new Uint8Array(monoFont)
+    const files = { code_ttf: font, code_woff: woffOf(font), code_woff2: woff2Of(font) }
+    for (const [name, body] of Object.entries(files)) {
+      await callOk('POST', `${base}/fonts?name=${name}&staticName=${name}`, {
+        token,
+        body,
+        headers: { 'content-type': 'application/octet-stream' },
+      })
+      await upload('templates', 'velocity', `in_${name}`, css(`${name}.${name.slice(5)}`))
+    }
+    await group('packed fonts', '2026-01-01T00:00:00Z', Object.keys(files))
+    const sizes: number[] = []
+    for (const name of Object.keys(files)) {
+      const made = await render(`in_${name}`, { type: 'pdf' })
+      expect(made.warnings).toEqual([
+        expect.stringMatching(`^in_${name}: no font has 語 .U.8A9E.; boxes stand`),
+      ])
+      sizes.push(made.pdf!.length)
+    }
+    await upload('templates', 'velocity', 'in_no_font', css('').replace('src: url()', ''))
+    const without = (await render('in_no_font', { type: 'pdf' })).pdf!.length
+    expect(sizes.every(size => Math.abs(size - sizes[0]!) < 100 && size !== without)).toBe(true)
+  })
+
+  it('that is damaged fails what names it, by its name', async () => {
+    await callOk('POST', `${base}/fonts?name=torn&staticName=torn`, {
+      token,
+      body: woff2Of(new Uint8Array(monoFont)).slice(0, 9_000),
+      headers: { 'content-type': 'font/woff2' },
+    })
+    await group('torn fonts', '2026-01-01T00:00:00Z', ['torn'])
+    await upload('templates', 'velocity', 'in_torn', css('torn.woff2'))
+    expect(await render('in_torn', { type: 'pdf' })).toMatchObject({
+      status: 422,
+      message: "in_torn: The font 'torn.woff2' cannot be used: it is damaged.",
+    })
   })
 })
 

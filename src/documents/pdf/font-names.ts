@@ -4,7 +4,7 @@
 export type OwnFontFiles = ReadonlyMap<string, Uint8Array>
 
 /** A source of a style sheet that is a file of the configuration: a name, without a scheme or a folder. */
-const FONT_SOURCE = /url\(\s*["']?([^"'():/]{1,200}\.(?:ttf|otf))["']?\s*\)/gi
+const FONT_SOURCE = /url\(\s*["']?([^"'():/]{1,200}\.(?:ttf|otf|woff2?))["']?\s*\)/gi
 
 /** The names in `@font-face` rules, each once. */
 export function fontNames(html: string): string[] {
@@ -16,11 +16,16 @@ export function fontNames(html: string): string[] {
   return [...names]
 }
 
+const mediaType = (name: string): string => {
+  const ending = name.trim().split('.').at(-1)!.toLowerCase()
+  return ending.startsWith('woff') ? `font/${ending}` : 'font/sfnt'
+}
+
 /** The HTML with the files that `@font-face` names in their places. */
 export const withFonts = (html: string, fonts: OwnFontFiles): string =>
   fonts.size === 0
     ? html
     : html.replace(FONT_SOURCE, (whole, name: string) => {
         const bytes = fonts.get(name.trim())
-        return bytes ? `url(data:font/sfnt;base64,${Buffer.from(bytes).toString('base64')})` : whole
+        return bytes ? `url(data:${mediaType(name)};base64,${Buffer.from(bytes).toString('base64')})` : whole
       })

@@ -1,9 +1,11 @@
-// Fonts that a configuration brings: `@font-face` with a `src` that names a file of static_documents, TrueType or
-// OpenType. The PDF holds the letters in use only.
+// Fonts that a configuration or a tenant's resources bring: `@font-face` with a `src` that names a file of
+// static_documents, or a font in force: TrueType, OpenType, WOFF or WOFF2. The PDF holds the letters in use only.
 import type { OwnFontFiles } from './font-names.ts'
 import { type Coverage, coverageOf, type Font } from './fonts.ts'
 import { ConversionError } from './page.ts'
 import type { FontFace } from './sheet.ts'
+import { plainFont } from './web-fonts/plain-font.ts'
+import { FontError, viewOf } from './web-fonts/sfnt.ts'
 
 /** The four faces of a family, by the names of their files. */
 export type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>
@@ -11,10 +13,22 @@ export type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', 
 export type OwnFonts = {
   readonly fonts: ReadonlyMap<string, Font>
   readonly faces: Readonly<Record<string, FamilyFaces>>
+  /** The files as the engine reads them. */
+  readonly files: OwnFontFiles
 }
 
+/** Bytes of all fonts of a document together, unpacked. */
+const MOST_BYTES = 24_000_000
+
 /** The families that the style sheets declare. Throws a ConversionError for a file that is no font. */
-export function ownFonts(declared: readonly FontFace[], files: OwnFontFiles): OwnFonts {
+export function ownFonts(declared: readonly FontFace[], packed: OwnFontFiles): OwnFonts {
+  const files = new Map<string, Uint8Array>()
+  let left = MOST_BYTES
+  for (const [name, bytes] of packed) {
+    const plain = readable(name, bytes, left)
+    files.set(name, plain)
+    left -= plain.length
+  }
   const fonts = new Map<string, Font>()
   const faces: Record<string, FamilyFaces> = {}
   for (const [family, all] of Map.groupBy(declared, ({ family }) => family)) {
@@ -32,19 +46,22 @@ export function ownFonts(declared: readonly FontFace[], files: OwnFontFiles): Ow
     }
     fonts.set(family, { name, coverage: coverageIn(normal, files.get(normal)!) })
   }
-  return { fonts, faces }
+  return { fonts, faces, files }
 }
 
-/** `true` and 0x00010000: TrueType; `OTTO`: OpenType with PostScript outlines. */
-const SIGNATURES = new Set([0x74727565, 0x00010000, 0x4f54544f])
+function readable(file: string, bytes: Uint8Array, mostBytes: number): Uint8Array {
+  try {
+    return plainFont(bytes, mostBytes)
+  } catch (problem) {
+    if (!(problem instanceof FontError)) throw problem
+    throw new ConversionError(`The font '${file}' cannot be used: ${problem.message}.`)
+  }
+}
 
 function coverageIn(file: string, bytes: Uint8Array): Coverage {
-  const { buffer, byteOffset, byteLength } = bytes
-  const view = new DataView(buffer, byteOffset, byteLength)
   try {
-    if (!SIGNATURES.has(view.getUint32(0))) throw new Error('no font')
-    return coverageOf(view)
+    return coverageOf(viewOf(bytes))
   } catch {
-    throw new ConversionError(`The font '${file}' is neither TrueType nor OpenType; use a .ttf or .otf file.`)
+    throw new ConversionError(`The font '${file}' cannot be used: it is damaged.`)
   }
 }

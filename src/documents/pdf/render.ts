@@ -74,7 +74,7 @@ async function pdfOf(
   const sheet = readSheets(document.sheets, budget)
   const own = ownFonts(sheet.faces, ownFiles)
   const engine =
-    own.fonts.size === 0 ? known.engine : new Engine(new Map([...ownFiles, ...known.files]), own.faces)
+    own.fonts.size === 0 ? known.engine : new Engine(new Map([...own.files, ...known.files]), own.faces)
   const missing = new Set<string>()
   const [across, down] =
     page.orientation === 'portrait' ? [PAGE_WIDTH, PAGE_HEIGHT] : [PAGE_HEIGHT, PAGE_WIDTH]

@@ -1,6 +1,7 @@
 // A template tried out by who writes it: rendered over data of the request. Nothing is stored.
 import { type StaticFiles, staticFiles } from '../../documents/archive-files.ts'
 import { finishedHtml, fontsOf, imageName, withImages } from '../../documents/html-page.ts'
+import { missingLetters } from '../../documents/missing-letters.ts'
 import { withFonts } from '../../documents/pdf/font-names.ts'
 import { ConversionError, pageOf } from '../../documents/pdf/page.ts'
 import { pdfRenderer } from '../../documents/pdf/pdf-renderer.ts'
@@ -105,10 +106,7 @@ async function fileOf(
     const { bytes, missing } = await renderer.render(html.text, pageOf(pageLayout), own.fonts, now)
     return {
       content: { pdf: Buffer.from(bytes).toString('base64') },
-      warnings:
-        missing === ''
-          ? []
-          : [`No font has ${[...missing].slice(0, 20).join(' ')}; boxes stand in their places.`],
+      warnings: missing === '' ? [] : [`${name}: ${missingLetters(missing)}`],
     }
   } catch (problem) {
     // The renderer is a bundle with classes of its own, so that an error is known by its name.

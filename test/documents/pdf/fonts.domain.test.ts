@@ -38,10 +38,10 @@ describe('a font of the configuration', () => {
     ).toBe('')
   })
 
-  test('is a file of the configuration, TrueType or OpenType', async () => {
+  test('is a file that is a font', async () => {
     const font = new Map([['text.ttf', new TextEncoder().encode('This is no font at all.')]])
     await expect(rendered(`${face('text.ttf')}<p>x`, {}, font)).rejects.toThrow(
-      "The font 'text.ttf' is neither TrueType nor OpenType",
+      "The font 'text.ttf' cannot be used: it is neither TrueType, OpenType, WOFF nor WOFF2.",
     )
   })
 
