@@ -1,6 +1,7 @@
 // Several PDFs as one. This module and the library that it needs are built into a file of their own, merger.bundle.mjs,
 // which the service loads when it first has PDFs to merge (scripts/bundles.ts).
-import { PDFDocument } from '@cantoo/pdf-lib'
+import { ParseSpeeds, PDFDocument } from '@cantoo/pdf-lib'
+import { countedFor, countPages, MERGE_LIMITS, MergeBudget } from './merge-limits.ts'
 import { ConversionError } from './page.ts'
 
 export { ConversionError }
@@ -8,12 +9,9 @@ export { ConversionError }
 /** A PDF, with the name by which messages speak of it. */
 export type NamedPdf = { readonly name: string; readonly bytes: Uint8Array }
 
-/** Pages of a merged document. */
-export const MOST_PAGES = 2_000
-
 /**
  * One PDF with all pages of the sources, in their order. `madeAt` is the time that it says it was made. Throws a
- * ConversionError that names the source which is no PDF that can be read, is encrypted, or passes the limit of pages.
+ * ConversionError that names the source which is no PDF that can be read, is encrypted, or passes a limit.
  */
 export async function mergePdfs(
   sources: readonly NamedPdf[],
@@ -25,17 +23,25 @@ export async function mergePdfs(
   merged.setCreationDate(new Date(madeAt))
   for (const source of sources) {
     for (const page of await pagesOf(source, merged)) merged.addPage(page)
-    if (merged.getPageCount() > MOST_PAGES)
-      throw new ConversionError(`with '${source.name}' the document has more than ${MOST_PAGES} pages.`)
+    if (merged.getPageCount() > MERGE_LIMITS.pages)
+      throw new ConversionError(
+        `With '${source.name}' the document has more than ${MERGE_LIMITS.pages} pages.`,
+      )
   }
   return await merged.save()
 }
 
 async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
+  const budget = new MergeBudget()
   try {
-    const source = await PDFDocument.load(bytes, { updateMetadata: false })
+    const source = await countedFor(budget, () =>
+      PDFDocument.load(bytes, { updateMetadata: false, parseSpeed: ParseSpeeds.Fastest }),
+    )
+    budget.assertWithin(name)
+    countPages(source.catalog.Pages(), budget)
     return await merged.copyPages(source, source.getPageIndices())
   } catch (problem) {
+    budget.assertWithin(name)
     // What the library says of a broken file is about its own code.
     const isEncrypted = problem instanceof Error && /encrypted/i.test(problem.message)
     throw new ConversionError(
