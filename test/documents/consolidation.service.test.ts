@@ -348,7 +348,7 @@ describe('a consolidated document', () => {
       'packet.pdf dataError',
     ])
     expect(documentNamed(policy, 'packet.pdf').failureMessage).toMatch(
-      /^'broken\.pdf' is to be a part of it, and could not be made: .*broken\.pdf\.template\.liquid:1: /,
+      /^'broken\.pdf' is to be a part of it, and could not be made: .*broken\.pdf\.template\.liquid:1:8: /,
     )
   })
 

@@ -9,6 +9,7 @@ import type { RenderLimits } from '../../src/rating/liquid/limits.ts'
 import { TemplateError } from '../../src/rating/liquid/template-error.ts'
 import { compileVelocity } from '../../src/resources/templates/velocity/compile.ts'
 import { renderVelocity } from '../../src/resources/templates/velocity/render.ts'
+import { AGREED, CORPUS_DATA, DIFFERENT } from './velocity-corpus.ts'
 
 const DATA = {
   name: 'Ada',
@@ -46,13 +47,13 @@ const render = (source: string, options?: Options): string => rendering(source, 
 const failure = (
   source: string,
   options?: Options,
-): Pick<TemplateError, 'code' | 'message' | 'line' | 'path'> => {
+): Pick<TemplateError, 'code' | 'message' | 'line' | 'column' | 'path'> => {
   try {
     rendering(source, options)
   } catch (problem) {
     if (problem instanceof TemplateError) {
-      const { code, message, line, path } = problem
-      return { code, message, line, path }
+      const { code, message, line, column, path } = problem
+      return { code, message, line, column, path }
     }
     throw problem
   }
@@ -98,18 +99,40 @@ describe('a Velocity template', () => {
     ['#if($data.count)\n  text\n#end\nafter', '  text\nafter'],
   ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
 
-  it('prints what the library prints, where both know the dialect', () => {
-    for (const source of [
-      'Hi $data.name, ${data.name}s $!data.nothing| $data.nothing',
-      '#set($x = $data.count * 2 + 1)$x #if($x >= 7 && $data.name == "Ada")yes#else no#end',
-      '#foreach($i in $data.items)$foreach.index:$i.label $i.price#if($foreach.hasNext), #end\n#end',
-      '#macro(line $a $b)[$a|$b]#end #line("x" 2) #line($data.name 3)',
-      '#foreach($k in $data.limits.keySet())$k=$data.limits.get($k);#end $data.items.size()',
-      '#set($m = {"a": 1})$m.a #set($l = [1, "b"])$l[1] $data.name.substring(0,2) #[[$raw]]# ## c',
-      '#if(!$data.nothing)\nno\n#else\nyes\n#end\nend',
-    ])
-      expect(render(source)).toBe(renderedByLibrary(source, { data: structuredClone(DATA) }))
+  it.each(AGREED)('%j prints what the library prints', source => {
+    expect(render(source, { data: CORPUS_DATA })).toBe(
+      renderedByLibrary(source, { data: structuredClone(CORPUS_DATA) }),
+    )
   })
+
+  describe.each(Object.entries(DIFFERENT))('%s', (_, rows) => {
+    it.each(rows)('%j prints %j, which the library does not', (source, output) => {
+      expect(render(source, { data: CORPUS_DATA })).toBe(output)
+      let byLibrary: string | undefined
+      try {
+        byLibrary = renderedByLibrary(source, { data: structuredClone(CORPUS_DATA) })
+      } catch {}
+      expect(byLibrary).not.toBe(output)
+    })
+  })
+
+  it.each([
+    [
+      '$foreach.index#foreach($i in [1..2])$velocityCount$velocityHasNext;#end',
+      '$foreach.index1true;2false;',
+    ],
+    ['#foreach($i in [1..3])#if($i == 2)#break($foreach)#end$i#end', '1'],
+    ['#set($x = "${data.name} says ""no""")$x', 'Ada says "no"'],
+    ['${data.empty|"none"} ${data.count|"none"} $!{data.nothing|$data.name}', 'none 3 Ada'],
+    ['#set($l = [1])#set($n = $l.addAll([2, 3]))$!l.remove(0)$l.set(0, 9)$l $l.indexOf(3)', '12[9, 3] 1'],
+    [
+      '#set($m = {"a": 1})$!m.put("b", 2)$m.put("b", 3)$m.remove("a")$m $m.getOrDefault("c", "d")',
+      '21{b=3} d',
+    ],
+    ['#set($l = [1])#foreach($i in $l)#set($x = $l.add($i))#end$l.size()', '2'],
+    ['#set($p = "a|b||")$p.split("\\|") $p.split("|").size()', '[a, b] 2'],
+    ['$data.getName() $data.getNothing()', 'Ada $data.getNothing()'],
+  ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
 
   it('lists names that the data does not have, and takes what it has for false, null or empty', () => {
     const { undefinedNames } = rendering(
@@ -154,9 +177,17 @@ describe('a hostile Velocity template is stopped', () => {
     ['a macro that calls itself', '#macro(m)#m()#end#m()'],
     ['a block that prints itself', '#define($d)$d$d#end$d'],
     ['a macro in its own argument', '#macro(m $a)#m("$a$a$a$a")#end#m("aaaaaaaaaaaaaaaa")'],
-  ])('%s', (_, source) => {
-    const { code, line, path } = failure(source)
-    expect({ code, line, path }).toEqual({ code: 'templateLimit', line: 1, path: 'letter' })
+    ['a list that grows', '#set($l = [1])#foreach($i in [1..40])#set($x = $l.addAll($l))#end'],
+    ['a map that grows', '#set($m = {})#foreach($i in [1..2000])#set($x = $m.put("$i$m", 1))#end'],
+    ['snippets of made-up names', '#foreach($i in [1..300])#parse("s$i")#end'],
+    ['a condition of many parts', `#foreach($i in [1..1900])#if(${'$i == 0 || '.repeat(500)}false)#end#end`],
+  ])('%s, with its line and its column', (_, source) => {
+    const snippets = Object.fromEntries(
+      Array.from({ length: 301 }, (_, at) => [`s${at}`, 'x'.repeat(50_000)]),
+    )
+    const { code, line, column, path } = failure(`<p>\n  ${source}`, { snippets })
+    expect({ code, line, path }).toEqual({ code: 'templateLimit', line: 2, path: 'letter' })
+    expect(column).toBeGreaterThanOrEqual(3)
   })
 
   it('output beyond its limit, with the line where it passed it', () => {
@@ -206,6 +237,10 @@ describe('a hostile Velocity template is stopped', () => {
     const data = structuredClone(DATA)
     expect(failure('#set($data.name = "Eve")', { data }).code).toBe('templateFailed')
     expect(failure('#set($data.items[0] = 1)', { data }).code).toBe('templateFailed')
+    for (const call of ['items.add(1)', 'items.clear()', 'limits.put("a", 1)', 'limits.remove("low")'])
+      expect(failure(`$data.${call}`, { data }).message).toContain(
+        'only maps and lists that the template made',
+      )
     expect(
       render('#set($m = {})#set($m.__proto__ = {"x": 1})$m.x #set($n = {"__proto__": {"y": 1}})$n.y', {
         data,

@@ -17,6 +17,8 @@ export class Cursor {
   at: number
   /** Where reading ends; within a text in quotes before the source does. */
   end: number
+  /** Within a text in quotes: its quote, which stands doubled for itself. */
+  quote = ''
   #depth = 0
 
   constructor(source: string) {
@@ -55,7 +57,8 @@ export class Cursor {
     pattern.lastIndex = this.at
     const from = this.at
     this.at = Math.min(this.end, from + pattern.exec(this.source)![0].length)
-    return this.source.slice(from, this.at)
+    const text = this.source.slice(from, this.at)
+    return this.quote === '' ? text : text.replaceAll(this.quote + this.quote, this.quote)
   }
 
   skipBlank(): void {

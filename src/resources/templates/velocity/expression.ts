@@ -90,23 +90,33 @@ function readPrimary(cursor: Cursor, text: TextReader): Expression {
 function readText(cursor: Cursor, text: TextReader): Expression {
   const begin = cursor.at
   const quote = cursor.source[cursor.at]!
-  const close = cursor.source.indexOf(quote, cursor.at + 1)
+  const close = closingQuote(cursor, quote)
   if (close === -1 || close >= cursor.end)
     throw cursor.problem(`The text that begins with ${quote} is not closed`, begin)
   const content = cursor.source.slice(begin + 1, close)
   if (quote === "'" || !/[#$]/.test(content)) {
     cursor.at = close + 1
-    return { kind: 'value', value: content }
+    return { kind: 'value', value: content.replaceAll(quote + quote, quote) }
   }
-  const { end } = cursor
+  const { end, quote: outer } = cursor
   cursor.at = begin + 1
   cursor.end = close
+  cursor.quote = quote
   try {
     const nodes = cursor.deeper(() => text(cursor))
     cursor.at = close + 1
     return { kind: 'text', nodes }
   } finally {
     cursor.end = end
+    cursor.quote = outer
+  }
+}
+
+/** A doubled quote is one of the text. */
+function closingQuote({ source, at, end }: Cursor, quote: string): number {
+  for (let close = at; ; close += 2) {
+    close = source.indexOf(quote, close + (close === at ? 1 : 0))
+    if (close === -1 || close + 1 >= end || source[close + 1] !== quote) return close
   }
 }
 
@@ -155,10 +165,15 @@ export function readReference(cursor: Cursor, text: TextReader): Reference | und
     return undefined
   }
   const steps = readSteps(cursor, text)
-  if (opening.endsWith('{') && !cursor.take('}'))
+  const isFormal = opening.endsWith('{')
+  const otherwise =
+    isFormal && cursor.take('|') ? cursor.deeper(() => readExpression(cursor, text)) : undefined
+  if (otherwise) cursor.skipBlank()
+  if (isFormal && !cursor.take('}'))
     throw cursor.problem("'}' is missing behind the reference that begins with '${'", offset)
   const source = cursor.source.slice(offset, cursor.at)
-  return { kind: 'reference', name, steps, quiet: opening.includes('!'), source, offset }
+  const quiet = opening.includes('!')
+  return { kind: 'reference', name, steps, quiet, ...(otherwise && { otherwise }), source, offset }
 }
 
 function readSteps(cursor: Cursor, text: TextReader): Step[] {

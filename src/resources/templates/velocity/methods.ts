@@ -28,17 +28,23 @@ const TEXT: Readonly<Record<string, Method<string>>> = {
     budget.countMemory(parts.length * by.length)
     return parts.join(by)
   },
-  /** By the text itself: it is no pattern. */
+  /** By the text itself, which is no pattern but for a sign behind a backslash; empty parts at the end are left out. */
   split: (owner, [separator], budget) => {
-    const parts = owner.split(text(separator, budget))
+    const parts = owner.split(text(separator, budget).replace(/^\\([^\w\s])$/, '$1'))
     budget.countMemory(parts.length)
+    while (parts.length > 1 && parts.at(-1) === '') parts.pop()
     return parts
   },
   contains: (owner, [part], budget) => owner.includes(text(part, budget)),
   startsWith: (owner, [part], budget) => owner.startsWith(text(part, budget)),
   endsWith: (owner, [part], budget) => owner.endsWith(text(part, budget)),
   indexOf: (owner, [part], budget) => owner.indexOf(text(part, budget)),
+  lastIndexOf: (owner, [part], budget) => owner.lastIndexOf(text(part, budget)),
+  charAt: (owner, [index]) => owner[asInteger(index) ?? -1],
+  concat: (owner, [other], budget) => owner + text(other, budget),
   equals: (owner, [other]) => owner === other,
+  equalsIgnoreCase: (owner, [other]) =>
+    typeof other === 'string' && owner.toLowerCase() === other.toLowerCase(),
   isEmpty: owner => owner === '',
   toString: (owner: string) => owner,
 }
@@ -50,6 +56,10 @@ const LIST: Readonly<Record<string, Method<readonly unknown[]>>> = {
   contains: (owner, [item], budget) => {
     budget.countWork(owner.length * ITEM_WORK)
     return owner.some(one => equal(readable(one), item))
+  },
+  indexOf: (owner, [item], budget) => {
+    budget.countWork(owner.length * ITEM_WORK)
+    return owner.findIndex(one => equal(readable(one), item))
   },
   equals: (owner, [other]) => owner === other,
 }
@@ -65,6 +75,12 @@ const keys = (map: MapValue, budget: RenderBudget): string[] => {
 
 const MAP: Readonly<Record<string, Method<MapValue>>> = {
   get: (owner, [key], budget) => own(owner, text(key, budget)),
+  getOrDefault: (owner, [key, otherwise], budget) => own(owner, text(key, budget)) ?? otherwise,
+  containsValue: (owner, [value], budget) => {
+    const all = keys(owner, budget)
+    budget.countWork(all.length * ITEM_WORK)
+    return all.some(key => equal(own(owner, key), value))
+  },
   containsKey: (owner, [key], budget) => Object.hasOwn(owner, text(key, budget)),
   keySet: (owner, _args, budget) => keys(owner, budget),
   values: (owner, _args, budget) => keys(owner, budget).map(key => own(owner, key)),
@@ -80,6 +96,19 @@ const MAP: Readonly<Record<string, Method<MapValue>>> = {
 const OTHER: Readonly<Record<string, Method<unknown>>> = {
   equals: (owner, [other]) => equal(owner, other),
   toString: (owner: unknown, _args: readonly unknown[], budget: RenderBudget) => text(owner, budget),
+}
+
+const NUMBER: Readonly<Record<string, Method<unknown>>> = {
+  ...OTHER,
+  intValue: owner => asInteger(owner),
+  longValue: owner => asInteger(owner),
+  doubleValue: owner => owner,
+}
+
+/** `getName()` and `isNew()` of a map that has `name` and `new`, as of a Java object. */
+function getter(owner: MapValue, name: string, args: readonly unknown[]): unknown {
+  const property = args.length === 0 ? /^(?:get|is)([A-Z].*)$/.exec(name)?.[1] : undefined
+  return property && own(owner, property[0]!.toLowerCase() + property.slice(1))
 }
 
 /** What the method gives; nothing for one that is not on the list. */
@@ -99,6 +128,7 @@ export function called(
   if (owner === undefined || owner === null) return undefined
   if (typeof owner === 'string') return use(TEXT, owner)
   if (Array.isArray(owner)) return use(LIST, owner)
-  if (isMap(owner)) return use(MAP, owner)
-  return typeof owner === 'boolean' || asNumber(owner) ? use(OTHER, owner) : undefined
+  if (isMap(owner)) return Object.hasOwn(MAP, name) ? use(MAP, owner) : getter(owner, name, args)
+  if (typeof owner === 'boolean') return use(OTHER, owner)
+  return asNumber(owner) ? use(NUMBER, owner) : undefined
 }

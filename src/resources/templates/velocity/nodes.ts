@@ -31,6 +31,8 @@ export type Reference = {
   readonly steps: readonly Step[]
   /** `$!x`: prints nothing where there is nothing. */
   readonly quiet: boolean
+  /** `${x|'none'}`: the value where there is none, or one that counts as false. */
+  readonly otherwise?: Expression
   /** As it stands in the source: what it prints as where there is nothing. */
   readonly source: string
   readonly offset: number

@@ -94,7 +94,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
         text += '#'
         continue
       }
-      if (WITHOUT.has(name)) cursor.match(/[ \t]*\([ \t]*\)/y)
+      // `#break($foreach)` is `#break`.
+      if (WITHOUT.has(name)) cursor.match(/[ \t]*\([ \t]*(?:\$foreach[ \t]*)?\)/y)
       if (name === 'end' || name === 'else' || name === 'elseif') {
         if (
           opener &&

@@ -10,11 +10,12 @@ import {
 } from '../../../rating/liquid/limits.ts'
 import { asInteger, literalNumber } from '../../../rating/liquid/numbers.ts'
 import { TemplateError } from '../../../rating/liquid/template-error.ts'
+import { changed, changes } from './changes.ts'
 import type { VelocityTemplate } from './compile.ts'
 import { called } from './methods.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './nodes.ts'
 import { isTool, type ToolSurroundings, toolCalled } from './tools.ts'
-import { calculated, isMap, isTrue, printed, readable } from './values.ts'
+import { calculated, ITEM_MEMORY, isMap, isTrue, printed, readable } from './values.ts'
 
 export type VelocityEnvironment = ToolSurroundings & {
   /** For `#parse` and `#include`; undefined for an unknown name. */
@@ -32,8 +33,8 @@ const MOST_UNDEFINED = 200
 const LONGEST_NAME = 200
 /** Macros that call each other. */
 const DEEPEST_CALLS = 30
-/** An item of a list or map counts as so many characters. */
-const ITEM_MEMORY = 4
+/** What a loop sets beside its own variable; the last two are what Velocity 1 has. */
+const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
 
 type Output = { write(text: string): void }
 type Running = 'on' | 'break' | 'stop'
@@ -182,18 +183,27 @@ class VelocityRun {
     const items = Array.isArray(over) ? over : isMap(over) ? Object.keys(over).map(key => over[key]) : []
     if (items.length === 0) return this.#nodes(node.otherwise, out)
     this.#budget.countMemory(isMap(over) ? items.length : 0)
-    const before = [this.#kept(node.variable), this.#kept('foreach')]
+    const before = [node.variable, ...LOOP_NAMES].map(name => this.#kept(name))
+    const parent = this.#variables.get('foreach')
+    const topmost = (isMap(parent) ? parent.topmost : undefined) ?? parent
     let running: Running = 'on'
-    for (const [index, item] of items.entries()) {
+    // The body may change a list of the template's own; the loop has as many turns as it had items.
+    const { length } = items
+    for (let index = 0; index < length; index += 1) {
       this.#budget.countNode()
+      const item = items[index]
       this.#variables.set(node.variable, readable(item))
       this.#variables.set('foreach', {
         index,
         count: index + 1,
-        hasNext: index + 1 < items.length,
+        hasNext: index + 1 < length,
         first: index === 0,
-        last: index + 1 === items.length,
+        last: index + 1 === length,
+        parent,
+        topmost,
       })
+      this.#variables.set('velocityCount', index + 1)
+      this.#variables.set('velocityHasNext', index + 1 < length)
       running = this.#nodes(node.body, out)
       if (running !== 'on') break
     }
@@ -337,6 +347,7 @@ class VelocityRun {
       }
       case 'reference': {
         const value = this.#referred(expression)
+        if (expression.otherwise) return isTrue(value) ? value : this.#value(expression.otherwise)
         if (value === undefined) this.#undefined(expression.source)
         return value
       }
@@ -383,15 +394,23 @@ class VelocityRun {
       if (value === undefined || value === null) return undefined
       if (step.kind === 'method') {
         this.#budget.countWork(FILTER_WORK)
-        value = called(
-          value,
-          step.name,
-          step.args.map(arg => this.#value(arg)),
-          this.#budget,
-        )
+        const args = step.args.map(arg => this.#value(arg))
+        value = changes(value, step.name)
+          ? this.#changed(value, step, args)
+          : called(value, step.name, args, this.#budget)
       } else value = this.#member(value, step.kind === 'property' ? step.name : this.#value(step.index))
     }
     return value
+  }
+
+  /** Calls what changes a list or map, which must be the template's own. */
+  #changed(owner: object, { name }: { name: string }, args: readonly unknown[]): unknown {
+    if (!this.#made.has(owner))
+      throw new TemplateError(
+        'templateFailed',
+        `'${name}' cannot be called: only maps and lists that the template made itself can be changed.`,
+      )
+    return changed(owner, name, args, this.#budget)
   }
 
   #member(owner: unknown, key: unknown): unknown {

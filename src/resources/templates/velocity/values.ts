@@ -5,6 +5,9 @@ import { asNumber, dataNumber, LiquidNumber, simplest } from '../../../rating/li
 import { TemplateError } from '../../../rating/liquid/template-error.ts'
 import type { Operator } from './nodes.ts'
 
+/** An item of a list or map counts as so many characters. */
+export const ITEM_MEMORY = 4
+
 export type MapValue = Readonly<Record<string, unknown>>
 
 /** A value of the data as templates see it: numbers exact, and nothing that could be called. */
