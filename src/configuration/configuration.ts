@@ -1,5 +1,6 @@
 // The compiled configuration: what an archive says, checked and with every reference resolved. It is plain
 // data: kept in R2 as JSON under the archive's hash, cached in the isolate, handed to domain functions.
+import type { PageSize } from '../documents/pdf/page.ts'
 import type { CustomEventDefinition } from '../events/schedules/schedule.ts'
 import type { CurrencyCode } from '../platform/money.ts'
 import type { TimeZone } from '../platform/time.ts'
@@ -125,6 +126,7 @@ export type DocumentDefinition = {
     marginTop?: string
     marginBottom?: string
     orientation?: 'portrait' | 'landscape'
+    pageSize?: PageSize
   }
 }
 

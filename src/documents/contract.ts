@@ -83,6 +83,16 @@ export const PolicyDocumentRemoveRequest = z
 
 const margin = OptionalName.openapi({ description: 'E.g. `20mm`; without a unit millimetres.' })
 
+/** What is left out `@page` of the style sheets says; else it is A4 upright with 20 mm. */
+export const PageLayout = z.object({
+  marginLeft: margin,
+  marginRight: margin,
+  marginTop: margin,
+  marginBottom: margin,
+  orientation: optional(z.enum(['portrait', 'landscape'])),
+  pageSize: optional(z.enum(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5'])),
+})
+
 /** The path is called by published clients and described nowhere (brief 0.10): a decision. */
 export const RenderDocumentRequest = z
   .object({
@@ -96,15 +106,7 @@ export const RenderDocumentRequest = z
       description: 'Of `template`; liquid when left out.',
     }),
     type: optional(DocumentType).openapi({ description: 'pdf when left out.' }),
-    pageLayout: optional(
-      z.object({
-        marginLeft: margin,
-        marginRight: margin,
-        marginTop: margin,
-        marginBottom: margin,
-        orientation: optional(z.enum(['portrait', 'landscape'])),
-      }),
-    ),
+    pageLayout: optional(PageLayout),
     quoteLocator: OptionalLocator,
     endorsementLocator: OptionalLocator,
     renewalLocator: OptionalLocator,

@@ -203,9 +203,9 @@ it('names of all documents that are made together are read in one round trip', a
     'terms.template.liquid',
     'no such name!',
   ])
-  const at = (START + 20 * DAY_MS) as Instant
-  expect(await resources.template('card.vm', { at, jurisdiction: undefined })).toBeUndefined()
-  expect(await resources.template('no such name!', { at, jurisdiction: undefined })).toBeUndefined()
-  expect((await resources.template('rate.template.liquid', { at, jurisdiction: undefined }))?.name).toBe('rate_1')
+  const where = { at: (START + 20 * DAY_MS) as Instant, jurisdiction: undefined }
+  expect(await resources.template('card.vm', where)).toBeUndefined()
+  expect(await resources.template('no such name!', where)).toBeUndefined()
+  expect((await resources.template('rate.template.liquid', where))?.name).toBe('rate_1')
   expect([calls.d1, calls.r2]).toEqual([1, 1])
 })

@@ -49,12 +49,13 @@ type PdfRequest = {
   html?: string
   setJavaScriptEnabled?: boolean
   pdfOptions?: {
-    landscape?: boolean
     printBackground?: boolean
     displayHeaderFooter?: boolean
     headerTemplate?: string
     footerTemplate?: string
-    format?: string
+    width?: unknown
+    height?: unknown
+    preferCSSPageSize?: boolean
     margin?: Record<'top' | 'right' | 'bottom' | 'left', unknown>
   }
 }
@@ -67,17 +68,11 @@ function printOptions(request: PdfRequest) {
   ]
   if (strange.length > 0) throw new Error(`Unrecognized keys: ${strange.join(', ')}`)
   if (!request.html) throw new Error('Either html or url must be set')
-  const { landscape, printBackground, displayHeaderFooter, headerTemplate, footerTemplate, format, margin } =
-    request.pdfOptions ?? {}
-  if (format !== 'a4') throw new Error(`Unknown paper format: ${format}`)
+  const { margin, width, height, ...options } = request.pdfOptions ?? {}
   return {
-    landscape,
-    printBackground,
-    displayHeaderFooter,
-    headerTemplate,
-    footerTemplate,
-    paperWidth: 8.27,
-    paperHeight: 11.7,
+    ...options,
+    paperWidth: inchesOf(width),
+    paperHeight: inchesOf(height),
     marginTop: inchesOf(margin?.top),
     marginRight: inchesOf(margin?.right),
     marginBottom: inchesOf(margin?.bottom),

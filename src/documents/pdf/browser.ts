@@ -5,7 +5,7 @@
 import type { Instant } from '../../platform/time.ts'
 import { withFonts } from './font-names.ts'
 import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
-import { ConversionError, type Page } from './page.ts'
+import { ConversionError, type Page, type Paper, paperOf } from './page.ts'
 import type { PdfRenderer } from './pdf-renderer.ts'
 
 /** How often a browser that is busy is asked again before the document is put off. */
@@ -42,7 +42,7 @@ const confined = (html: string): string =>
   )
 
 /** Header and footer are pages of their own to the browser: they get the document's style sheets and its margins. */
-function marginTemplate(html: string, content: string | undefined, { margins }: Page): string {
+function marginTemplate(html: string, content: string | undefined, { margins }: Paper): string {
   const sheets = [...html.matchAll(/<style[\s\S]*?<\/style>/gi)].map(([sheet]) => sheet).join('')
   const numbered = (content ?? '')
     .replaceAll(empty(PAGE_NUMBER_TAG), '<span class="pageNumber"></span>')
@@ -58,20 +58,23 @@ export function browserRequest(html: string, page: Page) {
   const { rest, last: header } = apart(html, HEADER_TAG)
   const { rest: text, last: footer } = apart(rest, FOOTER_TAG)
   const body = text.replaceAll(empty(PAGE_NUMBER_TAG), '').replaceAll(empty(PAGE_COUNT_TAG), '')
-  const { top, right, bottom, left } = page.margins
+  const paper = paperOf(page)
+  const { top, right, bottom, left } = paper.margins
   return {
     html: confined(body),
     setJavaScriptEnabled: false,
     // A customer's paper is kept nowhere but in the service.
     cacheTTL: 0,
     pdfOptions: {
-      format: 'a4' as const,
-      landscape: page.orientation === 'landscape',
+      width: inches(paper.width),
+      height: inches(paper.height),
+      // Where the layout says nothing, `@page` does.
+      preferCSSPageSize: page.size === undefined && page.orientation === undefined,
       printBackground: true,
       margin: { top: inches(top), right: inches(right), bottom: inches(bottom), left: inches(left) },
       displayHeaderFooter: header !== undefined || footer !== undefined,
-      headerTemplate: marginTemplate(html, header, page),
-      footerTemplate: marginTemplate(html, footer, page),
+      headerTemplate: marginTemplate(html, header, paper),
+      footerTemplate: marginTemplate(html, footer, paper),
     },
   }
 }

@@ -8,17 +8,27 @@ export type Margins = {
   readonly left: number
 }
 
+/** What a document's pageLayout says; what it leaves out `@page` of its style sheets says, else it is A4 upright with 20 mm. */
 export type Page = {
-  readonly orientation: 'portrait' | 'landscape'
-  readonly margins: Margins
+  readonly size?: PageSize
+  readonly orientation?: 'portrait' | 'landscape'
+  readonly margins: Partial<Margins>
 }
 
-/** A4, in points, upright. */
-export const PAGE_WIDTH = 595.28
-export const PAGE_HEIGHT = 841.89
+/** Width and height upright, in points (resources brief 4.2; B is ISO's). */
+export const PAGE_SIZES = {
+  letter: [612, 792],
+  legal: [612, 1008],
+  A3: [841.89, 1190.55],
+  A4: [595.28, 841.89],
+  A5: [419.53, 595.28],
+  B4: [708.66, 1000.63],
+  B5: [498.9, 708.66],
+} as const
+export type PageSize = keyof typeof PAGE_SIZES
 
-/** 20 mm: the margin where a document's pageLayout names none. */
-const DEFAULT_MARGIN = 56.69
+/** 20 mm. */
+export const DEFAULT_MARGIN = 56.69
 
 type PageLayout = {
   readonly marginLeft?: string
@@ -26,6 +36,7 @@ type PageLayout = {
   readonly marginTop?: string
   readonly marginBottom?: string
   readonly orientation?: 'portrait' | 'landscape'
+  readonly pageSize?: PageSize
 }
 
 const POINTS: Readonly<Record<string, number>> = {
@@ -37,16 +48,21 @@ const POINTS: Readonly<Record<string, number>> = {
   px: 0.75,
 }
 
+/** Wider ones leave no room for a text. */
+const WIDEST_MARGIN = PAGE_SIZES.A4[0] / 3
+
 /** A margin of a pageLayout in points; without a unit it is millimetres (brief 5.1 shows none: a decision). */
-export function marginPoints(text: string | undefined): number {
+function marginPoints(text: string | undefined): number | undefined {
   const match = /^\s*(\d{1,4}(?:\.\d{1,4})?)\s*(mm|cm|in|pt|pc|px)?\s*$/i.exec(text ?? '')
-  if (!match) return DEFAULT_MARGIN
-  return Math.min(Number(match[1]) * POINTS[(match[2] ?? 'mm').toLowerCase()]!, PAGE_WIDTH / 3)
+  return match
+    ? Math.min(Number(match[1]) * POINTS[(match[2] ?? 'mm').toLowerCase()]!, WIDEST_MARGIN)
+    : undefined
 }
 
 /** The page that a document's pageLayout describes. */
 export const pageOf = (layout: PageLayout = {}): Page => ({
-  orientation: layout.orientation ?? 'portrait',
+  size: layout.pageSize,
+  orientation: layout.orientation,
   margins: {
     top: marginPoints(layout.marginTop),
     right: marginPoints(layout.marginRight),
@@ -54,6 +70,31 @@ export const pageOf = (layout: PageLayout = {}): Page => ({
     left: marginPoints(layout.marginLeft),
   },
 })
+
+/** What `@page` says. */
+export type PageRule = {
+  /** As it is written. */
+  readonly size?: readonly [width: number, height: number]
+  readonly orientation?: 'portrait' | 'landscape'
+  readonly margins: Partial<Margins>
+}
+
+export type Paper = { readonly width: number; readonly height: number; readonly margins: Margins }
+
+/** The page as it is printed. */
+export function paperOf(page: Page, rule: PageRule = { margins: {} }): Paper {
+  const [width, height] = page.size ? PAGE_SIZES[page.size] : (rule.size ?? PAGE_SIZES.A4)
+  const turned = page.orientation ?? rule.orientation
+  const isWide = turned === undefined ? width > height : turned === 'landscape'
+  const [short, long] = [Math.min(width, height), Math.max(width, height)]
+  const margin = (side: keyof Margins): number =>
+    page.margins[side] ?? Math.min(rule.margins[side] ?? DEFAULT_MARGIN, short / 3)
+  return {
+    width: isWide ? long : short,
+    height: isWide ? short : long,
+    margins: { top: margin('top'), right: margin('right'), bottom: margin('bottom'), left: margin('left') },
+  }
+}
 
 export type RenderedPdf = {
   readonly bytes: Uint8Array

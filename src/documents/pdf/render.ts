@@ -10,7 +10,8 @@ import { type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
 import { ConversionBudget } from './limits.ts'
 import { ownFonts } from './own-fonts.ts'
-import { ConversionError, PAGE_HEIGHT, PAGE_WIDTH, type Page, type RenderedPdf } from './page.ts'
+import { ConversionError, type Page, paperOf, type RenderedPdf } from './page.ts'
+import { marginBoxes } from './page-rules.ts'
 import { readSheets } from './sheet.ts'
 import { ROOT_STYLE, styleOf } from './style.ts'
 import { ROOT_SIZE } from './values.ts'
@@ -70,15 +71,20 @@ async function pdfOf(
 ): Promise<RenderedPdf> {
   const known = readFonts(files)
   const budget = new ConversionBudget()
-  const document = readHtml(html, budget)
-  const sheet = readSheets(document.sheets, budget)
+  const read = readHtml(html, budget)
+  const sheet = readSheets(read.sheets, budget)
+  const boxes = marginBoxes(sheet.page)
+  const marginOf = (box: string | undefined) => (box === undefined ? undefined : readHtml(box, budget))
+  const document = {
+    ...read,
+    header: read.header ?? marginOf(boxes.header)?.header,
+    footer: read.footer ?? marginOf(boxes.footer)?.footer,
+  }
   const own = ownFonts(sheet.faces, ownFiles)
   const engine =
     own.fonts.size === 0 ? known.engine : new Engine(new Map([...own.files, ...known.files]), own.faces)
   const missing = new Set<string>()
-  const [across, down] =
-    page.orientation === 'portrait' ? [PAGE_WIDTH, PAGE_HEIGHT] : [PAGE_HEIGHT, PAGE_WIDTH]
-  const { margins } = page
+  const { width: across, height: down, margins } = paperOf(page, sheet.page)
   let ids = 0
   const flow: Flow = {
     sheet,

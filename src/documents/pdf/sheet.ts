@@ -1,6 +1,7 @@
 // Style sheets: declarations, and selectors of elements, classes, ids, attributes, descendants and children.
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
+import { NO_PAGE_RULES, type PageRules, withPageRule } from './page-rules.ts'
 
 /** Longhand properties with their texts, in lower case. */
 export type Declarations = ReadonlyMap<string, string>
@@ -30,7 +31,11 @@ export type FontFace = {
   readonly file: string
 }
 
-export type Sheet = { readonly rules: readonly Rule[]; readonly faces: readonly FontFace[] }
+export type Sheet = {
+  readonly rules: readonly Rule[]
+  readonly faces: readonly FontFace[]
+  readonly page: PageRules
+}
 
 /** `@media` within one another, and characters before a pair of braces or of one declaration; what is more is skipped. */
 const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
@@ -39,11 +44,13 @@ const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
 export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
   const rules: { rule: Rule; at: number }[] = []
   const faces: FontFace[] = []
+  let page = NO_PAGE_RULES
   const take = (text: string, depth: number): void => {
     for (const [prelude, body] of blocks(text)) {
       if (prelude.length > LONGEST_PRELUDE) continue
       if (prelude.startsWith('@')) {
         if (/^@font-face$/i.test(prelude)) faces.push(...faceOf(body))
+        else if (/^@page$/i.test(prelude)) page = withPage(page, body)
         else if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude))
           take(body, depth + 1)
         continue
@@ -59,8 +66,22 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
   }
   for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '), 1)
   rules.sort((a, b) => a.rule.selector.weight - b.rule.selector.weight || a.at - b.at)
-  return { rules: rules.map(({ rule }) => rule), faces }
+  return { rules: rules.map(({ rule }) => rule), faces, page }
 }
+
+/** Boxes of a rule that are read. */
+const MOST_BOXES = 20
+
+/** `@page` as it stands in the sheet; one of some pages only, as `@page :first`, is skipped. */
+function withPage(page: PageRules, body: string): PageRules {
+  const boxes = [...blocks(body)]
+    .slice(0, MOST_BOXES)
+    .map(([name, own]) => [name, declarationsOf(own).plain] as const)
+  return withPageRule(page, declarationsOf(outsideBraces(body)).plain, boxes)
+}
+
+/** The text without what stands in braces, and without what stands before them. */
+const outsideBraces = (text: string): string => text.replace(/@[\w-]{1,30}\s*\{[^{}]*\}/g, ';')
 
 function faceOf(body: string): FontFace[] {
   const { plain } = declarationsOf(body)

@@ -1,13 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { DocumentType } from '../../documents/contract.ts'
+import { DocumentType, PageLayout } from '../../documents/contract.ts'
 import { OptionalName, optional, requestInteger, Text, Texts } from '../../platform/wire.ts'
 import { RequestDateTime, SelectionQuery } from '../contract.ts'
 import { TEMPLATE_FORMATS } from '../resource.ts'
 
 /** Which template: `byStaticName` reads the name as a static name. The date is that of its snippets and fonts too. */
 export const RenderQuery = SelectionQuery
-
-const margin = OptionalName.openapi({ description: 'E.g. `20mm`; without a unit millimetres.' })
 
 export const RenderTemplateRequest = z
   .object({
@@ -20,15 +18,7 @@ export const RenderTemplateRequest = z
     }),
     productName: OptionalName.openapi({ description: 'Whose tables and static files are used too.' }),
     now: optional(RequestDateTime).openapi({ description: 'The time of `now`; the present when left out.' }),
-    pageLayout: optional(
-      z.object({
-        marginLeft: margin,
-        marginRight: margin,
-        marginTop: margin,
-        marginBottom: margin,
-        orientation: optional(z.enum(['portrait', 'landscape'])),
-      }),
-    ),
+    pageLayout: optional(PageLayout),
   })
   .openapi('RenderTemplateRequest')
 export type RenderTemplateRequest = z.output<typeof RenderTemplateRequest>

@@ -39,7 +39,13 @@ describe('what the browser is asked for', () => {
     expect(request).toMatchObject({
       setJavaScriptEnabled: false,
       cacheTTL: 0,
-      pdfOptions: { format: 'a4', landscape: true, printBackground: true, displayHeaderFooter: true },
+      pdfOptions: {
+        width: '11.6929in',
+        height: '8.2678in',
+        preferCSSPageSize: false,
+        printBackground: true,
+        displayHeaderFooter: true,
+      },
     })
     expect(request.pdfOptions.margin).toEqual({
       top: '1in',

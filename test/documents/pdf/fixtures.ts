@@ -18,6 +18,13 @@ const rows = (count: number): string =>
   Array.from({ length: count }, (_, at) => `<tr><td>Item ${at + 1}</td><td>${at + 1}.00</td></tr>`).join('')
 
 export const FIXTURES: Record<string, Fixture> = {
+  pageRules: {
+    html: `<style>@page { size: A5 landscape; @top-right { content: "Policy \\"P-1\\" <b>"; color: #00ff00 } margin: 1cm; @bottom-center { content: "Page " counter(page) ' of ' counter(pages) } @page :first { size: A3 } } td { border: 9pt solid red }</style><p>one</p><p style="page-break-before: always">two</p>`,
+    text: ['Policy "P-1" <b>', 'one', 'Page 1 of 2', 'Policy "P-1" <b>', 'two', 'Page 2 of 2'],
+    colours: ['#00ff00'],
+    pages: 2,
+    alone: 'The page that a browser prints is told to it.',
+  },
   headings: {
     html: '<h1>One</h1><h2>Two</h2><h3>Three</h3><h4>Four</h4><h5>Five</h5><h6>Six</h6><p>Text</p>',
     text: ['One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Text'],

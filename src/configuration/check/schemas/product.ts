@@ -18,6 +18,7 @@ const document = z.strictObject({
       marginTop: text.optional(),
       marginBottom: text.optional(),
       orientation: choice(['portrait', 'landscape']).optional(),
+      pageSize: choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optional(),
     })
     .optional(),
 })
