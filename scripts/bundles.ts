@@ -46,7 +46,7 @@ const BUNDLES: readonly Bundle[] = [
   {
     file: 'src/bundles/merger.bundle.mjs',
     entry: 'src/documents/pdf/merge.ts',
-    options: { conditions: ['import'] },
+    options: { conditions: ['import'], plugins: [platform] },
   },
   {
     file: 'src/bundles/sandbox.bundle.mjs',

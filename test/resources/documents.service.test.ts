@@ -200,6 +200,47 @@ describe.each([
     }
   })
 
+  it('are refused without a name, with a bad one, without a file, with two, or at a path of no dialect', async () => {
+    const at = (query: string, more: Call, dialect = 'velocity') =>
+      call('POST', `/${segment}/${dialect}?${query}`, more).then(refusal)
+    const named = `name=${segment}_x&staticName=${segment}_x`
+    const two = form('file', 'x')
+    two.set('template', 'y')
+    expect(await at('staticName=a', raw('text/plain', 'x'))).toMatchObject({
+      status: 400,
+      message: "'name' is missing; it must be text.",
+    })
+    expect((await at('name=1a&staticName=a-b', raw('text/plain', 'x'))).message).toMatch(
+      /^'name' must begin with .*'staticName' must begin with /,
+    )
+    expect(await at(named, {})).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("brings no file; send it as the part 'file' of a form"),
+    })
+    expect(await at(named, raw('text/plain', ''))).toMatchObject({ status: 400 })
+    expect(await at(named, { body: two })).toMatchObject({ status: 400, code: 'malformedMultipart' })
+    expect(await at(named, { body: form('other', 'text, and no file') })).toMatchObject({ status: 400 })
+    expect(await at(named, raw('text/plain', 'x'), 'jinja')).toMatchObject({ status: 405 })
+    expect((await call('GET', `/${segment}/${segment}_x`)).status).toBe(404)
+  })
+
+  it('are replaced in every form of a body too, and by a name that there is only', async () => {
+    const name = `${segment}_velocity_1`
+    const patch = (body: Call, to = name) => call('PATCH', `/${segment}/velocity?name=${to}`, body)
+    for (const [index, body] of [
+      raw('text/plain', 'text 0'),
+      { body: form('template', 'text 1') },
+      { body: form('file', 'text 2', 'any.vm') },
+      raw('application/octet-stream', 'text 3'),
+    ].entries()) {
+      expect((await patch(body)).status).toBe(200)
+      expect((await call('GET', `/${segment}/${name}`)).body).toBe(`text ${index}`)
+    }
+    expect(refusal(await patch(raw('text/plain', '#if($x)'))).status).toBe(400)
+    expect((await call('GET', `/${segment}/${name}`)).body).toBe('text 3')
+    expect(refusal(await patch(raw('text/plain', 'x'), 'nobody')).status).toBe(404)
+  })
+
   it('that cannot be read are refused with every problem, its line and its column', async () => {
     const liquid = await call('POST', `/${segment}/liquid?name=bad&staticName=bad`, {
       ...raw('text/plain', 'a\n{{ x | nofilter }}\n{% if y %}'),

@@ -9,7 +9,7 @@ import { fileAt, whenMade } from '../documents/waiting.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
-import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 
 let base: string
 let token: string
@@ -82,6 +82,65 @@ describe('a template is rendered over data', () => {
     const made = await render('letter', { type: 'pdf', data: { title: 'Terms' } })
     expect(made).toMatchObject({ status: 200, type: 'pdf', undefinedNames: [] })
     expect(Buffer.from(made.pdf!, 'base64').subarray(0, 8).toString()).toBe('%PDF-1.7')
+  })
+
+  it('as the same PDF for the same data at the same time, in letter size by its style sheet', async () => {
+    await upload('templates', 'velocity', 'same', '<style>@page { size: letter }</style><h1>$data.title</h1>')
+    const at = async (now: string) =>
+      (await render('same', { type: 'pdf', data: { title: 'Terms' }, now })).pdf!
+    const first = await at('2026-11-21T12:00:00Z')
+    expect(await at('2026-11-21T12:00:00Z')).toBe(first)
+    expect(await at('2026-11-21T12:00:01Z')).not.toBe(first)
+    expect(Buffer.from(first, 'base64').toString('latin1')).toContain('/MediaBox [0 0 612 792]')
+  })
+
+  it('by the tables in force at the date for which it is tried out', async () => {
+    for (const [name, value] of [
+      ['levy_1', '4.5'],
+      ['levy_2', '5.5'],
+    ] as const) {
+      const form = new FormData()
+      form.set('file', new Blob([`key,value\nEU,${value}\n`]), 'levy.csv')
+      await callOk('POST', `${base}/tables?name=${name}&staticName=levy`, { token, body: form })
+    }
+    await group('levies 1', '2026-01-01T00:00:00Z', ['levy_1'])
+    await group('levies 2', '2026-06-01T00:00:00Z', ['levy_2'])
+    await upload('templates', 'liquid', 'levied', "{{ 'levy' | lookup: 'EU' }}")
+    expect((await render('levied', {}, '?date=2026-02-01T00:00:00Z')).html).toBe('4.5')
+    expect((await render('levied', {}, '?date=2026-07-01T00:00:00Z')).html).toBe('5.5')
+  })
+
+  it('in two reads of the database and one of each file, a third for all its snippets of one level', async () => {
+    await upload('templateSnippets', 'liquid', 'left', 'l')
+    await upload('templateSnippets', 'liquid', 'right', 'r')
+    await group('sides', '2026-01-01T00:00:00Z', ['left', 'right'])
+    await upload('templates', 'liquid', 'plain_cost', 'x')
+    await upload('templates', 'liquid', 'sides_cost', "{% render 'left' %}{% render 'right' %}")
+    const cost = async (name: string) =>
+      roundTrips(await callApi('POST', `${base}/templates/${name}/render`, { token, body: { type: 'html' } }))
+    // The tables that there are, are known to the isolate.
+    await cost('plain_cost')
+    expect(await cost('plain_cost')).toMatchObject({ d1: 2, r2: 1 })
+    expect(await cost('sides_cost')).toMatchObject({ d1: 3, r2: 3 })
+  })
+
+  it('with requests that are wrong refused, each with what is', async () => {
+    const wrong = async (body: object, query = '') => {
+      const { status, message } = await render('same', body, query)
+      return `${status} ${message}`
+    }
+    expect(await wrong({ type: 'docx' })).toContain("400 'type' must be one of 'pdf', 'html'.")
+    expect(await wrong({ data: [1] })).toContain("400 'data' must be an object, not a list.")
+    expect(await wrong({ now: 'soon' })).toContain("400 'now' must be a time")
+    expect(await wrong({ pageLayout: { pageSize: 'A9' } })).toContain(
+      "400 'pageLayout.pageSize' must be one of",
+    )
+    expect(await wrong({ productName: 'boat' })).toContain("400 There is no product 'boat'")
+    expect(await wrong({ configVersion: 99 })).toContain('400 There is no configuration version 99')
+    expect(await wrong({}, '?date=yesterday')).toContain("400 'date' must be a time")
+    expect(await wrong({ data: { long: 'x'.repeat(4_200_000) } })).toContain(
+      '413 The body is larger than 4 MiB',
+    )
   })
 
   it('by static name, with the snippets of the same day', async () => {

@@ -2,6 +2,7 @@
 // which the service loads when it first has PDFs to merge (scripts/bundles.ts).
 import { ParseSpeeds, PDFDocument } from '@cantoo/pdf-lib'
 import { countedFor, countPages, MERGE_LIMITS, MergeBudget } from './merge-limits.ts'
+import { shareStreams } from './merge-shared.ts'
 import { ConversionError } from './page.ts'
 
 export { ConversionError }
@@ -28,6 +29,9 @@ export async function mergePdfs(
         `With '${source.name}' the document has more than ${MERGE_LIMITS.pages} pages.`,
       )
   }
+  // Pages that were copied wait to be written until then.
+  await merged.flush()
+  shareStreams(merged.context)
   return await merged.save()
 }
 

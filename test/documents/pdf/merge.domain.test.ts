@@ -2,6 +2,7 @@
 import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { mergePdfs } from '../../../src/documents/pdf/merge.ts'
+import { pngAddress } from './png-files.ts'
 import { hasPoppler, render, textLines } from './tools.ts'
 
 type Part = string | Uint8Array
@@ -95,3 +96,33 @@ test.runIf(hasPoppler)(
     expect(textLines(first)).toEqual(['paper one', 'paper two'])
   },
 )
+
+/** A picture of dots that nothing packs. */
+function noisyImage(): string {
+  let seed = 7
+  const row = () => [
+    0,
+    ...Array.from({ length: 128 * 3 }, () => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
+      return seed >>> 24
+    }),
+  ]
+  return pngAddress(128, 128, 2, deflateSync(Uint8Array.from(Array.from({ length: 128 }, row).flat())))
+}
+
+test('an image that several papers show is in the whole once', async () => {
+  const image = noisyImage()
+  const paper = (text: string) => render(`<img src="${image}"><p>${text}</p>`)
+  const [one, two] = [await paper('one'), await paper('two')]
+  const whole = await mergePdfs(
+    [
+      { name: 'one', bytes: one },
+      { name: 'two', bytes: two },
+    ],
+    'All',
+    0,
+  )
+  expect(image.length).toBeGreaterThan(50_000)
+  expect(whole.length).toBeLessThan(one.length + two.length - 0.6 * image.length)
+  if (hasPoppler) expect(textLines(whole)).toEqual(['one', 'two'])
+})
