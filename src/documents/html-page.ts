@@ -9,6 +9,15 @@ export const imageName = (name: string): string =>
 
 const NAMED = /bindery-image:([A-Za-z0-9%._~!*'()-]+)/g
 
+/** The name of the image; a template may write what `image_url` never prints, which is then its own name. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
 /** Characters of all images in their places: each counts as often as the page shows it. */
 const MOST_IMAGE_CHARACTERS = 20_000_000
 
@@ -23,15 +32,16 @@ export async function withImages(
     characters += addresses.get(name)!.length
     return characters <= MOST_IMAGE_CHARACTERS
   }
-  await files.expect?.([...html.matchAll(NAMED)].map(([, name]) => decodeURIComponent(name!)))
+  await files.expect?.([...html.matchAll(NAMED)].map(([, name]) => decoded(name!)))
   const tooMany = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
   for (const [, name] of html.matchAll(NAMED)) {
     if (addresses.has(name!)) {
       if (!count(name!)) return { problem: tooMany }
       continue
     }
-    const bytes = await files(decodeURIComponent(name!))
-    if (!bytes) return { problem: `there is no image '${decodeURIComponent(name!)}' in static_documents` }
+    const bytes = await files(decoded(name!))
+    if (!bytes)
+      return { problem: `there is no image '${decoded(name!)}' in static_documents or among the resources` }
     const type = bytes[0] === 0x89 ? 'png' : bytes[0] === 0xff ? 'jpeg' : 'svg+xml'
     addresses.set(name!, `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`)
     if (!count(name!)) return { problem: tooMany }
@@ -55,7 +65,7 @@ export async function fontsOf(
   await files.expect?.(names)
   for (const name of names) {
     const bytes = await files(name)
-    if (!bytes) return { problem: `there is no font '${name}' in static_documents` }
+    if (!bytes) return { problem: `there is no font '${name}' in static_documents or among the resources` }
     fonts.set(name, bytes)
     total += bytes.length
     if (fonts.size > MOST_FONTS || total > MOST_FONT_BYTES)

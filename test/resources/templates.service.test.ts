@@ -124,6 +124,16 @@ describe('a template is rendered over data', () => {
     expect(await cost('sides_cost')).toMatchObject({ d1: 3, r2: 3 })
   })
 
+  it('whose image is none, or no name at all, is refused with the name', async () => {
+    for (const [index, name] of ['gone.png', '%zz'].entries()) {
+      await upload('templates', 'velocity', `picture${index}`, `<img src="bindery-image:${name}">`)
+      expect(await render(`picture${index}`)).toMatchObject({
+        status: 422,
+        message: `picture${index}: there is no image '${name}' in static_documents or among the resources.`,
+      })
+    }
+  })
+
   it('with requests that are wrong refused, each with what is', async () => {
     const wrong = async (body: object, query = '') => {
       const { status, message } = await render('same', body, query)

@@ -50,8 +50,10 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
       if (prelude.length > LONGEST_PRELUDE) continue
       if (prelude.startsWith('@')) {
         if (/^@font-face$/i.test(prelude)) faces.push(...faceOf(body))
-        else if (/^@page$/i.test(prelude)) page = withPage(page, body)
-        else if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude))
+        else if (/^@page$/i.test(prelude)) {
+          budget.count('rules')
+          page = withPage(page, body)
+        } else if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude))
           take(body, depth + 1)
         continue
       }

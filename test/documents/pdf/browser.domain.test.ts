@@ -117,6 +117,16 @@ describe('what the browser answers', () => {
     expect(server.asked).toHaveLength(4)
   })
 
+  test('a PDF says that it was made when its document was asked for, and nothing in it moves', async () => {
+    const printed = (time: string) =>
+      `%PDF-1.4\n/CreationDate (D:${time}+00'00')\n/ModDate (D:${time}+00'00')>>\xff\n(CreationDate)`
+    const bytes = Buffer.from(printed('20261122083000'), 'latin1')
+    const binding = { quickAction: async () => new Response(bytes) } as unknown as Binding
+    const at = Date.parse('2026-11-21T12:00:00Z') as Instant
+    const made = await browserRenderer(binding).render(HTML, pageOf(), new Map(), at)
+    expect(Buffer.from(made.bytes).toString('latin1')).toBe(printed('20261121120000'))
+  })
+
   test('something that is no PDF is no document', async () => {
     const odd = { quickAction: async () => new Response('<html>sign in</html>') } as unknown as Binding
     await expect(browserRenderer(odd).render(HTML, pageOf(), new Map(), 0 as Instant)).rejects.toThrow(
