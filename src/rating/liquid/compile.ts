@@ -2,6 +2,7 @@ import type { Template } from 'liquidjs/dist/liquid.browser.mjs'
 import type { Finding, TemplateSource } from '../../configuration/configuration.ts'
 import { engine } from './engine.ts'
 import type { RenderingEnvironment } from './environment.ts'
+import { LARGEST_SOURCE_CHARACTERS } from './limits.ts'
 import { type Rendering, renderTemplate } from './render.ts'
 import { TemplateParser } from './syntax/parser.ts'
 import { reportOf, TooManyErrors } from './syntax/report.ts'
@@ -16,9 +17,6 @@ export type CompiledTemplate = {
   /** As `renderTemplate`. Whoever has a template can render it, without the engine being part of a start-up. */
   render(data: unknown, environment: RenderingEnvironment): Rendering
 }
-
-/** Larger sources are refused (resources brief 4.1). */
-export const LARGEST_SOURCE_CHARACTERS = 5_000_000
 
 /**
  * Reads a source. Untidy forms are mended and listed as warnings; only what cannot be read at all, unknown filters

@@ -1,5 +1,8 @@
 import { TemplateError } from './template-error.ts'
 
+/** Larger sources are refused (resources brief 4.1). */
+export const LARGEST_SOURCE_CHARACTERS = 5_000_000
+
 /** Limits of one rendering. All are counted, none is timed: the clock stands still on the platform. */
 export type RenderLimits = {
   /**

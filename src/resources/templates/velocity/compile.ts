@@ -1,6 +1,6 @@
 import { lineIndex } from '../../../configuration/check/json/read.ts'
 import type { Finding, TemplateSource } from '../../../configuration/configuration.ts'
-import { LARGEST_SOURCE_CHARACTERS } from '../../../rating/liquid/compile.ts'
+import { LARGEST_SOURCE_CHARACTERS } from '../../../rating/liquid/limits.ts'
 import type { Unreadable } from './cursor.ts'
 import { type Parsed, parseTemplate } from './parse.ts'
 
