@@ -1,7 +1,6 @@
 // The events interface (contract 2; resources brief 8.1): the stream's rows as newer clients read them.
 import { z } from '@hono/zod-openapi'
-import type { Instant } from '../../platform/time.ts'
-import { instant } from '../../platform/time.ts'
+import { type Instant, instant } from '../../platform/time.ts'
 import {
   DateTime,
   Flag,
@@ -16,7 +15,7 @@ import { breaks } from '../../platform/wire-problem.ts'
 import { EventStreamData } from '../contract.ts'
 
 const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|([+ -])(\d\d):?(\d\d))?)?$/i
+  /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/i
 
 const DATE_TIME = 'must be a time as 2026-03-01T09:30:00Z, or milliseconds since 1970-01-01T00:00Z'
 
@@ -33,9 +32,10 @@ export function readDateTime(text: string): Instant | undefined {
   const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
   // A day that the month lacks would be one of the next.
   if (Number.isNaN(local) || new Date(local).getUTCDate() !== Number(day)) return undefined
-  const thousandths = Number(`0${/\.\d+/.exec(text)?.[0] ?? ''}`.slice(0, 5)) * 1000
+  // To the millisecond; what is finer is left out.
+  const milliseconds = Math.round(Number(`0${/\.\d+/.exec(text)?.[0] ?? ''}`.slice(0, 5)) * 1000)
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000
-  return instant(local + Math.round(thousandths) - (sign === '-' ? -offset : offset))
+  return instant(local + milliseconds - (sign === '-' ? -offset : offset))
 }
 
 const RequestDateTime = z

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { CAUSES } from '../../../src/events/catalogue/causes.ts'
-import type { EventType } from '../../../src/events/types.ts'
-import { isCustomEventType } from '../../../src/events/types.ts'
+import { type EventType, isCustomEventType } from '../../../src/events/types.ts'
 import { SYSTEM_CALLER } from '../../../src/platform/context.ts'
 import { boundDatabase } from '../databases.ts'
 import { callOf, isMadeUp } from './calls.ts'
