@@ -318,6 +318,29 @@ describe('every cause of the catalogue', () => {
   })
 })
 
+it('events of one call are in the order of what it does', () => {
+  const calls = Map.groupBy(
+    events.filter(({ cause }) => cause !== 'clock'),
+    event => event.requestId,
+  )
+  for (const ofCall of calls.values()) {
+    const [{ cause }] = ofCall as [Caused]
+    const { does } = CAUSES[cause]!
+    const places = ofCall.map(({ type }) => does.indexOf(type as EventType)).filter(place => place >= 0)
+    expect([cause, places]).toEqual([cause, [...places].sort((a, b) => a - b)])
+  }
+  expect(calls.size).toBeGreaterThan(60)
+})
+
+it('events are attributed to who called, and those of the clock to the system', () => {
+  const clock = events.filter(({ cause }) => cause === 'clock')
+  expect(new Set(clock.map(({ username }) => username))).toEqual(new Set(['system']))
+  const referrals = emittedBy('POST /quotes/{quoteLocator}/underwriting')
+  expect(new Set(referrals.map(({ username }) => username))).toEqual(new Set(['ulrich.underwriter']))
+  const [issued] = emittedBy('POST /policy/{policyLocator}/withdraw')
+  expect(issued!.username).toBe('alice.agent')
+})
+
 it('every type that is emitted has a cause, and no other has', () => {
   const caused = new Set(Object.values(CAUSES).flatMap(({ does, mayFollow = [] }) => [...does, ...mayFollow]))
   expect(eventTypes.filter(type => caused.has(type) === (ENTRIES[type].isForeign ?? false))).toEqual([])

@@ -7,7 +7,11 @@ import { callOf, isMadeUp } from './calls.ts'
 import { causeOfCall, type Emitted, eventProblems, mayEmit } from './check.ts'
 
 /** An event, and what it was caused by: a cause of the catalogue, `clock`, or a call that is to tell of nothing. */
-export type Caused = Emitted & { readonly cause: string }
+export type Caused = Emitted & {
+  readonly cause: string
+  readonly requestId: string
+  readonly username: string
+}
 
 type Row = {
   type: string
@@ -15,6 +19,7 @@ type Row = {
   data: string
   account_locator: string
   request_id: string
+  username: string
 }
 
 /** Every event in the databases of the test file whose cause is known. */
@@ -25,16 +30,18 @@ export async function emitted(): Promise<Caused[]> {
   const rows = await Promise.all(
     bindings.results.map(({ binding }) =>
       boundDatabase(binding)
-        .prepare('select type, newer_type, data, account_locator, request_id from event order by sequence')
+        .prepare(
+          'select type, newer_type, data, account_locator, request_id, username from event order by sequence',
+        )
         .all<Row>(),
     ),
   )
   return rows.flatMap(({ results }) => results).flatMap(asCaused)
 }
 
-function asCaused({ type, newer_type, data, account_locator, request_id }: Row): Caused[] {
+function asCaused({ type, newer_type, data, account_locator, request_id, username }: Row): Caused[] {
   if (isMadeUp(request_id)) return []
-  const event = { type, newerType: newer_type, data: JSON.parse(data) }
+  const event = { type, newerType: newer_type, data: JSON.parse(data), requestId: request_id, username }
   const call = callOf(request_id)
   if (call !== undefined)
     return [{ ...event, cause: causeOfCall(call) ?? call.replace(/\/[0-9a-f-]{9,}/g, '/{…}') }]
