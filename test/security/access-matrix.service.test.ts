@@ -216,7 +216,10 @@ describe('a token with permissions of its own', () => {
       const other = filledPath(path, name => (name === 'locator' ? anna : 'x'))
       const { status } = await callApi(method, other, {
         token: made,
-        body: method === 'GET' ? undefined : {},
+        body:
+          method === 'GET'
+            ? undefined
+            : { name: 'a', tenants: [], permissions: [], expiresAt: '2099-01-01T00:00:00Z' },
       })
       expect([403, 404], `${method} ${path}: ${status}`).toContain(status)
     }

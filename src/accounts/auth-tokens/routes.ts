@@ -37,7 +37,7 @@ export const authTokenRoutes: readonly Route[] = [
     summary: 'Make a long-lived token for a service account',
     description: `Of a service account that you made, or with \`users.write\` of any. ${ABOUT}`,
     tags,
-    permission: ['users.custom', 'users.write'],
+    permission: 'users.custom',
     body: { schema: AuthTokenCreateRequest, required: true },
     answer: token,
     handle: ({ params, body }, context) => createServiceToken(params.locator, body, context),
