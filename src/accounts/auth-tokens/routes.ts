@@ -17,6 +17,8 @@ const token = {
 }
 const ABOUT =
   'A repeat with the same Idempotency-Key answers 409 instead of showing the token again. At most 100 for an account.'
+const BY_VALUE_OR_NAME =
+  'By its value or its name; better by its name, since paths are logged on their way. It is refused everywhere within 5 seconds.'
 const CUSTOM = 'With `users.custom` only: your own account and service accounts that you made.'
 
 export const authTokenRoutes: readonly Route[] = [
@@ -65,7 +67,7 @@ export const authTokenRoutes: readonly Route[] = [
     method: 'delete',
     path: '/auth/users/tokens/{tokenOrName}',
     summary: 'Delete a long-lived token of yours',
-    description: 'By its value or its name. It is refused everywhere within 5 seconds.',
+    description: BY_VALUE_OR_NAME,
     tags,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'It is deleted.' },
@@ -75,7 +77,7 @@ export const authTokenRoutes: readonly Route[] = [
     method: 'delete',
     path: '/auth/users/{locator}/tokens/{tokenOrName}',
     summary: 'Delete a long-lived token of an account',
-    description: `By its value or its name. It is refused everywhere within 5 seconds. ${CUSTOM}`,
+    description: `${BY_VALUE_OR_NAME} ${CUSTOM}`,
     tags,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'It is deleted.' },
