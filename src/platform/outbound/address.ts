@@ -36,8 +36,8 @@ const LOOPBACK_IPV4 = block('127.0.0.0/8')
 
 const PRIVATE_NAME = /(^|\.)(internal|local|localdomain|lan|home|corp|intranet|home\.arpa|onion)$/
 
-/** Public IPv6 is 2000::/3, without the parts that stand for IPv4 or for documentation. */
-const NOT_PUBLIC_IPV6 = /^(2001:0?:|2001::|2001:db8:|2002:)/
+/** Public IPv6 is 2000::/3, without the parts that stand for IPv4, for no host, for tests or for documentation. */
+const NOT_PUBLIC_IPV6 = /^(2001:0?:|2001::|2001:[12][0-9a-f]?:|2001:db8:|2002:|3fff:)/
 
 type Reach = 'public' | 'loopback' | 'private'
 
@@ -75,6 +75,7 @@ export function addressProblem(address: string, local: boolean): string | undefi
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an https address'
   if (url.protocol === 'http:' && !local) return 'must be an https address, not http'
+  if (url.username !== '' || url.password !== '') return 'must be without user name and password'
   const reach = reachOf(url.hostname)
   if (reach === 'public' || (reach === 'loopback' && local)) return undefined
   return `must be an address of the public internet, which '${url.hostname}' is not`

@@ -37,6 +37,15 @@ const PRIVATE = [
   'https://[2002:a00:1::]/',
   'https://[2001::1]/',
   'https://[2001:db8::1]/',
+  'https://[2001:20::1]/',
+  'https://[2001:2::1]/',
+  'https://[3fff::1]/',
+  'https://[::ffff:a9fe:a9fe]/',
+  'https://[::10.0.0.1]/',
+  'https://[fd12:3456::1]/',
+  'https://012.1.2.3/',
+  'https://167772161/',
+  'https://１０.0.0.1/',
   'https://metadata.google.internal/',
   'https://printer.local/',
   'https://intranet/',
@@ -54,6 +63,11 @@ describe('an address in production', () => {
       expect(addressProblem(url, false)).toBeTypeOf('string')
     },
   )
+
+  it('has no user name and no password', () => {
+    for (const url of ['https://me@hooks.example.com/', 'https://me:secret@hooks.example.com/'])
+      expect(addressProblem(url, false)).toBe('must be without user name and password')
+  })
 
   it('must be https', () => {
     expect(addressProblem('http://hooks.example.com/', false)).toBe('must be an https address, not http')

@@ -31,6 +31,23 @@ describe('a signature', () => {
   })
 })
 
+it('a secret that was replaced signs on beside the new one until its time is over', () => {
+  const until = 86_400_000 as Instant
+  const sign = (at: number) =>
+    signatureHeaders(
+      { ...endpoint, secret: 'new', earlierSecrets: [{ secret: 'old', until }] },
+      'id',
+      at as Instant,
+      '{}',
+    )
+  const alone = (secret: string, at: number) =>
+    signatureHeaders({ ...endpoint, secret }, 'id', at as Instant, '{}')
+  const signature = 'webhook-signature'
+  expect(sign(0)[signature]).toBe(`${alone('new', 0)[signature]} ${alone('old', 0)[signature]}`)
+  expect(sign(until)[signature]).toBe(alone('new', until)[signature])
+  expect(sign(0)['socotra-signature']).toBe(alone('new', 0)['socotra-signature'])
+})
+
 it('a new secret has 32 random bytes in base64 behind its prefix', () => {
   expect(newSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(newSecret()).not.toBe(newSecret())
