@@ -53,13 +53,12 @@ export async function deliverTo(place: Place, webhookLocator: string): Promise<I
   let isOver = false
   const lane = async (): Promise<void> => {
     while (now() < until && !isOver) {
-      const at = now()
-      const leaseUntil = (at + LEASE_MS) as Instant
       busy += 1
-      const claim = await claimDue(place.database, webhookLocator, at, leaseUntil, SHARE)
-      if (claim) alerts.push(...(await deliverClaim(place, claim, (at + SEND_WITHIN_MS) as Instant)))
-      busy -= 1
-      if (claim) continue
+      const claimed = await deliverOnce(place, webhookLocator).finally(() => {
+        busy -= 1
+      })
+      alerts.push(...(claimed ?? []))
+      if (claimed) continue
       isOver ||= busy === 0
       if (isOver) over.resolve()
       else await Promise.race([over.promise, scheduler.wait(LOOK_AGAIN_MS)])
@@ -68,6 +67,14 @@ export async function deliverTo(place: Place, webhookLocator: string): Promise<I
   await Promise.all(Array.from({ length: LANES }, lane))
   await Promise.all(alerts)
   return await nextDue(place.database, webhookLocator)
+}
+
+/** Works one claim off; answers the alerts that are on their way, or undefined when there was nothing to claim. */
+async function deliverOnce(place: Place, webhookLocator: string): Promise<Promise<void>[] | undefined> {
+  const at = now()
+  const leaseUntil = (at + LEASE_MS) as Instant
+  const claim = await claimDue(place.database, webhookLocator, at, leaseUntil, SHARE)
+  return claim && (await deliverClaim(place, claim, (at + SEND_WITHIN_MS) as Instant))
 }
 
 /** A claim while it is worked off. */

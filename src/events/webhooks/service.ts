@@ -35,7 +35,10 @@ import { applied, removed } from './apply.ts'
 import { changedWebhook, newWebhook } from './change.ts'
 import { copyTimers, copyWebhook } from './copies.ts'
 import { TELL_NOTHING, webhookResponse } from './response.ts'
-import { findWebhook, hasWebhookNamed, listWebhooks, rowOf } from './store.ts'
+import { findWebhook, listWebhooks, presentWebhooks, rowOf } from './store.ts'
+
+/** Webhooks of a tenant: every commit looks through all of them. */
+const MOST_WEBHOOKS = 500
 
 /** Changes of a webhook that were overtaken by others are tried so often. */
 const MOST_TRIES = 3
@@ -56,8 +59,11 @@ export async function createWebhook(
   assertAddresses(webhook, context)
   const earlier = await storedAnswer(context, database)
   if (earlier) return await answerOf(earlier, context)
-  if (await hasWebhookNamed(database, request.name)) throw nameTaken(request.name)
-  const answer = await record(context, webhook, 'webhooks.write', [], [])
+  const { count, isTaken } = await presentWebhooks(database, request.name)
+  if (isTaken) throw nameTaken(request.name)
+  if (count >= MOST_WEBHOOKS)
+    throw new Refusal('tooLarge', `A tenant has at most ${MOST_WEBHOOKS} webhooks; delete one first.`)
+  const answer = await record(context, webhook, [], [])
   await copyWebhook(context.env, context.tenant, webhook.locator, context.calls)
   return await answerOf(answer, context)
 }
@@ -153,13 +159,7 @@ async function changed(
     const after = decide(before)
     if (after === before) return told(after, made)
     try {
-      const answer = await record(
-        context,
-        after,
-        'webhooks.write',
-        [unchanged(before)],
-        changesOf(before, after),
-      )
+      const answer = await record(context, after, [unchanged(before)], changesOf(before, after))
       await copyWebhook(env, tenant, after.locator, calls)
       for (const shard of tenant.shards.keys()) announce(context, shard)
       return isOwn(answer, after) ? told(after, made) : await answerOf(answer, context)
@@ -196,7 +196,6 @@ const audited = (
 async function record(
   context: RequestContext,
   webhook: Webhook,
-  action: AuditAction,
   guards: readonly Guard[],
   changes: readonly string[],
 ): Promise<JsonAnswer | AnswerBySubject> {
@@ -207,7 +206,7 @@ async function record(
     guards,
     facts: [
       ...applied(database, await rowOf(context, webhook), now()),
-      ...audited(context, action, locator, { name, ...(changes.length > 0 && { changes }) }),
+      ...audited(context, 'webhooks.write', locator, { name, ...(changes.length > 0 && { changes }) }),
     ],
     events: [],
     timers: copyTimers(context.tenant, locator, context.now),

@@ -59,11 +59,17 @@ export async function findWebhook(
   return rows[0] && (await webhookOf(place, rows[0]))
 }
 
-export async function hasWebhookNamed(database: Database, name: string): Promise<boolean> {
-  const [rows] = await database.batch([
-    database.build.select({ locator: webhooks.locator }).from(webhooks).where(eq(webhooks.name, name)),
+/** How many there are, and whether one has the name. */
+export async function presentWebhooks(
+  database: Database,
+  name: string,
+): Promise<{ count: number; isTaken: boolean }> {
+  const [[row]] = await database.batch([
+    database.build.all<{ count: number; named: number }>(
+      sql`select count(*) as count, coalesce(sum(name = ${name}), 0) as named from ${webhooks}`,
+    ),
   ])
-  return rows.length > 0
+  return { count: row!.count, isTaken: row!.named > 0 }
 }
 
 export type WebhookFilter = {
