@@ -105,7 +105,7 @@ const EventTypePattern = z
 
 const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
 
-/** A missing `failureHandling` is the service's own (webhook.ts). */
+/** A missing `failureHandling` is the service's own (webhook.ts), though the contract lists it as required. */
 export const CreateWebhookRequest = z
   .object({
     name: Name,
@@ -116,7 +116,9 @@ export const CreateWebhookRequest = z
     }),
     eventTypes: list(EventTypePattern),
   })
-  .openapi('CreateWebhookRequest')
+  .openapi('CreateWebhookRequest', {
+    required: ['name', 'enabled', 'endpoint', 'failureHandling', 'eventTypes'],
+  })
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>
 
 const REMOVED_FIRST = 'Removals come first: what is in both lists is there afterwards.'
@@ -139,7 +141,7 @@ export const UpdateEndpointRequest = z
     }),
     tag: Tag,
   })
-  .openapi('UpdateEndpointRequest')
+  .openapi('UpdateEndpointRequest', { required: ['url', 'addHeaders', 'removeHeaders'] })
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
 /** What is left out stays as it is; where the client had given none, that is the service's own (webhook.ts). */
@@ -159,7 +161,10 @@ export const FailureHandlingUpdateRequest = z
   .openapi('FailureHandlingUpdateRequest')
 export type FailureHandlingUpdateRequest = z.infer<typeof FailureHandlingUpdateRequest>
 
-/** What is left out stays as it is. Removals are applied first, then additions (contract 2, Webhooks). */
+/**
+ * What is left out stays as it is, though the contract lists all of it as required. Removals are applied first, then
+ * additions (contract 2, Webhooks).
+ */
 export const UpdateWebhookRequest = z
   .object({
     name: OptionalName,
@@ -172,7 +177,12 @@ export const UpdateWebhookRequest = z
     addEventTypes: list(EventTypePattern),
     removeEventTypes: Removals,
   })
-  .openapi('UpdateWebhookRequest')
+  .openapi('UpdateWebhookRequest', {
+    required: [
+      ...['name', 'enabled', 'endpoint', 'failureHandling', 'removeFailureHandling'],
+      ...['addEventTypes', 'removeEventTypes'],
+    ],
+  })
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>
 
 const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ default: 0 })

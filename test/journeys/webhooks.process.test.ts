@@ -18,11 +18,9 @@ const WRITERS_OF_A_TENANT = 4
 const TRANSACTIONS = size(200, 5_000)
 const LIVES_OF_A_TENANT = Math.ceil(TRANSACTIONS / TRANSACTIONS_OF_A_LIFE / TENANTS.length)
 
-const STOPS = 2
 const STOPPED_MS = 3_000
-const KILLS = 2
 /** Everything has arrived after this time at the latest. */
-const LONGEST_WAIT_MS = size(200_000, 1_800_000)
+const LONGEST_WAIT_MS = size(300_000, 1_800_000)
 
 const CONFIGURATION = 'examples/motor/configuration'
 
@@ -250,32 +248,36 @@ const kill = async (): Promise<void> => {
   await service.start()
 }
 
-describe.each([
-  { purpose: 'moody', happens: 'stopped twice', interruptions: Array.from({ length: STOPS }, () => stop) },
-  {
-    purpose: 'killed',
-    happens: 'stopped twice, with the service killed twice',
-    interruptions: Array.from({ length: KILLS }, () => [stop, kill]).flat(),
+const MOODY = { purpose: 'moody', happens: 'stopped twice', interruptions: [stop, stop] }
+const KILLED = {
+  purpose: 'killed',
+  happens: 'stopped twice, with the service killed twice',
+  interruptions: [stop, kill, stop, kill],
+}
+
+// Whoever is killed has had all else before.
+describe.each(size([KILLED], [MOODY, KILLED]))(
+  'with a receiver that fails 30 %, is silent 5 % and is $happens',
+  ({ purpose, interruptions }) => {
+    test(
+      'every event of the stream arrives, at its tenant only, signed, in the order of its policy',
+      async () => {
+        const since = Date.now()
+        await subscribe(purpose)
+        const begun = performance.now()
+        const acknowledged = await write(interruptions)
+        expect(new Set(acknowledged.keys())).toEqual(KINDS)
+        expect(KINDS.size).toBeGreaterThanOrEqual(20)
+        const { events, posts, repeats } = await holdAgainstStream(since)
+        const transactions = [...acknowledged.values()].reduce((sum, one) => sum + one)
+        const seconds = (performance.now() - begun) / 1000
+        measured(`webhooks, ${purpose}: transactions`, transactions, 'transactions')
+        measured(`webhooks, ${purpose}: events, all of which arrived`, events, 'events')
+        measured(`webhooks, ${purpose}: posts`, posts, 'posts')
+        measured(`webhooks, ${purpose}: events that arrived again after they were taken`, repeats, 'posts')
+        measured(`webhooks, ${purpose}: until all had arrived`, Math.round(seconds), 's')
+      },
+      LONGEST_WAIT_MS * 2,
+    )
   },
-])('with a receiver that fails 30 %, is silent 5 % and is $happens', ({ purpose, interruptions }) => {
-  test(
-    'every event of the stream arrives, at its tenant only, signed, in the order of its policy',
-    async () => {
-      const since = Date.now()
-      await subscribe(purpose)
-      const begun = performance.now()
-      const acknowledged = await write(interruptions)
-      expect(new Set(acknowledged.keys())).toEqual(KINDS)
-      expect(KINDS.size).toBeGreaterThanOrEqual(20)
-      const { events, posts, repeats } = await holdAgainstStream(since)
-      const transactions = [...acknowledged.values()].reduce((sum, one) => sum + one)
-      const seconds = (performance.now() - begun) / 1000
-      measured(`webhooks, ${purpose}: transactions`, transactions, 'transactions')
-      measured(`webhooks, ${purpose}: events, all of which arrived`, events, 'events')
-      measured(`webhooks, ${purpose}: posts`, posts, 'posts')
-      measured(`webhooks, ${purpose}: events that arrived again after they were taken`, repeats, 'posts')
-      measured(`webhooks, ${purpose}: until all had arrived`, Math.round(seconds), 's')
-    },
-    LONGEST_WAIT_MS * 2,
-  )
-})
+)
