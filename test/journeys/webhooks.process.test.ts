@@ -42,12 +42,12 @@ function archive(): Blob {
   return new Blob([new Uint8Array(zipSync(Object.fromEntries(entries)))], { type: 'application/zip' })
 }
 
-type Tenant = { name: string; tenantLocator: string; hostname: string; box: Box }
+type Tenant = { name: string; tenantLocator: string; hostname: string; webhook: string; box: Box }
 
 let service: ServiceProcess
 let receiver: MoodyReceiver
 let tenants: Tenant[]
-let deployed: Omit<Tenant, 'box'>[]
+let deployed: Omit<Tenant, 'box' | 'webhook'>[]
 
 /** Numbers from 0 to 1, the same in every run (mulberry32). */
 function seededChance(seed: number): () => number {
@@ -97,7 +97,7 @@ async function subscribe(purpose: string): Promise<void> {
   for (const tenant of deployed) {
     const admin = apiClient(service.origin, await tokenOf(tenant.hostname, 'admin'))
     const path = `/${purpose}-${tenant.name}`
-    const { endpoint } = await admin.call<{ endpoint: { url: string; secret: string } }>(
+    const { locator, endpoint } = await admin.call<{ locator: string; endpoint: { secret: string } }>(
       'POST',
       `/event/${tenant.tenantLocator}/webhooks`,
       {
@@ -116,7 +116,14 @@ async function subscribe(purpose: string): Promise<void> {
         ]),
       },
     )
-    tenants.push({ ...tenant, box: receiver.open(path, endpoint.secret) })
+    tenants.push({ ...tenant, webhook: locator, box: receiver.open(path, endpoint.secret) })
+  }
+}
+
+async function unsubscribe(): Promise<void> {
+  for (const { hostname, tenantLocator, webhook } of tenants) {
+    const admin = apiClient(service.origin, await tokenOf(hostname, 'admin'))
+    await admin.call('DELETE', `/event/${tenantLocator}/webhooks/${webhook}`)
   }
 }
 
@@ -271,6 +278,7 @@ describe.each(size([KILLED], [MOODY, KILLED]))(
         const { events, posts, repeats } = await holdAgainstStream(since)
         const transactions = [...acknowledged.values()].reduce((sum, one) => sum + one)
         const seconds = (performance.now() - begun) / 1000
+        await unsubscribe()
         measured(`webhooks, ${purpose}: transactions`, transactions, 'transactions')
         measured(`webhooks, ${purpose}: events, all of which arrived`, events, 'events')
         measured(`webhooks, ${purpose}: posts`, posts, 'posts')
