@@ -17,10 +17,12 @@ type Charge = { readonly shard: ShardName; readonly webhook: string }
 export class DeliveryObject extends DurableObject<Env> {
   /** Asked to look while it works: it looks once more. Lost in a crash, after which the alarm looks anyway. */
   #woken = false
+  #works = false
 
   /** Sees to it that it looks for what is due, at once. */
   async wake(shard: ShardName, webhook: string): Promise<void> {
     this.#woken = true
+    if (this.#works) return
     if ((await this.ctx.storage.get('charge')) === undefined)
       await this.ctx.storage.put('charge', { shard, webhook } satisfies Charge)
     const armed = await this.ctx.storage.getAlarm()
@@ -33,12 +35,15 @@ export class DeliveryObject extends DurableObject<Env> {
     if (!charge) return
     await this.ctx.storage.setAlarm(now() + REARM_MS)
     this.#woken = false
+    this.#works = true
     let due: Instant | undefined
     try {
       due = await this.#deliver(charge)
     } catch (problem) {
       console.error(JSON.stringify({ at: 'delivery', ...charge, problem: String(problem) }))
       return
+    } finally {
+      this.#works = false
     }
     if (this.#woken) await this.ctx.storage.setAlarm(now())
     else if (due === undefined) await this.ctx.storage.deleteAlarm()

@@ -38,43 +38,37 @@ const LEASE_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
 /** One call begins no new claim after this time. */
 const WORK_MS = 40_000
 
-/** How often a lane that found nothing looks again while others are busy. */
+/** How often it looks for more, having found nothing, while lanes are busy. */
 const LOOK_AGAIN_MS = 1_000
 
 /**
  * Delivers what is due for the webhook in the shard; answers when the next is due, which may be past, or undefined when
- * nothing waits. Lines (tables.ts) are served side by side, each in its order.
+ * nothing waits. Lines (tables.ts) are served side by side, each in its order. Who delivers does not fail for a lane that
+ * did: what that one claimed is due again when its lease runs out.
  */
 export async function deliverTo(place: Place, webhookLocator: string): Promise<Instant | undefined> {
   const until = now() + WORK_MS
   const alerts: Promise<void>[] = []
-  const over = Promise.withResolvers<void>()
-  let busy = 0
-  let isOver = false
-  const lane = async (): Promise<void> => {
-    while (now() < until && !isOver) {
-      busy += 1
-      const claimed = await deliverOnce(place, webhookLocator).finally(() => {
-        busy -= 1
-      })
-      alerts.push(...(claimed ?? []))
-      if (claimed) continue
-      isOver ||= busy === 0
-      if (isOver) over.resolve()
-      else await Promise.race([over.promise, scheduler.wait(LOOK_AGAIN_MS)])
-    }
+  const lanes = new Set<Promise<void>>()
+  while (now() < until) {
+    const at = now()
+    const leaseUntil = (at + LEASE_MS) as Instant
+    const claim = await claimDue(place.database, webhookLocator, at, leaseUntil, SHARE)
+    if (claim) {
+      const lane: Promise<void> = deliverClaim(place, claim, (at + SEND_WITHIN_MS) as Instant)
+        .then(sent => void alerts.push(...sent))
+        .catch(problem =>
+          console.error(JSON.stringify({ at: 'deliver', webhook: webhookLocator, problem: String(problem) })),
+        )
+        .finally(() => lanes.delete(lane))
+      lanes.add(lane)
+      if (lanes.size === LANES) await Promise.race(lanes)
+    } else if (lanes.size === 0) break
+    else await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(lanes)
   await Promise.all(alerts)
   return await nextDue(place.database, webhookLocator)
-}
-
-/** Works one claim off; answers the alerts that are on their way, or undefined when there was nothing to claim. */
-async function deliverOnce(place: Place, webhookLocator: string): Promise<Promise<void>[] | undefined> {
-  const at = now()
-  const leaseUntil = (at + LEASE_MS) as Instant
-  const claim = await claimDue(place.database, webhookLocator, at, leaseUntil, SHARE)
-  return claim && (await deliverClaim(place, claim, (at + SEND_WITHIN_MS) as Instant))
 }
 
 /** A claim while it is worked off. */
