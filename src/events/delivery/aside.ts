@@ -6,6 +6,7 @@ import { shardDatabase } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import { deliveries, events } from '../tables.ts'
 import { relinked } from './lines.ts'
+import type { EventChoice } from './redeliver.ts'
 
 /** A diverted event; it stays one while it is sent again, until a 2xx came. */
 export type Diverted = {
@@ -84,12 +85,7 @@ export async function findDiverted(
   return rows[0]
 }
 
-/** Which diverted events: those named, or those that happened in the span. */
-export type DivertedChoice =
-  | { readonly eventLocators: readonly string[] }
-  | { readonly from: number | undefined; readonly to: number | undefined }
-
-const chosen = (choice: DivertedChoice) =>
+const chosen = (choice: EventChoice) =>
   'eventLocators' in choice
     ? sql`event_sequence in (select sequence from ${events}
         where locator in (select value from json_each(${JSON.stringify(choice.eventLocators)})))`
@@ -100,7 +96,7 @@ const chosen = (choice: DivertedChoice) =>
 export async function chosenDiverted(
   database: Database,
   webhookLocator: string,
-  choice: DivertedChoice,
+  choice: EventChoice,
 ): Promise<string[]> {
   const [rows] = await database.batch([
     database.build.all<Diverted>(divertedOf(webhookLocator, chosen(choice))),
@@ -112,7 +108,7 @@ export async function chosenDiverted(
 export const resent = (
   database: Database,
   webhookLocator: string,
-  choice: DivertedChoice,
+  choice: EventChoice,
   at: Instant,
 ): Query[] => [
   database.build.run(sql`

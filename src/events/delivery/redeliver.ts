@@ -6,6 +6,7 @@ import { isSubscribed, lineOfEvent } from '../outbox.ts'
 import { deliveries, events, webhooks } from '../tables.ts'
 import { relinked } from './lines.ts'
 
+/** Which events: those named, or those that happened from the one time until before the other, in milliseconds. */
 export type EventChoice =
   | { readonly eventLocators: readonly string[] }
   | { readonly from: number | undefined; readonly to: number | undefined }

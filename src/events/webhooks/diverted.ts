@@ -13,13 +13,13 @@ import type {
 import {
   chosenDiverted,
   type Diverted,
-  type DivertedChoice,
   discarded,
   findDiverted,
   listDiverted,
   resent,
 } from '../delivery/aside.ts'
 import { failureMessage, triggerOf } from '../delivery/judge.ts'
+import type { EventChoice } from '../delivery/redeliver.ts'
 import { databases, inShards, once } from './in-shards.ts'
 import { assertActive, webhookAt } from './service.ts'
 
@@ -75,7 +75,7 @@ export async function resendDivertedEvents(
     const { locator, ...webhook } = await webhookAt(webhookLocator, context)
     assertActive(webhook)
     const names = eventLocators && [...new Set(eventLocators.map(one => one.toLowerCase()))]
-    const choice: DivertedChoice = names ? { eventLocators: names } : { from, to }
+    const choice: EventChoice = names ? { eventLocators: names } : { from, to }
     const found = await Promise.all(
       databases(context).map(database => chosenDiverted(database, locator, choice)),
     )
