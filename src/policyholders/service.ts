@@ -18,7 +18,7 @@ import { Refusal } from '../platform/errors.ts'
 import { newUuid, type PolicyLocator } from '../platform/locators.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
 import { assertSearchable, searchOf } from '../platform/search/terms.ts'
-import { shardDatabase, shardForNewPolicyholder } from '../platform/tenancy.ts'
+import { HOME_SHARD, shardDatabase, shardForNewPolicyholder } from '../platform/tenancy.ts'
 import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
 import { newPolicyholder, updatedPolicyholder } from './change.ts'
 import type {
@@ -31,7 +31,14 @@ import type {
   PolicyholderUpdateRequest,
 } from './contract.ts'
 import { dictionaryOf, loadPolicyholder, placeOf, readStored, theOne } from './loading.ts'
-import { assertKnown, assertSize, replacementsOf, scrubber, termsAfter } from './overwrite.ts'
+import {
+  assertKnown,
+  assertSize,
+  replacementsOf,
+  type StoredValue,
+  scrubber,
+  termsAfter,
+} from './overwrite.ts'
 import type { Policyholder } from './policyholder.ts'
 import { policyholderResponse } from './projection.ts'
 import { searchableNames, searchTerms } from './search.ts'
@@ -45,7 +52,7 @@ import {
 } from './store.ts'
 import { largestAfterQuery, overwriteQueries, storedValuesQuery } from './store-overwrite.ts'
 import { policiesGuard, policiesStampQuery, printedQueries, scrubQueries } from './store-printed.ts'
-import { erasureTimer, readTraces, traceQueries } from './store-traces.ts'
+import { erasureTimer, readTraces, sharedTraceQueries, traceQueries } from './store-traces.ts'
 
 export async function getPolicyholder(context: RequestContext, text: string): Promise<PolicyholderResponse> {
   return policyholderResponse(await readStored(placeOf(context, text)))
@@ -150,6 +157,7 @@ export async function overwriteData(
   const { database, locator, shard } = place
   const replacements = replacementsOf(overwrites)
   let remade: readonly PolicyLocator[] = []
+  let erased: readonly StoredValue[] = []
   const answer = await committed(context, database, async () => {
     const [rows, versions, stored, sizes, stamps, ...printed] = await database.batch([
       policyholderQuery(database, locator),
@@ -166,6 +174,7 @@ export async function overwriteData(
     const response: PolicyholderOverwriteDataResponse = { policyholderLocator: locator }
     const traces = await database.batch(readTraces(database, locator, stored))
     const scrub = scrubber(stored, replacements)
+    erased = stored
     remade = traces[2].map(({ policy }) => policy)
     return await commit(context, database, {
       ...written({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
@@ -185,6 +194,10 @@ export async function overwriteData(
       answer: { status: 200, text: JSON.stringify(response) },
     })
   })
+  if (shard !== HOME_SHARD) {
+    const home = shardDatabase(context.env, context.tenant, HOME_SHARD, context.calls)
+    await home.batch(sharedTraceQueries(home, erased))
+  }
   for (const policy of remade) hintDocuments(context, shard, policy)
   if (!isBySubject(answer)) return answer
   const repeated: PolicyholderOverwriteDataResponse = { policyholderLocator: answer.subject }

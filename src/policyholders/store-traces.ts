@@ -19,6 +19,7 @@ import { integrationCalls } from '../integrations/tables.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import { type Database, LARGEST_PARAMETER, type Query } from '../platform/database.ts'
 import type { PolicyLocator, Uuid } from '../platform/locators.ts'
+import { writes } from '../platform/tables.ts'
 import { fileKey, shardDatabase } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
 import { pluginLogs } from '../plugins/tables.ts'
@@ -107,8 +108,6 @@ export function traceQueries(
   [eventRows, auxRows, made]: Traces,
   scrub: Scrub,
 ): Query[] {
-  const plain = JSON.stringify(formsOf(stored))
-  const escaped = JSON.stringify(formsOf(stored).map(inJson))
   const cleanEvents = eventRows.map(({ sequence, data }) => [
     sequence,
     JSON.stringify(
@@ -132,9 +131,8 @@ export function traceQueries(
         where ${auxData}.locator = j.value ->> 0 and ${auxData}.key = j.value ->> 1`),
     ),
     build.run(sql`delete from ${pluginLogs}
-      where policy_locator in (select cast(locator as text) from ${policiesOf(locator)})
-        or (policy_locator is null
-          and (${hasOneOf(sql`lines`, escaped)} or ${hasOneOf(sql`coalesce(failure, '')`, plain)}))`),
+      where policy_locator in (select cast(locator as text) from ${policiesOf(locator)})`),
+    ...sharedTraceQueries({ build }, stored),
     build.run(sql`update ${documents}
       set state = case when ${isOrphaned} then 'dataError' else 'draft' end,
         failure = case when ${isOrphaned} then ${GONE} end
@@ -146,6 +144,24 @@ export function traceQueries(
             select value, 0, ${at}, 0 from json_each(${JSON.stringify(made.map(({ policy }) => policy))}) where true
             on conflict (policy_locator) do update set attempts = 0, due_at = ${at}, lease_until = 0`),
         ]),
+  ]
+}
+
+/**
+ * Queries for what belongs to no policy: the log of plugins, and kept answers of operations that plugins carry out, which
+ * are answered anew then. Also for the tenant's home shard, where the latter are.
+ */
+export function sharedTraceQueries(
+  { build }: Pick<Database, 'build'>,
+  stored: readonly StoredValue[],
+): [Query, Query] {
+  const plain = JSON.stringify(formsOf(stored))
+  const escaped = JSON.stringify(formsOf(stored).map(inJson))
+  return [
+    build.run(sql`delete from ${pluginLogs} where policy_locator is null
+      and (${hasOneOf(sql`lines`, escaped)} or ${hasOneOf(sql`coalesce(failure, '')`, plain)})`),
+    build.run(sql`update ${writes} set answer = null
+      where substr(subject, 1, 7) = 'lambda/' and ${hasOneOf(sql`coalesce(answer, '')`, escaped)}`),
   ]
 }
 

@@ -29,6 +29,10 @@ exports.getPostIssuanceResult = data => {
 }
 exports.getDataAutofill = () => ({})`
 
+/** An operation of the tenant's own, answered with the name that it is asked for. */
+const LAMBDA =
+  'exports.executeLambda = (operation, payload) => { console.log(payload.name); return { about: payload.name } }'
+
 function files(): ArchiveFiles {
   const archive = motorWithoutPapers()
   const policy = JSON.parse(archive[`${FOLDER}/policy.json`] as string)
@@ -43,6 +47,7 @@ function files(): ArchiveFiles {
     `{{ "accept" | set_underwriting_decision }}{% assign name = data.policyholder.entity.values.last_name %}{{ name | append: " asks" | add_underwriting_note }}`
   archive[`${FOLDER}/policy.calculations.liquid`] =
     '{{ 12.50 | add_fee: "policy_fee", data.policyholder.entity.values.last_name }}'
+  archive['scripts/lambda/lambda.js'] = LAMBDA
   return externallyRated('Rater', withPlugins({ getPostIssuanceResult: PLUGIN }, archive))
 }
 
@@ -111,6 +116,8 @@ async function everythingOf(marker: string): Promise<Known> {
     body: { renewalEndTimestamp: Number(issued.effectiveContractEndTimestamp) + 365 * 86_400_000 },
   })
   await callOk('PATCH', `/renewals/${renewal.locator}`, { token, headers: key(), body: { action: 'quote' } })
+  const asked = { token, headers: key(), body: { name: marker } }
+  await callOk('POST', '/lambda/about', asked)
   const { documents } = await documentsOf(policy)
   return { holder, policy, documents }
 }
