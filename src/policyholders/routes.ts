@@ -70,7 +70,7 @@ export const policyholderRoutes: readonly Route[] = [
     path: '/policyholder/{policyholderLocator}/overwriteData',
     summary: 'Overwrite data of a policyholder for good',
     description:
-      'Puts the text in the place of the values of the field: in this and every earlier version, in sub-entities, search terms and stored answers, and as whole words in underwriting notes and descriptions of fees and taxes. Quick quotes are removed. An empty text removes the values. Makes a new version. It cannot be undone.',
+      'Puts the text in the place of the values of the field: in this and every earlier version, in sub-entities, search terms and stored answers, and as whole words in underwriting notes, descriptions of fees and taxes, events of plugins and auxiliary data. Quick quotes and logs of plugins and services are removed, and documents that templates made are made again. docs/security.md says what it does not reach. An empty text removes the values. Makes a new version. It cannot be undone.',
     tags,
     permission: 'policyholders.overwrite',
     body: { schema: PolicyholderOverwriteDataRequest, required: true },

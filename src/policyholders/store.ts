@@ -69,6 +69,28 @@ export const keepVersionQuery = (database: Database, locator: Uuid, replacedAt: 
       select locator, version, completed, entity, ${replacedAt} from ${policyholders} where locator = ${locator}`,
   )
 
+/** Versions that were replaced after the time, the earliest first; see `policyholderAt`. */
+export const replacedVersionsQuery = (database: Database, locator: Uuid, after: Instant) =>
+  database.build
+    .select()
+    .from(policyholderVersions)
+    .where(
+      sql`${policyholderVersions.policyholderLocator} = ${locator} and ${policyholderVersions.replacedAt} > ${after}`,
+    )
+    .orderBy(policyholderVersions.version)
+
+/** The policyholder as it was at the time, with what has been overwritten since: of the versions replaced after it, the first. */
+export function policyholderAt(
+  policyholder: Policyholder,
+  replaced: readonly (typeof policyholderVersions.$inferSelect)[],
+  at: Instant,
+): Policyholder {
+  const row = replaced.find(({ replacedAt }) => replacedAt > at)
+  if (!row) return policyholder
+  const { version, completed, entity } = row
+  return { ...policyholder, version, completed, entity }
+}
+
 const termRows = ({ locator }: Policyholder, terms: readonly SearchTerm[]) =>
   terms.map(term => ({ ...term, policyholderLocator: locator }))
 

@@ -185,6 +185,21 @@ describe('overwriteData', () => {
     expect(aux.value).toBe('Erased')
   }, 60_000)
 
+  it('makes a document again for whom it was made: of changes since, only what is overwritten shows', async () => {
+    const { token } = motor
+    const { holder, policy } = await everythingOf('Formername')
+    await callOk('POST', '/policyholder/update', {
+      token,
+      body: { locator: holder, version: 1, completed: true, values: { last_name: 'Latername' } },
+    })
+    await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
+      token,
+      body: { overwrites: { first_name: 'Erased' } },
+    })
+    const page = (await documentsOf(policy)).documents.find(({ type }) => type === 'html')!
+    expect(await textOf(page)).toContain('Dear Formername')
+  })
+
   it('of a common word changes it nowhere else: in data of others, in what the service says of itself', async () => {
     const { token } = motor
     const created = await motor.createPolicy({ finalize: false })

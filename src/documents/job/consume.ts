@@ -16,6 +16,7 @@ import { type Instant, now } from '../../platform/time.ts'
 import type { PolicyReply } from '../../policies/object/message.ts'
 import { loadPolicy } from '../../policies/store/loading.ts'
 import type { Loaded } from '../../policies/surroundings.ts'
+import { policyholderAt, replacedVersionsQuery } from '../../policyholders/store.ts'
 import { RatingTables } from '../../resources/data-tables/rating-tables.ts'
 import { documentResources } from '../../resources/templates/for-documents.ts'
 import { staticFiles } from '../archive-files.ts'
@@ -124,11 +125,19 @@ async function madeOf(
     making.resources.expect(drafts.flatMap(({ templateName }) => templateName ?? [])),
   ])
   const made: Made[] = []
+  const { policyholder } = loaded
+  // What is made again shows whom it showed before, but for what was overwritten.
+  const asked = Math.min(...drafts.map(({ createdAt }) => createdAt)) as Instant
+  const [replaced] =
+    asked < policyholder.updatedAt
+      ? await database.batch([replacedVersionsQuery(database, policyholder.locator, asked)])
+      : [[]]
   for (const draft of drafts) {
     try {
+      const holder = policyholderAt(policyholder, replaced, draft.createdAt)
       const product = draft.sources
         ? await mergeSources(draft, loaded.aggregate, made, context)
-        : await makeDocument(draft, making)
+        : await makeDocument(draft, { ...making, loaded: { ...loaded, policyholder: holder } })
       // Its sources are made first: they wait for the next message.
       if (!product) continue
       if (product.outcome !== 'ready') {
