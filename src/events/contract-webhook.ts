@@ -302,7 +302,7 @@ export const DeliveryResponse = z
   .object({
     eventLocator: Text.openapi({ description: 'Also the `webhook-id` of every attempt.' }),
     requestLocator: Text,
-    eventType: Text,
+    eventType: Text.openapi({ description: 'By the name that the webhook is told.' }),
     eventTimestamp: DateTime,
     sequence: Integer,
     state: z.enum(DELIVERY_STATES).openapi({

@@ -43,7 +43,7 @@ type Reach = 'public' | 'loopback' | 'private'
 
 /** `host` as URL writes it: IPv4 in four decimal parts, IPv6 in brackets, names in lower case. */
 function reachOf(host: string): Reach {
-  const name = host.replace(/\.$/, '')
+  const name = host.replace(/\.+$/, '')
   const address = ipv4(name)
   if (address !== undefined) {
     const within = ({ first, last }: Block): boolean => address >= first && address <= last

@@ -50,6 +50,8 @@ const PRIVATE = [
   'https://printer.local/',
   'https://intranet/',
   'https://router.lan./',
+  'https://10.0.0.1../',
+  'https://localhost../',
 ]
 
 describe('an address in production', () => {
