@@ -44,3 +44,10 @@ export const notInForce = ({ name, at, jurisdiction }: Wanted): Refusal =>
       jurisdiction === undefined ? '' : ` in '${jurisdiction}'`
     }; put one into a resource group that begins by then.`,
   )
+
+/** Of look-ups that read the name as a static name where the request does not say. */
+export const unknownStaticName = (what: string, name: string): Refusal =>
+  new Refusal(
+    'notFound',
+    `There is no ${what} of static name '${name}'; for the name of its own add byStaticName=false.`,
+  )

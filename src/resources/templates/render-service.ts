@@ -10,6 +10,7 @@ import { Refusal } from '../../platform/errors.ts'
 import type { Instant } from '../../platform/time.ts'
 import { loadVersion, productOf } from '../../policies/store/loading.ts'
 import type { SelectionQuery } from '../contract.ts'
+import { allAt } from '../data-tables/declaration.ts'
 import { RatingTables } from '../data-tables/rating-tables.ts'
 import { readResource } from '../in-force.ts'
 import type { Resource } from '../resource.ts'
@@ -42,13 +43,7 @@ export async function renderTemplateResource(
   const tables = new RatingTables(context)
   await tables.open()
   // What is tried out belongs to no transaction: all times are the one for which it is tried out.
-  const { at } = where
-  const { lookup } = tables.of(configuration, product?.name ?? '', {
-    policyStartTime: at,
-    termStartTime: at,
-    transactionEffectiveTime: at,
-    currentTime: at,
-  })
+  const { lookup } = tables.of(configuration, product?.name ?? '', { ...allAt(where.at), jurisdiction })
   const now = (request.now ?? context.now) as Instant
   const rendered = await tables.inRounds(() =>
     renderedTemplate(

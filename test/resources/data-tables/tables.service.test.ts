@@ -244,6 +244,18 @@ describe('a data table', () => {
       { line: 4, column: 'fleet', text: 'maybe', message: "The cell 'fleet' is not true or false." },
       { line: 6, message: 'The row has the same key as line 5; remove one of them.' },
     ])
+    for (const [body, type, told] of [
+      ['', 'text/csv', /^The request brings no file; send it as the part 'file' of a form/],
+      ['{"state":"CA"}', 'application/json', /^Send the table as text\/csv/],
+    ] as const) {
+      const refused = await callApi<Problem>('PATCH', `${root}/tables/kept`, {
+        token: motor.token,
+        body,
+        headers: { 'content-type': type },
+      })
+      expect(refused.status).toBeGreaterThanOrEqual(400)
+      expect(refused.body.message).toMatch(told)
+    }
     const missing = await patch<Problem>('tables/kept', 'state,class,rate,since\nCA,1,1,\n')
     expect(missing.body.tableErrors).toEqual([
       { line: 1, message: "The declared column 'fleet' is missing; add it." },
