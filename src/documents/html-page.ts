@@ -51,6 +51,18 @@ export async function withImages(
   }
 }
 
+/**
+ * The HTML with a family of the name of each font, which is the font in force of that static name: what a document's
+ * `customFonts` lists needs no `@font-face` (resources brief 4.2). A style sheet's own family of the name comes after it.
+ */
+export function withFamilies(html: string, staticNames: readonly string[]): string {
+  if (staticNames.length === 0) return html
+  const rules = staticNames.map(name => `@font-face{font-family:"${name}";src:url("${name}.ttf")}`)
+  const style = `<style>${rules.join('')}</style>`
+  const [opening] = /<head(?:\s[^>]*)?>/i.exec(html) ?? /<html(?:\s[^>]*)?>/i.exec(html) ?? []
+  return opening === undefined ? style + html : html.replace(opening, () => opening + style)
+}
+
 /** Fonts of one document, and bytes of all together. */
 const [MOST_FONTS, MOST_FONT_BYTES] = [8, 24_000_000]
 

@@ -147,6 +147,9 @@ describe('a template is rendered over data', () => {
     expect(await wrong({ pageLayout: { pageSize: 'A9' } })).toContain(
       "400 'pageLayout.pageSize' must be one of",
     )
+    expect(await wrong({ pageLayout: { marginLeft: 'wide' } })).toContain(
+      "400 'pageLayout.marginLeft' must be a length like '20mm', in mm, cm, in, pt, pc or px.",
+    )
     expect(await wrong({ productName: 'boat' })).toContain("400 There is no product 'boat'")
     expect(await wrong({ configVersion: 99 })).toContain('400 There is no configuration version 99')
     expect(await wrong({}, '?date=yesterday')).toContain("400 'date' must be a time")

@@ -39,7 +39,7 @@ export async function renderTemplateResource(
   const product = productName === undefined ? undefined : productOf(configuration, productName)
   const text = await textOf(context, resource)
   const named = new NamedResources(database)
-  const snippets = new Snippets(context, named, where)
+  const snippets = new Snippets(context, named, () => where)
   const tables = new RatingTables(context)
   await tables.open()
   // What is tried out belongs to no transaction: all times are the one for which it is tried out.
