@@ -55,7 +55,7 @@ export async function addAccount(request: AccountAddRequest, open: RequestContex
   const isService = request.type === SERVICE
   const type = isService ? ownType(caller.accountType) : personType(request.type, tenant)
   const { account: taken, rules, roles } = await readAccount(database, { username })
-  const permissions = rolePermissions({ username, accountType: type }, roles)
+  const permissions = rolePermissions({ username, accountType: type, source: 'interface' }, roles)
   if (!isService)
     requireWithin(
       permissionsHeld({ accountType: type, ...(permissions && { permissions }) }),
