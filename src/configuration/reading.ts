@@ -1,5 +1,4 @@
 // What is deployed: versions, their archives, and the products of the latest.
-import { requirePermission } from '../accounts/permissions.ts'
 import type { AdministrationContext, RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
@@ -138,8 +137,7 @@ const home = ({ env, calls }: Pick<AdministrationContext, 'env' | 'calls'>, tena
 
 /** An administration account names the tenant; a tenant's account reads its own, whatever it names is no other. */
 async function tenantToRead(tenantName: string | undefined, context: SignedInContext): Promise<Tenant> {
-  const { env, calls, tenant: own, caller } = context
-  requirePermission(caller, ['deployments.read'])
+  const { env, calls, tenant: own } = context
   if (own) {
     if (tenantName !== undefined && tenantName !== own.name) throw notFound('tenant', tenantName)
     return own
