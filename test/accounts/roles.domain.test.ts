@@ -58,8 +58,12 @@ describe('roles of a configuration', () => {
   it('say nothing where none has permissions, nor of users where those are no accounts', () => {
     expect(tenantRoles({ testUsers: USERS }, true)).toBeNull()
     expect(tenantRoles({ rolePermissions: { agent: ['policies.*'] }, testUsers: USERS }, false)).toBeNull()
-    expect(rolePermissions({ username: 'amy', accountType: 'account.tenant.employee', source }, null)).toBeUndefined()
-    expect(rolePermissions({ username: 'constructor', accountType: 'constructor', source }, roles)).toBeUndefined()
+    expect(
+      rolePermissions({ username: 'amy', accountType: 'account.tenant.employee', source }, null),
+    ).toBeUndefined()
+    expect(
+      rolePermissions({ username: 'constructor', accountType: 'constructor', source }, roles),
+    ).toBeUndefined()
   })
 
   it('are short in a token: a group that is held whole is one word', () => {
