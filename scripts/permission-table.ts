@@ -34,7 +34,8 @@ answered 404, whatever the caller holds.
 what it created (\`requireReach\`).
 
 Administration accounts (\`internal\`) sign in without a tenant. The paths of a tenant do not serve them, however much
-they hold: they sign in to one with \`POST /account/authenticateAdmin\`, and are its administrator then.
+they hold: they sign in to one with \`POST /account/authenticateAdmin\`, and are its administrator then. Their own long-lived
+tokens hold \`deployments.*\` at most.
 
 ## Roles of a tenant
 

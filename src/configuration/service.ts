@@ -1,5 +1,6 @@
 // Deploying and repairing configurations, as an administration account. The archive is checked before anything
 // is touched: a mistake in it is an answer with `success: false`, and no tenant is made for it.
+import { requireTenant } from '../accounts/rights.ts'
 import { storedAnswer } from '../platform/commit.ts'
 import type { AdministrationContext, RequestContext } from '../platform/context.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
@@ -90,8 +91,9 @@ export async function deployAssets(
 async function tenantOfType(
   type: TenantType,
   name: string,
-  { env, calls }: AdministrationContext,
+  { env, calls, caller }: AdministrationContext,
 ): Promise<Tenant | undefined> {
+  requireTenant(caller, { name, type })
   const tenant = await readTenant(env, { name }, calls)
   if (tenant && tenant.type !== type)
     throw new Refusal(

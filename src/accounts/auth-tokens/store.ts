@@ -15,6 +15,8 @@ export type FoundToken = {
   readonly accountPermissions?: readonly string[]
   /** The token's own. */
   readonly permissions: readonly string[]
+  /** Of an administration account's: for which tenants it is. */
+  readonly tenants?: readonly string[]
   readonly expiresAt: number
 }
 
