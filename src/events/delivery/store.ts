@@ -73,21 +73,16 @@ export async function nextDue(database: Database, webhookLocator: string): Promi
 /** What both queries of a claim tell of a delivery. */
 type Found = { readonly attempts: number; readonly line: string | null; readonly event: StoredEvent }
 
-/**
- * Claims deliveries of the webhook that are due at `at`, with what follows in their lines: at most `most`, and of fewer a
- * share such that `claimants` of them have all, so that one slow answer does not hold up what another might send.
- */
+/** Claims at most `most` deliveries of the webhook that are due at `at`, with what follows in their lines. */
 export async function claimDue(
   database: Database,
   webhookLocator: string,
   at: Instant,
   leaseUntil: Instant,
-  { most, claimants }: { most: number; claimants: number },
+  most: number,
 ): Promise<Claim | undefined> {
   const { build } = database
   const due = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at <= ${at}`
-  const share = sql`(select cast((count(*) + ${claimants - 1}) / ${claimants} as integer) from (
-    select 1 from ${deliveries} where ${due} limit ${most * claimants}))`
   const told = { attempts: deliveries.attempts, line: deliveries.line, event: events }
   const ofWebhook = sql`${deliveries.webhookLocator} = ${webhookLocator}`
   const isClaimed = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at = ${leaseUntil}`
@@ -99,7 +94,7 @@ export async function claimDue(
         sql`rowid in (select rowid from ${deliveries}
           where ${due}
             and exists (select 1 from ${webhooks} w where w.locator = webhook_locator and ${listening})
-          order by due_at, event_sequence limit ${share})`,
+          order by due_at, event_sequence limit ${most})`,
       )
       .returning({ eventSequence: deliveries.eventSequence }),
     build.select().from(webhooks).where(eq(webhooks.locator, webhookLocator)),
