@@ -9,7 +9,7 @@ import { ATTEMPT_TIMEOUT_MS } from './attempt.ts'
 import type { Place } from './place.ts'
 import { type Recorder, startRecorder } from './recorder.ts'
 import { type Sender, serveLine } from './serve.ts'
-import { type Claim, type ClaimedLine, claimDue, nextDue } from './store.ts'
+import { type Claim, type ClaimedLine, claimDue, type NothingDue, nextDue } from './store.ts'
 
 /**
  * Lines of a webhook that are served at once: each posts one event at a time and holds one of the six connections, and the
@@ -53,46 +53,49 @@ type Run = {
 export async function deliverTo(place: Place, webhookLocator: string): Promise<Instant | undefined> {
   const recorder = startRecorder(place.database, problem => failed(webhookLocator, problem))
   const run: Run = { place, webhookLocator, recorder, lanes: new Set(), alerts: [], isSuspended: false }
+  let nothing: NothingDue | undefined
   try {
-    await work(run)
+    nothing = await work(run)
   } finally {
     await Promise.all(run.lanes)
     await recorder.written()
     await Promise.all(run.alerts)
   }
-  return await nextDue(place.database, webhookLocator)
+  return nothing ? nothing.nextDue : await nextDue(place.database, webhookLocator)
 }
 
 const failed = (webhook: string, problem: unknown): void =>
   console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
 
-/** Claims whenever a lane is free and nothing is ready, until nothing is due or the time is over. */
-async function work(run: Run): Promise<void> {
+/** Claims whenever a lane is free and nothing is ready, until nothing is due, or (undefined) the time is over. */
+async function work(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
   const { lanes, recorder } = run
   for (;;) {
     if (lanes.size === LANES) await Promise.race(lanes)
-    if (run.isSuspended || now() >= until) return
-    const ready = await claimed(run)
-    for (const one of ready) {
+    if (run.isSuspended || now() >= until) return undefined
+    const found = await claimed(run)
+    if ('nextDue' in found) {
+      // What waits behind a line that has ended comes up with its record.
+      if (lanes.size > 0) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
+      else if (!(await recorder.written())) return found
+      continue
+    }
+    for (const one of found) {
       if (lanes.size === LANES) await Promise.race(lanes)
       const lane: Promise<void> = serve(run, one)
         .catch(problem => failed(run.webhookLocator, problem))
         .finally(() => lanes.delete(lane))
       lanes.add(lane)
     }
-    if (ready.length > 0) continue
-    // What waits behind a line that has ended comes up with its record.
-    if (lanes.size > 0) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
-    else if (!(await recorder.written())) return
   }
 }
 
-/** Claims what is due. */
-async function claimed({ place, webhookLocator }: Run): Promise<Ready[]> {
+/** Claims what is due, or tells when something will be. */
+async function claimed({ place, webhookLocator }: Run): Promise<Ready[] | NothingDue> {
   const at = now()
   const claim = await claimDue(place.database, webhookLocator, at, (at + LEASE_MS) as Instant, MOST_CLAIMED)
-  if (!claim) return []
+  if ('nextDue' in claim) return claim
   const webhook = await webhookOf(place, claim.webhook)
   const headers = await resolvedHeaders(place, webhook.endpoint.headers)
   if ('problem' in headers)
