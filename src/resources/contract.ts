@@ -28,7 +28,10 @@ import {
 export const RequestDateTime = z
   .union([z.number(), z.string()])
   .transform((wire, ctx): number => {
-    const text = String(wire).trim()
+    // In a query a plus that is not encoded comes as a blank.
+    const text = String(wire)
+      .trim()
+      .replace(/(T[\d:.]+) (?=\d\d:?\d\d$)/i, '$1+')
     const at = /^-?\d{1,15}$/.test(text)
       ? Number(text)
       : /^\d{4}-\d\d-\d\d/.test(text)

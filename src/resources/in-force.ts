@@ -31,7 +31,7 @@ export async function readResource(database: Database, wanted: Wanted): Promise<
   }
   const { resources, groups } = await findCandidates(database, [name])
   const ofType = resources.filter(one => type === undefined || one.type === type)
-  if (ofType.length === 0) throw notFound(`${type ?? 'resource'} of static name`, name)
+  if (ofType.length === 0) throw unknownStaticName(type ?? 'resource', name)
   const selection = selectInForce(ofType, groups, wanted)
   if (!selection.chosen) throw notInForce(wanted)
   return { resource: selection.chosen.resource, selection }
@@ -45,7 +45,7 @@ export const notInForce = ({ name, at, jurisdiction }: Wanted): Refusal =>
     }; put one into a resource group that begins by then.`,
   )
 
-/** Of look-ups that read the name as a static name where the request does not say. */
+/** Look-ups of tables read a name as a static name where the request does not say, which surprises. */
 export const unknownStaticName = (what: string, name: string): Refusal =>
   new Refusal(
     'notFound',

@@ -4,7 +4,7 @@ import type { Database } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { readUuid } from '../../platform/locators.ts'
 import { type Instant, instant } from '../../platform/time.ts'
-import { notInForce } from '../in-force.ts'
+import { notInForce, unknownStaticName } from '../in-force.ts'
 import { selectInForce } from '../selection.ts'
 import { findResource, findRevision, homeDatabase } from '../store.ts'
 import { type TableDiffQuery, type TableDiffResponse, timeOf } from './contract.ts'
@@ -72,7 +72,7 @@ async function sideOf(
     bound: '',
   })
   const { tables, groups } = candidates
-  if (tables.length === 0) throw notFound(byStaticName ? 'table of static name' : 'table', name)
+  if (tables.length === 0) throw byStaticName ? unknownStaticName('table', name) : notFound('table', name)
   if (!byStaticName) return tables[0]!
   const wanted = { name, byStaticName, jurisdiction, at: (instant(at) ?? 0) as Instant }
   const { chosen } = selectInForce(tables, groups, wanted)
@@ -95,7 +95,10 @@ async function revisionSide(
     resource?.type !== 'table' ||
     (byStaticName ? resource.staticName : resource.name) !== name
   )
-    throw notFound(`contents of '${name}'`, text)
+    throw new Refusal(
+      'notFound',
+      `'${text}' is no time, as 2026-11-21T12:00:00Z, and '${name}' never had contents of that locator.`,
+    )
   const contents =
     (await findContents(database, revision.locator)) ??
     (await reloadedContents(context, database, revision, 'table'))

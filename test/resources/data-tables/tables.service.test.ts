@@ -192,6 +192,9 @@ describe('a data table', () => {
     expect(await at('&jurisdiction=TX')).toBe('rate_old')
     expect(await at('&date=2030-01-01T00:00:00Z')).toBe('rate_new')
     expect(await at('&date=2029-12-31T23:59:59Z')).toBe('rate_old')
+    // As people write it: the plus of a query is a blank.
+    expect(await at('&date=2030-01-01T01:00:00+01:00')).toBe('rate_new')
+    expect(await at('&date=2030-01-01T00:59:59+01:00')).toBe('rate_old')
     expect(await at('&date=2025-12-31T23:59:59Z')).toBe('resourceNotInForce')
     expect(await at('&byStaticName=false')).toBe('notFound')
     const why = async (name: string, query: string) =>
@@ -270,6 +273,7 @@ describe('a data table', () => {
       [{}, /is empty/],
       [{ 'a.csv': 'a', 'b.csv': 'b' }, /holds 'a\.csv', 'b\.csv'/],
       [{ 'a.zip': 'PK' }, /holds 'a\.zip'/],
+      [{ '[Content_Types].xml': 'x', 'xl/workbook.xml': 'x' }, /is a workbook; save the sheet as CSV/],
       [{ 'a.csv': 'PK\x03\x04' }, /holds a zip/],
     ] as const) {
       const packed = zipSync(
