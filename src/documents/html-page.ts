@@ -1,6 +1,7 @@
 // What a template printed, as a page: images of the configuration in their places; for documents of type html the
 // blocks of header and footer as elements of HTML, and the one page that there is.
 import type { StaticFiles } from './archive-files.ts'
+import { MOST_FONTS } from './limits.ts'
 import { fontNames, type OwnFontFiles } from './pdf/font-names.ts'
 
 /** What `image_url` prints for an image of the configuration, until it is there itself. */
@@ -63,8 +64,8 @@ export function withFamilies(html: string, staticNames: readonly string[]): stri
   return opening === undefined ? style + html : html.replace(opening, () => opening + style)
 }
 
-/** Fonts of one document, and bytes of all together. */
-const [MOST_FONTS, MOST_FONT_BYTES] = [8, 24_000_000]
+/** Of all fonts of one document together. */
+const MOST_FONT_BYTES = 24_000_000
 
 /** The fonts of the configuration that the HTML's `@font-face` rules name; or what is wrong with one. */
 export async function fontsOf(

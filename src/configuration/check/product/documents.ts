@@ -1,3 +1,4 @@
+import { MOST_FONTS } from '../../../documents/limits.ts'
 import { RESOURCE_NAME } from '../../../resources/resource.ts'
 import type { DocumentDefinition, TemplateSource } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
@@ -39,6 +40,12 @@ export function compileDocuments(
           'badSnippetName',
           `'${name}' is no static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`,
         )
+    if (fonts.length > MOST_FONTS)
+      report.error(
+        at('customFonts'),
+        'badDocument',
+        `The document '${file.fileName}' lists ${fonts.length} fonts, and ${MOST_FONTS} are the most. Take some out.`,
+      )
     return {
       displayName: file.displayName?.trim() || file.fileName,
       fileName: file.fileName,

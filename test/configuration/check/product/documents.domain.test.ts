@@ -16,7 +16,7 @@ const compiled = (document: object, files: Record<string, unknown> = {}) =>
 const read = (document: object) => {
   const { configuration, findings } = compiled(document)
   return [
-    configuration?.products.boat!.documents[0],
+    configuration?.products.boat?.documents[0],
     ...findings.map(({ severity, code, message }) => `${severity} ${code}: ${message}`),
   ]
 }
@@ -72,6 +72,7 @@ describe('a document of the newer words', () => {
     [{ scope: 'invoice', generatingEvent: 'issue' }, 'is of invoices, and made when one is generated'],
     [{ pageLayout: { marginTop: '1in' }, portrait: true }, "has a 'pageLayout' beside"],
     [{ customFonts: ['brand-sans'] }, "'brand-sans' is no static name that a font could have"],
+    [{ customFonts: [...'abcdefghi'] }, 'lists 9 fonts, and 8 are the most'],
     [
       { trigger: 'declined' },
       "must be one of 'validated', 'priced', 'underwritten', 'accepted', 'issued', 'generated', not 'declined'",
