@@ -98,7 +98,10 @@ export const revocations = sqliteTable(
   table => [index('revocation_tenant').on(table.tenantLocator)],
 )
 
-/** What administration accounts did that belongs to no tenant: sign-ins, unlocking, passwords. Never changed. */
+/**
+ * What administration accounts did that belongs to no tenant: sign-ins, unlocking, passwords, tokens, tenants that they made,
+ * what they were refused. Never changed.
+ */
 export const administrationAudits = sqliteTable(
   'administration_audit',
   {

@@ -28,7 +28,13 @@ export const mediaAddress = (locator: string, fileName: string) => ({
  * Groups of routes whose answers have properties that clients, tables or tenant code name, e.g. `url`. They name no files,
  * and what reads like the name of one there gives no address: it would be one for whoever knows a document's locator.
  */
-const OPEN_GROUPS: ReadonlySet<string> = new Set(['calculations', 'lambda', 'tables', 'constraints', 'events'])
+const OPEN_GROUPS: ReadonlySet<string> = new Set([
+  'calculations',
+  'lambda',
+  'tables',
+  'constraints',
+  'events',
+])
 
 /** Whether answers of the route may name files. */
 export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
