@@ -420,20 +420,60 @@ exports.getPerilRates = data => {
     ])
   })
 
-  it('writes an answer as JSON does, what has to be looked at too, and tells its log once', async () => {
-    const answer = `const told = { toJSON() { console.log('written'); socotraApi.setAuxData('x', 'k', 'v'); return 'told' } }`
-    expect(
-      await outcomeOf(runner, `${answer}; return { told, rate: 1.5, none: null, not: undefined }`),
-    ).toMatchObject({
-      value: { told: 'told', rate: 1.5, none: null },
-      logs: [{ text: 'written' }],
-      writes: [{ key: 'k', value: 'v' }],
-    })
-    expect(await outcomeOf(runner, `${answer}; return { told, rate: 12n, bad: [-Infinity] }`)).toMatchObject({
-      value: { told: 'told', rate: '12', bad: ['-Infinity'] },
-      logs: [{ text: 'written' }],
-    })
+  it('writes an answer as JSON does, once: what tells something else each time that it is read tells the first', async () => {
+    const told = `let read = 0
+const told = { toJSON() { read += 1; console.log('written'); socotraApi.setAuxData('x', 'k', read); return read } }
+const got = { get rate() { read += 1; return read } }`
+    for (const [beside, others] of [
+      ['rate: 1.5', { rate: 1.5 }],
+      ['none: null, not: undefined', { none: null }],
+      ['rate: 12n, bad: [-Infinity]', { rate: '12', bad: ['-Infinity'] }],
+    ] as const)
+      expect(await outcomeOf(runner, `${told}; return { told, got, ${beside} }`)).toMatchObject({
+        value: { told: 1, got: { rate: 2 }, ...others },
+        logs: [{ text: 'written' }],
+        writes: [{ key: 'k', value: '1' }],
+      })
     expect(await value('return ["null", { "null": 1 }]')).toEqual(['null', { null: 1 }])
+    expect(
+      await value('BigInt.prototype.toJSON = function () { return Number(this) }; return { rate: 12n }'),
+    ).toEqual({ rate: 12 })
+  })
+
+  it('remembers what it stops for, and what it writes, whatever a script makes of lists and promises', async () => {
+    const harm = `for (const at of ['0', '1'])
+  Object.defineProperty(Array.prototype, at, { configurable: true, get() { return undefined }, set() {} })
+Promise.prototype.then = function (done) { done({ made: '"forged"' }) }
+Promise.prototype.constructor = function (start) { start(() => {}, () => {}); return { then: done => done('forged') } }`
+    const stopped = await outcomeOf(
+      runner,
+      `${harm}\ntry { socotraApi.getAuxData('x', 'k') } catch (e) {}\nreturn 'went on'`,
+    )
+    expect(stopped.missing).toEqual([{ kind: 'aux', locator: 'x', key: 'k' }])
+    expect(
+      await outcomeOf(
+        runner,
+        `${harm}\nsocotraApi.setAuxData('x', 'k', 'v'); console.log('said'); socotraApi.createCustomEvent('custom.a', {}); return 'done'`,
+      ),
+    ).toMatchObject({
+      value: 'done',
+      writes: [{ locator: 'x', key: 'k', value: 'v' }],
+      logs: [{ text: 'said' }],
+      events: [{ type: 'custom.a' }],
+    })
+  })
+
+  it('writes texts for texts, and takes nothing for an outcome that is none', async () => {
+    const made =
+      'String = () => ({ length: 1, toJSON: () => 7 }); socotraApi.setAuxData("x", "k", "v"); return 1'
+    expect((await outcomeOf(runner, made)).writes).toEqual([{ locator: 'x', key: 'k', value: 'v' }])
+    for (const harm of [
+      'RegExp.prototype.test = () => true; socotraApi.createCustomEvent("policy.issue", {})',
+      'Object.fromEntries = () => ({ a: { b: 1 } }); socotraApi.createCustomEvent("custom.a", {})',
+    ])
+      expect((await outcomeOf(runner, `${harm}; return 1`)).failure?.reason).toBe(
+        'the sandbox was broken from within',
+      )
   })
 
   it('keeps calls apart that are made at the same time', async () => {
