@@ -492,3 +492,74 @@ Promise.prototype.constructor = function (start) { start(() => {}, () => {}); re
       })
   })
 })
+
+/** Tells of a value all that a script can see of it. */
+const TOLD = `const told = one =>
+  one === null ? 'null'
+  : Array.isArray(one) ? '[' + one.map(told).join() + ']'
+  : typeof one === 'object' ? '{' + Reflect.ownKeys(one).map(key => JSON.stringify(key) + (Object.getPrototypeOf(one) === Object.prototype) + told(Object.getOwnPropertyDescriptor(one, key).value)).join() + '}'
+  : typeof one === 'string' ? Array.from({ length: one.length }, (_, at) => one.charCodeAt(at)).join(' ')
+  : typeof one + (Object.is(one, -0) ? '-0' : one)
+return { told: told(data), json: JSON.stringify(data), back: data, polluted: ({}).polluted }`
+
+it('what a script is given is the same in both sandboxes, and what JSON would have made of it', async () => {
+  const shared = { list: ['x'], deep: { of: 'y' } }
+  const odd: unknown[] = [
+    [
+      '',
+      '\u0000',
+      '🚗',
+      '\ud800',
+      '\udc00',
+      '\ud83d',
+      '\ude00',
+      'é',
+      'e\u0301',
+      '\u2028',
+      '"\\/\n',
+      '\ufeffb',
+      '漢字',
+    ],
+    [
+      -0,
+      0,
+      1e21,
+      1e-7,
+      Number.MAX_SAFE_INTEGER,
+      5e-324,
+      Number.MAX_VALUE,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+    ],
+    ['123456789012345678901234567890.000000000000000001', '-0', '1e400'],
+    [[], [[]], {}, [{}], null, [null], [undefined, undefined], { a: undefined, b: null }, { b: null, a: 1 }],
+    JSON.parse(
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"x":1}},"toJSON":"text","valueOf":null,"hasOwnProperty":false,"length":5,"then":"x","10":"ten","2":"two","-1":"m","":"empty"}',
+    ),
+    [
+      { toJSON: null, x: 1 },
+      { toJSON: 2, x: 1 },
+      { x: 1, toJSON: '3' },
+    ],
+    { a: shared, b: shared, list: [shared, shared] },
+    [{ x: true }, { x: false }, { x: null }, { x: '' }, { x: 0 }, { x: [] }, { x: {} }, { x: '0' }],
+  ]
+  const exposures = Array.from({ length: 2_000 }, (_, at) => ({
+    locator: `vehicle-${at}`,
+    name: at % 3 === 0 ? '🚗' : 'vehicle',
+    fieldValues: { usage: [String(at)], [`field_${at % 40}`]: at % 7 === 0 ? ['\ud800'] : [] },
+    perils: Array.from({ length: at % 4 }, (_, of) => ({
+      locator: `${at}-${of}`,
+      from: at % 5 ? '1' : null,
+      of,
+    })),
+  }))
+  for (const given of [...odd, odd, { policy: { exposures }, again: exposures }, 'text', null, true, []]) {
+    const [first, second] = await Promise.all(
+      RUNNERS.map(([, runner]) => outcomeOf(runner, TOLD, { arguments: [given] })),
+    )
+    expect(JSON.stringify(second)).toBe(JSON.stringify(first))
+    expect(first!.value).toMatchObject({ json: JSON.stringify(given) })
+    expect(first!.value).not.toHaveProperty('polluted')
+  }
+})
