@@ -103,7 +103,7 @@ it('a secret that a call read is in no words of its answer; a lambda answers as 
   // What is found wrong with an answer, or with what was written, names it.
   expect(calls.shown("a rate for k-123456, and 'k-123456'")).toBe("a rate for ********, and '********'")
   await expect(calls.call(subject, 'getPreGraceResult', [])).rejects.toThrow(
-    /data '\*{8}.' has characters that cannot be kept/,
+    /data '\*{8}' has characters that cannot be kept/,
   )
   calls.disregard(subject, 'getPreGraceResult', 'no end k-123456')
   expect(JSON.stringify(calls.logs)).not.toContain('k-123456')
