@@ -2,6 +2,8 @@
 import { CAUSES, type Cause } from '../../../src/events/catalogue/causes.ts'
 import { entryOf } from '../../../src/events/catalogue/entries.ts'
 import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/events/catalogue/keys.ts'
+import { newerDataContract } from '../../../src/events/catalogue/newer-contracts.ts'
+import { interfaceData } from '../../../src/events/interface/newer-data.ts'
 import { NEWER_TYPES, newerTypesOf } from '../../../src/events/newer-types.ts'
 import { type EventType, isCustomEventType } from '../../../src/events/types.ts'
 
@@ -50,8 +52,21 @@ export function eventProblems({ type, newerType, data }: Emitted): string[] {
       .map(([key, value]) => `${type} has '${key}' of '${value}', which is not as the catalogue says.`),
     ...((newerType === null ? NEWER_TYPES[type as EventType] !== undefined : !newer.includes(newerType))
       ? [`${type} has the newer name ${newerType}.`]
-      : []),
+      : newerProblems(type as EventType, newerType, data)),
   ]
+}
+
+const newerContracts = new Map<string, ReturnType<typeof newerDataContract>>()
+
+/** What is wrong with the event as the events interface and webhooks have it. */
+function newerProblems(type: EventType, newerType: string | null, data: Emitted['data']): string[] {
+  if (newerType === null) return []
+  const key = `${type} ${newerType}`
+  const contract = newerContracts.get(key) ?? newerDataContract(newerType, type)
+  newerContracts.set(key, contract)
+  const shown = interfaceData({ type, newerType, at: 0, data: data as Record<string, string> })
+  const issues = contract.safeParse(shown).error?.issues ?? []
+  return issues.map(({ path, message }) => `${type} as ${newerType}: ${path.join('.')} ${message}`)
 }
 
 const fits = ({ kind, values }: KeyEntry, text: string): boolean =>
