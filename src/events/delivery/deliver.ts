@@ -29,7 +29,7 @@ const LEASE_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
 /** One call begins no new claim after this time. */
 const WORK_MS = 40_000
 
-/** How often it looks for more, having found nothing, while lanes are busy. */
+/** How often it looks for more, having found all there was, while lanes are busy. */
 const LOOK_AGAIN_MS = 1_000
 
 /** A line that is claimed, and served when a lane is free. */
@@ -71,16 +71,21 @@ const failed = (webhook: string, problem: unknown): void =>
 async function work(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
   const { lanes, recorder } = run
-  for (;;) {
+  for (let mayBeMore = true; ; ) {
     if (lanes.size === LANES) await Promise.race(lanes)
+    if (lanes.size > 0 && !mayBeMore) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
     if (run.isSuspended || now() >= until) return undefined
+    // What a lane that ends meanwhile leaves to be done, the claim does not see.
+    const seesAll = lanes.size === 0
+    // What waits behind a line that has ended comes up with its record, and so does what was given back.
+    await recorder.written()
     const found = await claimed(run)
     if ('nextDue' in found) {
-      // What waits behind a line that has ended comes up with its record.
-      if (lanes.size > 0) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
-      else if (!(await recorder.written())) return found
+      if (seesAll) return found
+      mayBeMore = false
       continue
     }
+    mayBeMore = found.length === MOST_CLAIMED
     for (const one of found) {
       if (lanes.size === LANES) await Promise.race(lanes)
       const lane: Promise<void> = serve(run, one)

@@ -9,8 +9,8 @@ const TOGETHER_MS = 50
 export type Recorder = {
   /** Takes all results of a line: its lease ends with the first of them. */
   add(claim: Claim, results: readonly DeliveryResult[]): void
-  /** Resolves when everything that was added is written, without waiting for more; whether there was anything. */
-  written(): Promise<boolean>
+  /** Resolves when everything that was added is written, without waiting for more. */
+  written(): Promise<void>
 }
 
 /** Results that cannot be written are `lost`: their leases run out, and they are tried again. */
@@ -47,10 +47,8 @@ export function startRecorder(database: Database, lost: (problem: unknown) => vo
       writing ??= write()
     },
     async written() {
-      if (!writing) return false
       hurry()
       await writing
-      return true
     },
   }
 }
