@@ -18,6 +18,9 @@ export type RowRules<Row> = {
   readonly empty: string
 }
 
+/** What comes of `curl -d @file`, and may be meant all the same. */
+const ONE_LINE = 'It is one line; if its line ends were lost on the way, send them (curl: --data-binary).'
+
 /** The reading of one file. `rows` gives its rows; the rest is known when they have come to their end. */
 export class RowReading<Row> {
   readonly #rules: RowRules<Row>
@@ -68,7 +71,8 @@ export class RowReading<Row> {
     }
     if (!this.#hasHeader && notes.problems.length === 0)
       notes.problem(1, 'The file is empty; its first line names the columns.')
-    if (this.#isReadable && this.#rowCount === 0 && notes.problems.length === 0) notes.warn(1, empty)
+    if (this.#isReadable && this.#rowCount === 0 && notes.problems.length === 0)
+      notes.warn(1, reader.line === 1 ? `${empty} ${ONE_LINE}` : empty)
     yield this.#taken()
   }
 

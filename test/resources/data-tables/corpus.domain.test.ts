@@ -160,6 +160,16 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
     { rows: [], problems: [], warnings: ['Line 1: The table has no rows below its header.'] },
   ],
   [
+    'line ends that were lost',
+    'key,valuea,1b,2',
+    {
+      rows: [],
+      warnings: [
+        'Line 1: The table has no rows below its header. It is one line; if its line ends were lost on the way, send them (curl: --data-binary).',
+      ],
+    },
+  ],
+  [
     'a column without a name',
     'key,,value\na,b,1\n',
     { problems: ['1: Column 2 of the header has no name; name it.'] },
