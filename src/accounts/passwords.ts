@@ -18,7 +18,8 @@ const HASH_BYTES = 32
 
 /**
  * Passwords that one isolate hashes or has in line; who comes then is refused with 429. A hash holds up everything else
- * in the isolate, so only one is made at a time, and this bounds the wait (at most 1.6 s) and not the memory (16 MiB). Two
+ * in the isolate, so only one is made at a time, and this bounds the wait (1.6 s, twice that where all have two) and not the
+ * memory (16 MiB). Two
  * with no line would refuse the third of three people who sign in at the same moment.
  */
 export const MOST_HASHES_IN_LINE = 8
@@ -88,17 +89,30 @@ function readHash(text: string): Stored | undefined {
 const NOBODY: Stored = { cost: COST, salt: new Uint8Array(SALT_BYTES), hash: new Uint8Array(HASH_BYTES) }
 
 /** Whether the password is the one that was hashed; the same work when `stored` is undefined. */
-export const verifyPassword = (
-  password: string,
-  stored: string | undefined,
-  pepper: string,
-): Promise<boolean> =>
-  inLine(() => {
+export type Verify = (password: string, stored: string | undefined) => boolean
+
+const verifier =
+  (pepper: string): Verify =>
+  (password, stored) => {
     const known = stored === undefined ? undefined : readHash(stored)
     const { cost, salt, hash } = known ?? NOBODY
     const same = crypto.timingSafeEqual(derive(password, needed(pepper), salt, cost, hash.length), hash)
     return same && known !== undefined
-  })
+  }
+
+/**
+ * Verifies several at one place in line. Whoever has two accounts that could be meant is refused before the first is
+ * tried or not at all: refused in between, a password would have been tried and no failure counted.
+ */
+export const verifying = <T>(pepper: string, work: (verify: Verify) => T): Promise<T> =>
+  inLine(() => work(verifier(pepper)))
+
+/** Verifies one. 429 as `hashPassword`. */
+export const verifyPassword = (
+  password: string,
+  stored: string | undefined,
+  pepper: string,
+): Promise<boolean> => verifying(pepper, verify => verify(password, stored))
 
 /** Whether the hash was made at another cost than today's; replaced at the next sign-in. */
 export function needsRehash(stored: string): boolean {

@@ -16,7 +16,7 @@ import type { Instant } from '../platform/time.ts'
 import type { AuthenticateResponse } from './contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from './lock-out.ts'
 import { isTooOld, type PasswordRules } from './password-rules/rules.ts'
-import { hashPassword, needsRehash, verifyPassword } from './passwords.ts'
+import { hashPassword, needsRehash, verifying } from './passwords.ts'
 import { ADMINISTRATION_ACCOUNT, replaceHash, type StoredAccount } from './store.ts'
 import { accounts } from './tables.ts'
 import { issueToken, type TokenHolder } from './tokens.ts'
@@ -53,17 +53,17 @@ function closedBecause(account: StoredAccount | undefined, now: Instant): Failur
 }
 
 /** The first that has the password and is open. Those that are not there or closed are worked on all the same. */
-async function whoHas(
+const whoHas = (
   password: string,
   candidates: readonly (StoredAccount | undefined)[],
   { env, now }: PublicContext,
-): Promise<StoredAccount | undefined> {
-  for (const candidate of candidates) {
-    const fits = await verifyPassword(password, candidate?.passwordHash ?? undefined, env.PASSWORD_PEPPER)
-    if (fits && closedBecause(candidate, now) === undefined) return candidate
-  }
-  return undefined
-}
+): Promise<StoredAccount | undefined> =>
+  verifying(env.PASSWORD_PEPPER, verify =>
+    candidates.find(
+      candidate =>
+        verify(password, candidate?.passwordHash ?? undefined) && closedBecause(candidate, now) === undefined,
+    ),
+  )
 
 /** As much work as for a tenant that is there with so many accounts that could be meant; then the refusal. */
 export async function refuseUnknownTenant(

@@ -176,6 +176,8 @@ describe('a long-lived token of an administration account', () => {
     later(TENANT_TRUST_MS)
     expect([await ping(pipeline), await ping(root)]).toEqual([200, 200])
     await start('another horse battery staple')
+    // Here it has not been heard of yet: the session leaves nothing behind.
+    expect((await make()).body.code).toBe('unauthenticated')
     later(2 * TENANT_TRUST_MS)
     expect([await ping(pipeline), await ping(root)]).toEqual([401, 401])
   })

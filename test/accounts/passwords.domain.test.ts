@@ -3,6 +3,7 @@ import {
   hashPassword,
   MOST_HASHES_IN_LINE,
   needsRehash,
+  verifying,
   verifyPassword,
 } from '../../src/accounts/passwords.ts'
 
@@ -40,5 +41,19 @@ describe('passwords', () => {
     expect(refused).toHaveLength(3)
     expect(refused[0]!.reason).toMatchObject({ code: 'tooManyRequests', retryAfterSeconds: 1 })
     expect(await verifyPassword('x', undefined, PEPPER)).toBe(false)
+  })
+
+  it('of a sign-in that could mean two accounts have one place in line: none is refused between them', async () => {
+    const hash = await hashPassword('x', PEPPER)
+    const tries = Array.from({ length: MOST_HASHES_IN_LINE }, (_, at) =>
+      verifying(PEPPER, verify =>
+        at === 0 ? [verify('x', undefined), verify('x', hash)] : [verify('y', undefined)],
+      ),
+    )
+    const ninth = verifyPassword('x', hash, PEPPER)
+    await expect(ninth).rejects.toMatchObject({ code: 'tooManyRequests' })
+    const outcomes = await Promise.all(tries)
+    expect(outcomes[0]).toEqual([false, true])
+    expect(outcomes).toHaveLength(MOST_HASHES_IN_LINE)
   })
 })

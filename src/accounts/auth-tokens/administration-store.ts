@@ -52,9 +52,14 @@ export const insertQuery = (
       ${JSON.stringify(row.tenants)}, ${row.createdAt}, ${row.expiresAt}
     where ${holds}`)
 
-/** Holds while the account may have one more token of that name. */
-export const hasRoom = (accountLocator: Uuid, name: string, most: number) =>
-  sql`not exists (select 1 from ${administrationTokens}
+/**
+ * Holds while the account may have one more token of that name, and sessions of the epoch still count: one that has ended is
+ * heard of everywhere within 5 s, and is to leave no token behind that goes on.
+ */
+export const hasRoom = (accountLocator: Uuid, epoch: number, name: string, most: number) =>
+  sql`exists (select 1 from ${administrators}
+      where ${administrators.locator} = ${accountLocator} and ${administrators.tokenEpoch} <= ${epoch})
+    and not exists (select 1 from ${administrationTokens}
       where ${administrationTokens.accountLocator} = ${accountLocator} and ${administrationTokens.name} = ${name})
     and (select count(*) from ${administrationTokens}
       where ${administrationTokens.accountLocator} = ${accountLocator}) < ${most}`

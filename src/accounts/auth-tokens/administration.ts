@@ -10,6 +10,7 @@ import { now as realNow } from '../../platform/time.ts'
 import { checkedTenantName } from '../../tenants/names.ts'
 import { ALL_PERMISSIONS, grants, permissionsHeld } from '../permissions.ts'
 import { requireWithin } from '../rights.ts'
+import { revoked } from '../tokens.ts'
 import {
   administrationTokensQuery,
   expiredQuery,
@@ -33,7 +34,7 @@ export async function createAdministrationToken(
   request: AuthTokenCreateRequest,
   context: SignedInContext,
 ): Promise<string> {
-  const { env, calls, caller } = context
+  const { env, calls, caller, accountEpoch } = context
   const { accountLocator } = caller
   const { name } = request
   const now = realNow()
@@ -46,7 +47,7 @@ export async function createAdministrationToken(
   const token = newAuthToken(NO_TENANT)
   const hash = hashOfAuthToken(token)
   const database = controlDatabase(env, calls)
-  const room = hasRoom(accountLocator, name, MOST_TOKENS)
+  const room = hasRoom(accountLocator, accountEpoch, name, MOST_TOKENS)
   const row = {
     locator: newUuid(0),
     accountLocator,
@@ -79,6 +80,7 @@ export async function createAdministrationToken(
       'alreadyExists',
       `The account has a token '${name}' already; delete it, or choose another name.`,
     )
+  if (tokens.length < MOST_TOKENS) throw revoked()
   throw new Refusal('tooLarge', `The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
 }
 

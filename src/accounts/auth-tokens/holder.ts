@@ -20,8 +20,9 @@ const unknown = () =>
   unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
 
 /**
- * The account and its tenant, which an administration account has not. 401 for a token that is unknown or has expired, or whose account was deleted or disabled. One
- * that is locked is so for passwords only: or else whoever guesses at them could stop a program that has a token.
+ * The account and its tenant, which an administration account has not. 401 for a token that is unknown or has expired, or
+ * whose account was deleted or disabled. One that is locked is so for passwords only: or else whoever guesses at them could
+ * stop a program that has a token.
  */
 export async function holderOfAuthToken(
   env: Env,
