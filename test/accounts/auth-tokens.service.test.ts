@@ -365,6 +365,20 @@ describe('ending them', () => {
     ).toBe(200)
   })
 
+  it('revokes a session before all instances have heard of it so far that it leaves no token behind', async () => {
+    const call = mounted(accountRoutes)
+    const locator = await people.add('stolen', 'account.tenant.admin')
+    const authorization = await people.token('stolen')
+    const make = () =>
+      call('POST', '/auth/users/tokens', { headers: { authorization }, body: JSON.stringify(wanted()) })
+    expect((await make()).status).toBe(200)
+    expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: boss })).status).toBe(200)
+    // This instance takes the session still.
+    expect((await call('GET', '/account/v1/accounts/list', { headers: { authorization } })).status).toBe(200)
+    expect((await make()).json()).toMatchObject({ code: 'unauthenticated' })
+    expect(await callOk('GET', `/auth/users/${locator}/tokens`, { token: boss })).toEqual([])
+  })
+
   it('tells everybody of a revocation though whoever asked for it was cut off: there is a timer', async () => {
     const locator = await people.add('cut', 'account.tenant.employee')
     const token = await people.token('cut')

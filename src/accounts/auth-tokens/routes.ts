@@ -29,7 +29,7 @@ const BY_VALUE_OR_NAME =
 const CUSTOM = 'With `users.custom` only: your own account and service accounts that you made.'
 
 /** In the tenant that the caller is signed in to; undefined for an administration account without one. */
-const inTenant = (context: SignedInContext): RequestContext | undefined =>
+const inTenant = (context: SignedInContext): (SignedInContext & RequestContext) | undefined =>
   context.tenant && { ...context, tenant: context.tenant, now: tenantNow(context.tenant) }
 
 export const authTokenRoutes: readonly Route[] = [

@@ -4,6 +4,7 @@ import { commit, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
+import type { SignedInContext } from '../../platform/http/route.ts'
 import { newUuid, type Uuid } from '../../platform/locators.ts'
 import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
 import { type Instant, now as realNow } from '../../platform/time.ts'
@@ -12,6 +13,7 @@ import { ALL_PERMISSIONS, grants, type Permission, permissionsHeld } from '../pe
 import { requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
+import { revoked } from '../tokens.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
 import { forgetAuthTokens } from './known.ts'
 import { hasRoomFor, isMeant, putTokenQueries, tokensQuery } from './store.ts'
@@ -23,10 +25,13 @@ export const MOST_TOKENS = 100
 /** How far ahead a token may expire. */
 export const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
 
-/** A token for whoever asks, in the tenant that they are signed in to; the token itself, this once. */
+/**
+ * A token for whoever asks, in the tenant that they are signed in to; the token itself, this once. A session that has ended
+ * leaves none behind in the 5 s until that is heard everywhere.
+ */
 export async function createOwnToken(
   request: AuthTokenCreateRequest,
-  context: RequestContext,
+  context: RequestContext & Pick<SignedInContext, 'accountEpoch' | 'signedInAt'>,
 ): Promise<string> {
   const database = homeDatabase(context)
   const { account } = await readAccount(database, { locator: context.caller.accountLocator })
@@ -35,6 +40,7 @@ export async function createOwnToken(
       'wrongState',
       'An administration account has no long-lived tokens in a tenant; make a service account with POST /account/v1/account, and tokens for that.',
     )
+  if (context.signedInAt !== undefined && context.accountEpoch < account.tokenEpoch) throw revoked()
   return createToken(account, request, context, database)
 }
 
@@ -82,7 +88,7 @@ async function createToken(
     await requireRoom(database, account, name, now)
     return commit(context, database, {
       shard: HOME_SHARD,
-      guards: [{ name: 'guard_account', holds: hasRoomFor(locator, name, MOST_TOKENS, now) }],
+      guards: [{ name: 'guard_account', holds: hasRoomFor(account, name, MOST_TOKENS, now) }],
       facts: [
         ...putTokenQueries(
           database,

@@ -3,6 +3,7 @@ import { configurationVersions } from '../../configuration/tables.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { rolePermissions } from '../roles.ts'
+import type { StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
 import { hashOfAuthToken, isAuthToken } from './text.ts'
 
@@ -71,9 +72,15 @@ export const putTokenQueries = (
   database.build.insert(authTokens).values(row),
 ]
 
-/** Holds while the account may have one more token of that name. */
-export const hasRoomFor = (accountLocator: Uuid, name: string, most: number, now: number) =>
+/** Holds while the account, whose tokens nobody has revoked since it was read, may have one more token of that name. */
+export const hasRoomFor = (
+  { locator: accountLocator, tokenEpoch }: Pick<StoredAccount, 'locator' | 'tokenEpoch'>,
+  name: string,
+  most: number,
+  now: number,
+) =>
   sql`exists (select 1 from ${accounts} where ${accounts.locator} = ${accountLocator}
+      and ${accounts.tokenEpoch} = ${tokenEpoch}
       and ${accounts.deletedAt} is null and ${accounts.disabledAt} is null)
     and not exists (select 1 from ${authTokens} where ${authTokens.accountLocator} = ${accountLocator}
       and ${authTokens.name} = ${name} and ${authTokens.expiresAt} > ${now})
