@@ -24,10 +24,11 @@ export const pluginFiller = (session: PluginSession, subject: PluginSubject): Fi
   name: 'plugin getDataAutofill',
   fill: async (input, read) => {
     const { AutofillResult } = await import('../plugins/contract.ts')
+    const { path } = subject.product.plugins.getDataAutofill!
     const answer = (await session.call(subject, 'getDataAutofill', [input])) ?? {}
-    const { exceptionMessage, ...words } = readAnswer('getDataAutofill', AutofillResult, answer)
+    const { exceptionMessage, ...words } = readAnswer('getDataAutofill', AutofillResult, answer, path)
     if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
-    return read(words, problems => nonsense('getDataAutofill', problems))
+    return read(words, problems => nonsense('getDataAutofill', problems, path))
   },
 })
 

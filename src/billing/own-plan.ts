@@ -100,6 +100,7 @@ export async function ownPlan(
     'createInstallments',
     InstallmentsResult,
     await callPlugin('createInstallments', input),
+    product.plugins.createInstallments!.path,
   )
   const plan = answeredPlan(answer, {
     operation,

@@ -33,7 +33,7 @@ export type AskedPlan = {
   readonly operation: InstallmentsInput['operation']
   /** What the plugin was given to place: of each charge all of its amount. At least one. */
   readonly charges: readonly Charge[]
-  readonly product: Pick<ProductDefinition, 'fees'>
+  readonly product: Pick<ProductDefinition, 'fees' | 'plugins'>
   /** From the start of the contract to its end. */
   readonly contract: Span
   readonly currency: CurrencyCode
@@ -60,7 +60,8 @@ export function answeredPlan({ installments }: InstallmentsAnswer, asked: AskedP
   )
   if (asked.operation === 'endorsement' && sorted[0]!.invoiceItems.every(item => item.amount.eq(0)))
     problems.push('the first installment of an endorsement has none of invoiceItems, and needs one')
-  if (problems.length > 0) throw nonsense('createInstallments', problems)
+  if (problems.length > 0)
+    throw nonsense('createInstallments', problems, asked.product.plugins.createInstallments!.path)
   return numbered(sorted.map(one => installmentOf(one, asked)).filter(isBilling))
 }
 

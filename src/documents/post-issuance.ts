@@ -39,7 +39,8 @@ export async function withPostIssuance(
     }
     const accept = ({ documentConsolidations = [] }: { documentConsolidations?: Consolidation[] }) => {
       const problems = consolidationProblems(issuance, documentConsolidations)
-      if (problems.length > 0) throw nonsense('getPostIssuanceResult', problems)
+      if (problems.length > 0)
+        throw nonsense('getPostIssuanceResult', problems, loaded.product.plugins.getPostIssuanceResult!.path)
       return documentConsolidations
     }
     const consolidations = isAttended

@@ -61,7 +61,8 @@ export async function preGrace(
           : undefined,
         cancelEffectiveProblem(policy, cancelEffectiveAt),
       ].filter(one => one !== undefined)
-      if (problems.length > 0) throw nonsense('getPreGraceResult', problems)
+      if (problems.length > 0)
+        throw nonsense('getPreGraceResult', problems, product.plugins.getPreGraceResult!.path)
       return { endAt, cancelEffectiveAt }
     },
     againAt === undefined

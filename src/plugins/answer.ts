@@ -10,7 +10,7 @@ export function readAnswer<S extends z.ZodType>(
   name: PluginFunction,
   schema: S,
   answer: unknown,
-  path?: string,
+  path: string,
 ): z.output<S> {
   const { success, data, error } = schema.safeParse(answer)
   if (success) return data
@@ -27,10 +27,9 @@ export function readAnswer<S extends z.ZodType>(
 const ofWhole = (message: string): string =>
   message.replace(/^The request /, 'the answer ').replace(/\.$/, '')
 
-/** Refuses the answer for these reasons. */
-export function nonsense(name: PluginFunction, problems: readonly string[], path?: string): Refusal {
+/** Refuses the answer of the function of that file for these reasons. */
+export function nonsense(name: PluginFunction, problems: readonly string[], path: string): Refusal {
   const told = problems.slice(0, MOST_TOLD).join('; ')
   const more = problems.length > MOST_TOLD ? `; and ${problems.length - MOST_TOLD} more` : ''
-  const file = path === undefined ? '' : ` (${path})`
-  return new Refusal('pluginFailed', `Plugin ${name}${file} answered what it may not: ${told}${more}.`)
+  return new Refusal('pluginFailed', `Plugin ${name} (${path}) answered what it may not: ${told}${more}.`)
 }

@@ -11,8 +11,8 @@ export type PerilRates = {
   readonly exceptionMessage?: string | undefined
 }
 
-/** Reads the answer. Refuses (422) what is not so, with where and why. */
-export async function readPerilRates(answer: unknown): Promise<PerilRates> {
+/** Reads the answer of the function of that file. Refuses (422) what is not so, with where and why. */
+export async function readPerilRates(answer: unknown, path: string): Promise<PerilRates> {
   const rates = plainRates(answer)
   if (rates) return { rates }
   const { PerilRatesResult } = await import('./contract.ts')
@@ -20,6 +20,7 @@ export async function readPerilRates(answer: unknown): Promise<PerilRates> {
     'getPerilRates',
     PerilRatesResult,
     answer,
+    path,
   )
   return { rates: new Map(Object.entries(pricedPerilCharacteristics)), exceptionMessage }
 }

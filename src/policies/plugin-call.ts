@@ -28,7 +28,8 @@ export async function askPlugin<S extends z.ZodType, A>(
 ): Promise<A> {
   if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
   const given = await attempt.plugins.call(subjectOf(loaded, attempt), name, [input])
-  return accept(readAnswer(name, answer(await import('../plugins/contract.ts')), given))
+  const contract = answer(await import('../plugins/contract.ts'))
+  return accept(readAnswer(name, contract, given, loaded.product.plugins[name]!.path))
 }
 
 /**

@@ -24,7 +24,8 @@ export async function pluginRates(
   if (context.unread) throw new NeedsWholePolicy()
   const { input, wanted, ratesOfRuns } = ratesAsked(aggregate, quote, runs, context)
   const answer = await context.callPlugin('getPerilRates', input)
-  const { exceptionMessage, rates } = await readPerilRates(answer)
+  const { path } = context.product.plugins.getPerilRates!
+  const { exceptionMessage, rates } = await readPerilRates(answer, path)
   if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
   const problems = [
     ...[...wanted].filter(one => !rates.has(one)).map(one => `no rate for ${one}`),
@@ -32,7 +33,7 @@ export async function pluginRates(
       .filter(one => !wanted.has(one))
       .map(one => `a rate for ${one}, which is not among policyExposurePerils`),
   ]
-  if (problems.length > 0) throw nonsense('getPerilRates', problems)
+  if (problems.length > 0) throw nonsense('getPerilRates', problems, path)
   return ratesOfRuns(new Map([...rates].map(([locator, rate]) => [locator, segmentRate(rate)])))
 }
 

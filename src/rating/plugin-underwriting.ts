@@ -25,5 +25,6 @@ export async function pluginDecision(
   }
   const contract = await import('../plugins/contract.ts')
   const answer = await callPlugin('getUnderwritingResult', input)
-  return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer), at: now }
+  const { path } = product.plugins.getUnderwritingResult!
+  return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer, path), at: now }
 }

@@ -222,13 +222,13 @@ describe('a new policy', () => {
     [
       'text',
       422,
-      /^Plugin getDataAutofill answered what it may not: must be an object, a part of the update request\.$/,
+      /^Plugin getDataAutofill \(main\/\w+\.js\) answered what it may not: must be an object, a part of the update request\.$/,
     ],
     ['list', 422, /must be an object, a part of the update request/],
     [
       'no_list',
       422,
-      /^Plugin getDataAutofill answered what it may not: 'exposures' must be a list, not text\.$/,
+      /^Plugin getDataAutofill \(main\/\w+\.js\) answered what it may not: 'exposures' must be a list, not text\.$/,
     ],
     ['no_exposure', 422, /answered what it may not: 'exposures\[0\]\.exposureName' is missing/],
     ['no_value', 422, /'fieldValues\.region_class' must be a value or a list of values, not an object/],

@@ -22,11 +22,14 @@ const premium = chargeOf('premium', 10_000, YEAR, { id: 'p' })
 const tax = chargeOf('tax', 1_900, YEAR, { id: 't' })
 const commission = chargeOf('commission', 500, YEAR, { id: 'c' })
 
+const PATH = 'main/installments.js'
+
 const ASKED: AskedPlan = {
   operation: 'newBusiness',
   charges: [premium, tax, commission],
   product: {
     fees: [{ name: 'installment_fee', displayName: 'By installments', proration: 'flat' }],
+    plugins: { createInstallments: { path: PATH, enabled: true } },
   },
   contract: YEAR,
   currency: EUR,
@@ -55,7 +58,10 @@ const installment = (month: number, more: Answer = {}): Answer => {
 }
 
 const answered = (installments: Answer[], asked: Partial<AskedPlan> = {}): Installment[] =>
-  answeredPlan(readAnswer('createInstallments', InstallmentsResult, { installments }), { ...ASKED, ...asked })
+  answeredPlan(readAnswer('createInstallments', InstallmentsResult, { installments }, PATH), {
+    ...ASKED,
+    ...asked,
+  })
 
 const refusal = (installments: Answer[], asked: Partial<AskedPlan> = {}): string => {
   try {
@@ -67,7 +73,8 @@ const refusal = (installments: Answer[], asked: Partial<AskedPlan> = {}): string
   throw new Error('It was not refused.')
 }
 
-const saying = (told: string): string => `Plugin createInstallments answered what it may not: ${told}.`
+const saying = (told: string): string =>
+  `Plugin createInstallments (main/installments.js) answered what it may not: ${told}.`
 
 describe('an answer that holds', () => {
   it('is a plan in the order of issueTimestamp, with what it says of each charge', () => {

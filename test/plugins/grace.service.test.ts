@@ -316,7 +316,7 @@ describe('getPostPaymentReversal', () => {
     ],
     [
       '[]',
-      /^Plugin getPostPaymentReversal answered what it may not: the answer must be an object, not a list\.$/,
+      /^Plugin getPostPaymentReversal \(main\/\w+\.js\) answered what it may not: the answer must be an object, not a list\.$/,
     ],
     ['{"gracePeriodEndTimestamp":"soon"}', /'gracePeriodEndTimestamp' must be a time in milliseconds/],
     ['{"gracePeriodEndTimestamp":1000}', /gracePeriodEndTimestamp 1000 lies before the reversal at \d+\.$/],

@@ -103,12 +103,12 @@ describe('rates that a plugin answered', () => {
 
   it('are refused by the schema, with where and why', async () => {
     const answer = { pricedPerilCharacteristics: { a: { yearlyPremium: '1' }, b: { yearlyPremium: '-1' } } }
-    await expect(readPerilRates(answer)).rejects.toMatchObject({
+    await expect(readPerilRates(answer, 'main/rater.js')).rejects.toMatchObject({
       code: 'pluginFailed',
       message:
-        "Plugin getPerilRates answered what it may not: 'pricedPerilCharacteristics.b.yearlyPremium' must not be negative.",
+        "Plugin getPerilRates (main/rater.js) answered what it may not: 'pricedPerilCharacteristics.b.yearlyPremium' must not be negative.",
     })
-    expect(await readPerilRates({ exceptionMessage: 'too old' })).toEqual({
+    expect(await readPerilRates({ exceptionMessage: 'too old' }, 'main/rater.js')).toEqual({
       rates: new Map(),
       exceptionMessage: 'too old',
     })

@@ -163,7 +163,12 @@ describe('a transaction rated by a plugin', () => {
   })
 
   const wrong: [what: string, phone: number, status: number, message: RegExp][] = [
-    ['leaves a peril out', 2, 422, /getPerilRates answered what it may not: no rate for [0-9a-f-]{36}\.$/],
+    [
+      'leaves a peril out',
+      2,
+      422,
+      /getPerilRates \(main\/rater\.js\) answered what it may not: no rate for [0-9a-f-]{36}\.$/,
+    ],
     [
       'prices one that nobody asked for',
       3,

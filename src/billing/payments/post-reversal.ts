@@ -46,9 +46,11 @@ export async function withGraceEnds(
     }
     const accept = ({ gracePeriodEndTimestamp: endAt }: { gracePeriodEndTimestamp?: Instant }) => {
       if (endAt !== undefined && endAt < attempt.now)
-        throw nonsense('getPostPaymentReversal', [
-          `gracePeriodEndTimestamp ${endAt} lies before the reversal at ${attempt.now}`,
-        ])
+        throw nonsense(
+          'getPostPaymentReversal',
+          [`gracePeriodEndTimestamp ${endAt} lies before the reversal at ${attempt.now}`],
+          product.plugins.getPostPaymentReversal!.path,
+        )
       return { endAt }
     }
     const asked = { ...loaded, aggregate: planned.aggregate }
