@@ -4,7 +4,8 @@
 // A transaction's jurisdiction is a value of the policy's own data: that of the field which policy.json names by
 // `jurisdictionField`, else of one that is called `jurisdiction`. So it is known wherever the policy is, and an endorsement
 // that changes the field moves the policy to other tables from its time on. A peril that is rated has the jurisdiction of
-// its own segment; all else of a transaction, that of the policy at the transaction's time.
+// its own segment; all else of a transaction, that of the policy at the transaction's time: so a plugin's call too, which
+// rates all segments at once.
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import { readFieldValues, valuesOf } from '../platform/fields/values.ts'
