@@ -1,8 +1,10 @@
 // Constraint tables in force for one transaction, to be asked (resources brief 2 and 3).
+
 import { inArray } from 'drizzle-orm'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import type {
   ConstraintTableDeclaration,
@@ -13,7 +15,7 @@ import type { ColumnType } from '../data-tables/values.ts'
 import { notInForce } from '../in-force.ts'
 import type { Resource, ResourceRevision } from '../resource.ts'
 import { selectInForce } from '../selection.ts'
-import { candidateQueries, candidatesOf, homeDatabase } from '../store.ts'
+import { candidateQueries, candidatesOf } from '../store.ts'
 import { resourceRevisions, resources } from '../tables.ts'
 import { type Contents, openContents } from './contents.ts'
 import type { AskableTable, TableOf } from './evaluation.ts'

@@ -1,10 +1,11 @@
 // What a tenant's resources give to the documents of its policies: a template, its snippets, fonts and static files of
 // the static names that a configuration uses. What is in force comes before the configuration's own (resources brief 1.6).
+
 import type { StaticFiles } from '../../documents/archive-files.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import type { RenderingEnvironment } from '../../rating/liquid/environment.ts'
-import { homeDatabase } from '../store.ts'
 import { filesInForce } from './files.ts'
 import { NamedResources } from './named.ts'
 import type { RenderedTemplate } from './rendering.ts'

@@ -1,4 +1,5 @@
 // A template tried out by who writes it: rendered over data of the request. Nothing is stored.
+
 import { type StaticFiles, staticFiles } from '../../documents/archive-files.ts'
 import { finishedHtml, fontsOf, imageName, withImages } from '../../documents/html-page.ts'
 import { missingLetters } from '../../documents/missing-letters.ts'
@@ -7,13 +8,13 @@ import { ConversionError, pageOf } from '../../documents/pdf/page.ts'
 import { pdfRenderer } from '../../documents/pdf/pdf-renderer.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import { loadVersion, productOf } from '../../policies/store/loading.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { RatingTables } from '../data-tables/rating-tables.ts'
 import { readResource } from '../in-force.ts'
 import type { Resource } from '../resource.ts'
-import { homeDatabase } from '../store.ts'
 import { filesInForce } from './files.ts'
 import { NamedResources } from './named.ts'
 import type { RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
@@ -28,7 +29,7 @@ export async function renderTemplateResource(
   context: RequestContext,
 ): Promise<RenderTemplateResponse> {
   const database = homeDatabase(context)
-  const where = { at: (date ?? context.now) as Instant, jurisdiction }
+  const where = { at: date ?? context.now, jurisdiction }
   const [{ resource }, { configuration }] = await Promise.all([
     readResource(database, { name, byStaticName, ...where, type: 'documentTemplate' }),
     loadVersion(context, database, request.configVersion),
@@ -49,7 +50,7 @@ export async function renderTemplateResource(
     transactionEffectiveTime: at,
     currentTime: at,
   })
-  const now = (request.now ?? context.now) as Instant
+  const now = request.now ?? context.now
   const rendered = await tables.inRounds(() =>
     renderedTemplate(
       text,
