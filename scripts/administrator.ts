@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { hashPassword } from '../src/accounts/passwords.ts'
+import { hashPassword, verifyPassword } from '../src/accounts/passwords.ts'
 import { newUuid } from '../src/platform/locators.ts'
 
 export type Administrator = {
@@ -11,8 +11,9 @@ export type Administrator = {
 }
 
 /**
- * Makes the administration account, or sets its password to the one given, which unlocks it. Without one, a password is made up
- * for a new account, and for one with `needed` (the start has to sign in and nobody can tell it how).
+ * Makes the administration account, or sets its password to the one given, which unlocks it; another one than it had ends its
+ * sessions and its long-lived tokens: so an account is got back. Without one, a password is made up for a new account, and
+ * for one with `needed` (the start has to sign in and nobody can tell it how).
  */
 export async function prepareAdministrator(
   control: D1Database,
@@ -21,18 +22,37 @@ export async function prepareAdministrator(
   needed: boolean,
 ): Promise<Administrator> {
   const present = await control
-    .prepare('select 1 from administrator where username = ?')
+    .prepare('select password_hash as hash from administrator where username = ?')
     .bind(username)
-    .first()
+    .first<{ hash: string }>()
   if (present && password === undefined && !needed) return { username, password: undefined, madeUp: false }
   const chosen = password ?? randomBytes(15).toString('base64url')
-  await control
+  const isAnother = present !== null && !(await verifyPassword(chosen, present.hash, pepper))
+  const put = control
     .prepare(
       `insert into administrator (locator, username, name, password_hash, created_at) values (?, ?, ?, ?, ?)
        on conflict (username) do update
          set password_hash = excluded.password_hash, failed_sign_ins = 0, locked_until = null`,
     )
     .bind(newUuid(0), username, 'Administrator', await hashPassword(chosen, pepper), Date.now())
-    .run()
+  await control.batch([put, ...(isAnother ? endAll(control, username) : [])])
   return { username, password: chosen, madeUp: password === undefined }
 }
+
+/** What ends all that the account is signed in with: its epoch, told to everybody, and its long-lived tokens. */
+const endAll = (control: D1Database, username: string): D1PreparedStatement[] => [
+  control.prepare('update administrator set token_epoch = token_epoch + 1 where username = ?').bind(username),
+  control
+    .prepare(
+      `insert into revocation (account_locator, tenant_locator, epoch, at)
+       select locator, '', token_epoch, ? from administrator where username = ?
+       on conflict (account_locator) do update set epoch = excluded.epoch, at = excluded.at`,
+    )
+    .bind(Date.now(), username),
+  control
+    .prepare(
+      `delete from administration_token
+       where account_locator = (select locator from administrator where username = ?)`,
+    )
+    .bind(username),
+]

@@ -31,10 +31,11 @@ by name; \`GET /auth/permissions\` lists what the caller holds. The tenant comes
 answered 404, whatever the caller holds.
 
 \`custom\` is for what is one's own: who holds it, and no other permission of the route, may act on its own account and on
-what it created (\`requireOwn\`).
+what it created (\`requireReach\`).
 
 Administration accounts (\`internal\`) sign in without a tenant. The paths of a tenant do not serve them, however much
-they hold: they sign in to one with \`POST /account/authenticateAdmin\`, and are its administrator then.
+they hold: they sign in to one with \`POST /account/authenticateAdmin\`, and are its administrator then. Their own long-lived
+tokens hold \`deployments.*\` at most.
 
 ## Roles of a tenant
 
@@ -52,7 +53,9 @@ A user has the permissions of all its roles together. A role that names an accou
 \`claims-only\`, \`read-only\`, in any spelling) redefines what accounts of that type hold, also of accounts that have no
 roles. A role without permissions gives what the account type holds. A deploy refuses permissions that do not exist, and
 \`deployments.deploy\`, which no account of a tenant holds. The roles of the newest configuration count; a deploy or repair that
-changes them ends the tenant's tokens within 5 seconds, so that everybody's next sign-in has the new ones.
+changes them ends the tenant's access tokens within 5 seconds, so that everybody's next sign-in has the new ones, and within
+as many long-lived tokens may what the new ones leave of their lists. A user's own roles are those of the archive's users:
+an account that was added under such a name has what its type holds.
 `
 
 const cell = (access: Access): string => {

@@ -10,6 +10,19 @@ CREATE TABLE `administration_audit` (
 );
 --> statement-breakpoint
 CREATE INDEX `administration_audit_created` ON `administration_audit` (`created_at`,`locator`);--> statement-breakpoint
+CREATE TABLE `administration_token` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`account_locator` text NOT NULL,
+	`name` text NOT NULL,
+	`hash` text NOT NULL,
+	`permissions` text NOT NULL,
+	`tenants` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `administration_token_hash` ON `administration_token` (`hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `administration_token_name` ON `administration_token` (`account_locator`,`name`);--> statement-breakpoint
 CREATE TABLE `administrator` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`username` text NOT NULL,

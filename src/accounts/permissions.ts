@@ -35,7 +35,8 @@ export const PERMISSION_GROUPS = {
   claims: { area: 'policyData', actions: ['read', 'list', 'write'] },
   events: { area: 'policyData', actions: ['read', 'list', 'write'] },
   products: { area: 'resources', actions: ['read', 'list'] },
-  deployments: { area: 'resources', actions: ['read', 'deploy'] },
+  // An archive has the passwords of its test users, administrators among them: to download it is not just to read.
+  deployments: { area: 'resources', actions: ['read', 'download', 'deploy'] },
   constraints: { area: 'resources', actions: ['read', 'upload'] },
   documents: { area: 'resources', actions: ['read', 'upload', 'update'] },
   fonts: { area: 'resources', actions: ['read', 'update', 'upload'] },

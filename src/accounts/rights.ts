@@ -1,6 +1,7 @@
 // What somebody may, as a set: for whoever may give no more than what they have.
 import type { Caller } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenancy.ts'
 import { may, type Permission } from './permissions.ts'
 
 /** Permissions that a refusal names; the rest is counted. */
@@ -12,6 +13,18 @@ export function requireWithin(given: readonly Permission[], held: readonly Permi
   if (excess.length === 0) return
   const more = excess.length > MOST_NAMED ? ` and ${excess.length - MOST_NAMED} more` : ''
   throw new Refusal('beyondOwner', `${who} ${excess.slice(0, MOST_NAMED).join(', ')}${more}.`)
+}
+
+/**
+ * Refuses (403) a long-lived token of an administration account that is for other tenants than this one, which may be one
+ * that a deploy is to make. Whoever signed in is for all.
+ */
+export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
+  if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return
+  throw new Refusal(
+    'forbidden',
+    `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
+  )
 }
 
 /** An account of the tenant: itself, or made by whom. */

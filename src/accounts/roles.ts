@@ -50,12 +50,19 @@ function compact(held: ReadonlySet<Permission>): string[] {
   )
 }
 
+/** An account as roles see it. */
+type RoleHolder = Pick<Caller, 'username' | 'accountType'> & {
+  /** Whether a deploy made it or somebody did: an archive's roles are those of its own users. */
+  readonly source: 'archive' | 'interface'
+}
+
 /**
- * What the caller may by the roles of its tenant's newest configuration, for its token; undefined where they say nothing of
- * it, so that its account type counts.
+ * What an account may by the roles of its tenant's newest configuration, for its token; undefined where they say nothing of
+ * it, so that its account type counts. An account that somebody made has nothing of an archive's user of that name: or else
+ * who may add accounts could be there first, under the name of one that is to come.
  */
 export function rolePermissions(
-  { username, accountType }: Pick<Caller, 'username' | 'accountType'>,
+  { username, accountType, source }: RoleHolder,
   roles: TenantRoles | null | undefined,
 ): string[] | undefined {
   if (!roles) return undefined
@@ -63,7 +70,8 @@ export function rolePermissions(
     const own = roles.types[type]
     return own ? listed(own) : ALL_PERMISSIONS.filter(permission => holds(type, permission))
   }
-  const grant = Object.hasOwn(roles.users, username) ? roles.users[username] : undefined
+  const isOwnUser = source === 'archive' && Object.hasOwn(roles.users, username)
+  const grant = isOwnUser ? roles.users[username] : undefined
   if (grant) return compact(new Set([...grant.types.flatMap(ofType), ...listed(grant.permissions)]))
   return Object.hasOwn(roles.types, accountType)
     ? compact(new Set(ofType(accountType as RoleType)))

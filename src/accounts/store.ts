@@ -75,7 +75,7 @@ function accountWithRoles(
   roles: TenantRoles | null | undefined,
 ): StoredAccount {
   const account = storedAccount(row)
-  const permissions = rolePermissions(account, roles)
+  const permissions = rolePermissions({ ...account, source: row.source }, roles)
   return permissions ? { ...account, permissions } : account
 }
 

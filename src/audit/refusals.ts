@@ -2,10 +2,19 @@
 // the first refusal of an account, a method and a path is kept, and no other.
 import { noCalls } from '../platform/calls.ts'
 import type { Caller } from '../platform/context.ts'
+import { administrationAudits } from '../platform/control-tables.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
 import type { Route } from '../platform/http/route.ts'
 import { derivedUuid } from '../platform/locators.ts'
-import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
+import {
+  ADMINISTRATION,
+  controlDatabase,
+  HOME_SHARD,
+  shardDatabase,
+  type Tenant,
+  tenantNow,
+} from '../platform/tenancy.ts'
+import { now } from '../platform/time.ts'
 import { audits } from './tables.ts'
 
 const HOUR_MS = 3_600_000
@@ -15,8 +24,8 @@ const recorded = new Set<string>()
 const MOST_REMEMBERED = 10_000
 
 /**
- * Records that the caller was refused the route. After the answer: it is the same whether this succeeds, and a failure is
- * logged. Administration accounts belong to no tenant whose trail could tell of it.
+ * Records that the caller was refused the route: in the tenant's trail, or in that of administration accounts. After the
+ * answer: it is the same whether this succeeds, and a failure is logged.
  */
 export async function recordRefusal(
   env: Env,
@@ -24,37 +33,34 @@ export async function recordRefusal(
   { caller, tenant }: { caller: Caller; tenant: Tenant | undefined },
   { method, path, access }: Pick<Route, 'method' | 'path' | 'access'>,
 ): Promise<void> {
-  if (!tenant) return
-  const at = tenantNow(tenant)
+  const at = tenant ? tenantNow(tenant) : now()
   const hour = String(Math.floor(at / HOUR_MS))
   const locator = derivedUuid(
     HOME_SHARD,
     'refusal',
-    tenant.locator,
+    tenant?.locator ?? ADMINISTRATION,
     caller.accountLocator,
     method,
     path,
     hour,
   )
-  const key = `${tenant.generation}/${locator}`
+  const key = `${tenant?.generation ?? ADMINISTRATION}/${locator}`
   if (recorded.has(key)) return
   const needed = 'permissions' in access ? (access.permissions ?? []) : []
-  const database = shardDatabase(env, tenant, HOME_SHARD, noCalls())
-  await database.batch([
-    database.build
-      .insert(audits)
-      .values({
-        locator,
-        createdAt: at,
-        action: 'permission.refused',
-        subject: `${method.toUpperCase()} ${path}`,
-        details: { permissions: needed, accountType: caller.accountType },
-        accountLocator: caller.accountLocator,
-        username: caller.username,
-        requestId,
-      })
-      .onConflictDoNothing(),
-  ])
+  const row = {
+    locator,
+    createdAt: at,
+    action: 'permission.refused',
+    subject: `${method.toUpperCase()} ${path}`,
+    details: { permissions: needed, accountType: caller.accountType },
+    accountLocator: caller.accountLocator,
+    username: caller.username,
+    requestId,
+  }
+  const [database, table] = tenant
+    ? [shardDatabase(env, tenant, HOME_SHARD, noCalls()), audits]
+    : [controlDatabase(env, noCalls()), administrationAudits]
+  await database.batch([database.build.insert(table).values(row).onConflictDoNothing()])
   if (recorded.size >= MOST_REMEMBERED) recorded.clear()
   recorded.add(key)
 }

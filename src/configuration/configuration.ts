@@ -120,6 +120,12 @@ export type DocumentDefinition = {
   templateSnippets?: string[]
   /** The time for which names of resources are read; of its transaction when it says nothing. */
   selectionTimeBasis?: SelectionTimeBasis
+  /** Static names of fonts in force, which are families of its style sheets without an `@font-face`. */
+  customFonts?: string[]
+  /** `templateName` names a static document, which it is as it stands. */
+  isPrerendered?: true
+  /** Made for every invoice, and at no step of a transaction. */
+  isOfInvoices?: true
   pageLayout?: {
     marginLeft?: string
     marginRight?: string

@@ -1,5 +1,5 @@
 // What is deployed: versions, their archives, and the products of the latest.
-import { requirePermission } from '../accounts/permissions.ts'
+import { requireTenant } from '../accounts/rights.ts'
 import type { AdministrationContext, RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
@@ -139,7 +139,6 @@ const home = ({ env, calls }: Pick<AdministrationContext, 'env' | 'calls'>, tena
 /** An administration account names the tenant; a tenant's account reads its own, whatever it names is no other. */
 async function tenantToRead(tenantName: string | undefined, context: SignedInContext): Promise<Tenant> {
   const { env, calls, tenant: own, caller } = context
-  requirePermission(caller, ['deployments.read'])
   if (own) {
     if (tenantName !== undefined && tenantName !== own.name) throw notFound('tenant', tenantName)
     return own
@@ -148,5 +147,6 @@ async function tenantToRead(tenantName: string | undefined, context: SignedInCon
     throw new Refusal('invalidParameter', "Name the tenant by 'tenantName' in the query.")
   const tenant = await readTenant(env, { name: tenantName }, calls)
   if (!tenant) throw notFound('tenant', tenantName)
+  requireTenant(caller, tenant)
   return tenant
 }

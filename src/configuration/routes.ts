@@ -136,8 +136,10 @@ export const configurationRoutes: readonly Route[] = [
     method: 'get',
     path: '/deployments/{configVersion}',
     summary: 'The archive of a version',
+    description:
+      'For administrators: an archive has the passwords of its test users. What was deployed and when, GET /deployments/versions tells everybody.',
     tags,
-    permission: 'deployments.read',
+    permission: 'deployments.download',
     query: DeploymentQuery,
     answer: { schema: DeploymentResponse, description: 'Where to download it, and its history.' },
     handle: ({ params, query }, context) => readVersion(params.configVersion, query, context),

@@ -1,10 +1,20 @@
 // Deploying and repairing configurations, as an administration account. The archive is checked before anything
 // is touched: a mistake in it is an answer with `success: false`, and no tenant is made for it.
+import { requireTenant } from '../accounts/rights.ts'
+import { administrationAuditRow } from '../audit/administration.ts'
 import { storedAnswer } from '../platform/commit.ts'
 import type { AdministrationContext, RequestContext } from '../platform/context.ts'
+import type { Query } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import { type FilePart, type JsonText, jsonText } from '../platform/http/route.ts'
-import { HOME_SHARD, readTenant, shardDatabase, type Tenant, type TenantType } from '../platform/tenancy.ts'
+import {
+  controlDatabase,
+  HOME_SHARD,
+  readTenant,
+  shardDatabase,
+  type Tenant,
+  type TenantType,
+} from '../platform/tenancy.ts'
 import { checkedTenantName, hostNameOf, testTenantName } from '../tenants/names.ts'
 import { assertConfigurationSize } from '../tenants/quotas.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../tenants/service.ts'
@@ -90,8 +100,9 @@ export async function deployAssets(
 async function tenantOfType(
   type: TenantType,
   name: string,
-  { env, calls }: AdministrationContext,
+  { env, calls, caller }: AdministrationContext,
 ): Promise<Tenant | undefined> {
+  requireTenant(caller, { name, type })
   const tenant = await readTenant(env, { name }, calls)
   if (tenant && tenant.type !== type)
     throw new Refusal(
@@ -128,7 +139,12 @@ async function deploy(
   const { env, calls } = context
   const isVersioned = versioned || upload.configuration.features[VERSIONING] === true
   const { tenant, isNew } = present
-    ? { tenant: recreate ? await recreateTenant(env, present, calls) : present, isNew: recreate }
+    ? {
+        tenant: recreate
+          ? await recreateTenant(env, present, calls, told(context, name, 'recreated'))
+          : present,
+        isNew: recreate,
+      }
     : await tenantMade(context, name, isVersioned)
   const released = await deployVersion({ ...context, tenant }, upload, isNew)
   if (isVersioned && !tenant.versioned) await makeVersioned(env, tenant, calls)
@@ -138,6 +154,15 @@ async function deploy(
 /** With it an archive asks for versions (resources brief 10.3). */
 const VERSIONING = 'property.product.versioning.m2.enabled'
 
+/** In the trail of administration accounts, since a tenant that is made again begins with an empty one of its own. */
+const told = (context: AdministrationContext, name: string, what: 'made' | 'recreated'): Query[] => [
+  administrationAuditRow(controlDatabase(context.env, context.calls), context, {
+    action: 'tenants.write',
+    subject: name,
+    details: { [what]: true },
+  }),
+]
+
 async function tenantMade(
   context: AdministrationContext,
   name: string,
@@ -145,7 +170,8 @@ async function tenantMade(
 ): Promise<{ tenant: Tenant; isNew: boolean }> {
   const { env, calls } = context
   try {
-    return { tenant: await createTenant(env, { name, type: 'test', versioned }, calls), isNew: true }
+    const made = told(context, name, 'made')
+    return { tenant: await createTenant(env, { name, type: 'test', versioned }, calls, made), isNew: true }
   } catch (problem) {
     // Another deploy that names the tenant was faster: this one is the second.
     const isTaken = problem instanceof Refusal && problem.code === 'alreadyExists'

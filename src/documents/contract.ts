@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import {
   filePart,
   Locator,
+  Name,
   OptionalLocator,
   OptionalLongName,
   OptionalName,
@@ -11,7 +12,9 @@ import {
   Timestamp,
   TimestampIfAny,
 } from '../platform/wire.ts'
+import { rule } from '../platform/wire-problem.ts'
 import { TEMPLATE_FORMATS } from '../resources/resource.ts'
+import { MARGIN } from './pdf/page.ts'
 
 export const DocumentType = z.enum(['pdf', 'html'])
 export type DocumentType = z.infer<typeof DocumentType>
@@ -81,7 +84,11 @@ export const PolicyDocumentRemoveRequest = z
   .object({ documentLocator: Locator })
   .openapi('PolicyDocumentRemoveRequest')
 
-const margin = OptionalName.openapi({ description: 'E.g. `20mm`; without a unit millimetres.' })
+const margin = optional(
+  Name.regex(MARGIN, rule("must be a length like '20mm', in mm, cm, in, pt, pc or px")),
+).openapi({
+  description: 'E.g. `20mm`; without a unit millimetres.',
+})
 
 /** What is left out `@page` of the style sheets says; else it is A4 upright with 20 mm. */
 export const PageLayout = z.object({

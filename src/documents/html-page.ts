@@ -1,6 +1,7 @@
 // What a template printed, as a page: images of the configuration in their places; for documents of type html the
 // blocks of header and footer as elements of HTML, and the one page that there is.
 import type { StaticFiles } from './archive-files.ts'
+import { MOST_FONTS } from './limits.ts'
 import { fontNames, type OwnFontFiles } from './pdf/font-names.ts'
 
 /** What `image_url` prints for an image of the configuration, until it is there itself. */
@@ -51,8 +52,20 @@ export async function withImages(
   }
 }
 
-/** Fonts of one document, and bytes of all together. */
-const [MOST_FONTS, MOST_FONT_BYTES] = [8, 24_000_000]
+/**
+ * The HTML with a family of the name of each font, which is the font in force of that static name: what a document's
+ * `customFonts` lists needs no `@font-face` (resources brief 4.2). A style sheet's own family of the name comes after it.
+ */
+export function withFamilies(html: string, staticNames: readonly string[]): string {
+  if (staticNames.length === 0) return html
+  const rules = staticNames.map(name => `@font-face{font-family:"${name}";src:url("${name}.ttf")}`)
+  const style = `<style>${rules.join('')}</style>`
+  const [opening] = /<head(?:\s[^>]*)?>/i.exec(html) ?? /<html(?:\s[^>]*)?>/i.exec(html) ?? []
+  return opening === undefined ? style + html : html.replace(opening, () => opening + style)
+}
+
+/** Of all fonts of one document together. */
+const MOST_FONT_BYTES = 24_000_000
 
 /** The fonts of the configuration that the HTML's `@font-face` rules name; or what is wrong with one. */
 export async function fontsOf(

@@ -1,18 +1,19 @@
 // Makes one document: collects what its template sees, renders it, and makes a file of what came out.
 
+import type { DocumentDefinition } from '../configuration/configuration.ts'
 import { knownAt } from '../policies/projection/known.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import type { RenderingEnvironment } from '../rating/liquid/environment.ts'
 import type { SelectionBasis } from '../resources/data-tables/declaration.ts'
 import type { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import type { DocumentResources } from '../resources/templates/for-documents.ts'
-import type { TemplateText } from '../resources/templates/snippets.ts'
+import type { TemplateText, TimeAndPlace } from '../resources/templates/snippets.ts'
 import type { StaticFiles } from './archive-files.ts'
 import type { DocumentType } from './contract.ts'
 import { documentData } from './data.ts'
 import { basisOfDocument, definitionOf } from './definition.ts'
 import type { DocumentFailure, PolicyDocument } from './document.ts'
-import { finishedHtml, fontsOf, imageName, withImages } from './html-page.ts'
+import { finishedHtml, fontsOf, imageName, withFamilies, withImages } from './html-page.ts'
 import { missingLetters } from './missing-letters.ts'
 import { withFonts } from './pdf/font-names.ts'
 import { ConversionError, pageOf } from './pdf/page.ts'
@@ -71,6 +72,8 @@ export async function makeDocument(
     at: basis[definition?.selectionTimeBasis ?? 'transactionEffectiveTime'],
     jurisdiction: basis.jurisdiction,
   }
+  const files = resources.files(where, context.files)
+  if (definition?.isPrerendered && !context.template) return await prerendered(definition, files)
   const template =
     context.template ??
     (await resources.template(document.templateName ?? '', where)) ??
@@ -81,7 +84,6 @@ export async function makeDocument(
       `The configuration has no template '${document.templateName}', and none is in force as a resource; deploy it, or repair the version.`,
     )
   const { name } = template
-  const files = resources.files(where, context.files)
   let data: object
   try {
     data = documentData({ ...loaded, aggregate: asOf(loaded, document.createdAt) }, document)
@@ -89,21 +91,20 @@ export async function makeDocument(
     return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
   }
   const environment = environmentOf(data, loaded, document.createdAt, tables, basis)
+  const declared = loaded.configuration.configuration.resources?.templateSnippets ?? {}
+  const whereOf = (snippet: string): TimeAndPlace =>
+    Object.hasOwn(declared, snippet) ? { ...where, at: basis[declared[snippet]!.selectionTimeBasis] } : where
   const rendered = await tables.inRounds(() =>
-    resources.rendered(template, where, data, environment, definition?.templateSnippets),
+    resources.rendered(template, whereOf, data, environment, definition?.templateSnippets),
   )
   if ('failure' in rendered) return { ...failed('renderError', rendered.failure), isLimit: rendered.isLimit }
   const staticDocument = rendered.effects?.staticDocument
   if (staticDocument === null) return { outcome: 'none' }
   if (staticDocument !== undefined) {
-    const bytes = await files(staticDocument)
-    if (!bytes) return failed('renderError', `${name}: there is no static document '${staticDocument}'.`)
-    const type = typeOfBytes(bytes)
-    return type
-      ? { outcome: 'ready', type, bytes }
-      : failed('renderError', `${name}: the static document '${staticDocument}' is neither a PDF nor HTML.`)
+    const product = await asItStands(staticDocument, files)
+    return 'failure' in product ? { ...product, failure: `${name}: ${product.failure}` } : product
   }
-  const html = await withImages(rendered.output, files)
+  const html = await withImages(withFamilies(rendered.output, definition?.customFonts ?? []), files)
   if ('problem' in html) return failed('renderError', `${name}: ${html.problem}.`)
   const own = await fontsOf(html.text, files)
   if ('problem' in own) return failed('renderError', `${name}: ${own.problem}.`)
@@ -132,6 +133,27 @@ export async function makeDocument(
       return failed('conversionError', `${name}: ${problem.message}`)
     throw problem
   }
+}
+
+/** A static document in force, else one of the configuration. */
+async function asItStands(staticDocument: string, files: StaticFiles): Promise<Product> {
+  const bytes = await files(staticDocument)
+  if (!bytes) return failed('renderError', `there is no static document '${staticDocument}'.`)
+  const type = typeOfBytes(bytes)
+  return type
+    ? { outcome: 'ready', type, bytes }
+    : failed('renderError', `the static document '${staticDocument}' is neither a PDF nor HTML.`)
+}
+
+/** What the document has printed of itself, its file is (resources brief 4.2). */
+async function prerendered({ templateName, type }: DocumentDefinition, files: StaticFiles): Promise<Product> {
+  const product = await asItStands(templateName, files)
+  return product.outcome === 'ready' && product.type !== type
+    ? failed(
+        'renderError',
+        `the static document '${templateName}' is ${product.type}, and the document ${type}.`,
+      )
+    : product
 }
 
 const failed = (outcome: DocumentFailure, failure: string) => ({ outcome, failure })

@@ -88,7 +88,7 @@ function* changed<K, R>(
 }
 
 const ofStep = (definitions: readonly DocumentDefinition[], steps: readonly GeneratingEvent[]) =>
-  definitions.filter(one => steps.includes(one.generatingEvent))
+  definitions.filter(one => !one.isOfInvoices && steps.includes(one.generatingEvent))
 
 /** The modification of a quote's new business. */
 export const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
@@ -186,7 +186,10 @@ function* ofInvoices(
     const { locator, policyModificationLocator: modificationLocator } = is
     yield {
       owner: { subject: 'invoice', subjectLocator: locator, modificationLocator },
-      definitions: fixedDocuments(product, 'invoice', is.displayId),
+      definitions: [
+        ...fixedDocuments(product, 'invoice', is.displayId),
+        ...product.documents.filter(one => one.isOfInvoices),
+      ],
     }
   }
 }

@@ -8,6 +8,7 @@ import {
   DateTime,
   Flag,
   Integer,
+  LONGEST_LIST,
   LongName,
   list,
   Name,
@@ -114,7 +115,10 @@ export const CreateWebhookRequest = z
     failureHandling: optionalRecord(FailureHandlingCreateRequest).openapi({
       description: `Left out: ${DEFAULT_TRIGGERS.join(', ')} are tried again for most of a day, ${OWN_RETRIES!.attempts} attempts in all, the second after ${OWN_RETRIES!.interval} s and each wait twice the one before.`,
     }),
-    eventTypes: list(EventTypePattern),
+    eventTypes: z
+      .array(EventTypePattern)
+      .max(LONGEST_LIST)
+      .openapi({ description: 'An empty list gets nothing.' }),
   })
   .openapi('CreateWebhookRequest', {
     required: ['name', 'enabled', 'endpoint', 'failureHandling', 'eventTypes'],
@@ -302,7 +306,7 @@ export const DeliveryResponse = z
   .object({
     eventLocator: Text.openapi({ description: 'Also the `webhook-id` of every attempt.' }),
     requestLocator: Text,
-    eventType: Text,
+    eventType: Text.openapi({ description: 'By the name that the webhook is told.' }),
     eventTimestamp: DateTime,
     sequence: Integer,
     state: z.enum(DELIVERY_STATES).openapi({

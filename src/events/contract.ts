@@ -1,7 +1,6 @@
 // The event stream (contract 2; brief 9).
 import { z } from '@hono/zod-openapi'
 import {
-  Integer,
   OptionalName,
   OptionalText,
   OptionalTimestamp,
@@ -25,7 +24,7 @@ export const EventStreamQuery = z.object({
 })
 export type EventStreamQuery = z.infer<typeof EventStreamQuery>
 
-const StreamedType = z.union([
+export const StreamedType = z.union([
   z.enum(eventTypes).openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES) }),
   z
     .string()
@@ -56,26 +55,3 @@ export const EventPageResponse = z
   })
   .openapi('EventPageResponse')
 export type EventPageResponse = z.infer<typeof EventPageResponse>
-
-/**
- * What a webhook receives. `type` and `timestamp` are as the name through which its types matched the event has them; all else
- * is there either way. `sequence` rises within a policy, with gaps.
- */
-export const WebhookEvent = z
-  .object({
-    id: Text,
-    locator: Text.openapi({ description: 'The same as `id`.' }),
-    type: z.union([StreamedType, Text]),
-    timestamp: Text.openapi({
-      description:
-        'Milliseconds as text beside a type of the stream, ISO 8601 beside one of the events interface.',
-    }),
-    sequence: Integer.openapi({ description: 'Rises from event to event of a policy, with gaps.' }),
-    transactionId: Text.openapi({ description: 'The same for all events of one request.' }),
-    requestId: Text.openapi({ description: 'The same as `transactionId`.' }),
-    username: Text,
-    userLocator: Text,
-    data: z.record(Text, Text),
-  })
-  .openapi('WebhookEvent')
-export type WebhookEvent = z.infer<typeof WebhookEvent>

@@ -8,6 +8,8 @@ export type WebhookEndpoint = {
   secureSsl: boolean
   hmacEnabled: boolean
   secret?: string
+  /** The version of the webhook that came with the secret, where the service made it for a change: that answer tells it. */
+  secretMadeIn?: number
   /** Secrets that were replaced; each signs beside the new one until then, in real time. */
   earlierSecrets?: { secret: string; until: Instant }[]
   tag?: string

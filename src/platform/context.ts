@@ -16,6 +16,8 @@ export type Caller = {
   readonly permissions?: readonly string[]
   /** Of a long-lived token: when it ends, in real time. Absent for whoever signed in with a password. */
   readonly tokenExpiresAt?: Instant
+  /** Of a long-lived token of an administration account: for which tenants it is (accounts/rights.ts, `requireTenant`). */
+  readonly tenants?: readonly string[]
 }
 
 /** What makes a repeat of a write recognisable: the caller's key and a hash of method, path and body. */

@@ -98,7 +98,10 @@ export const revocations = sqliteTable(
   table => [index('revocation_tenant').on(table.tenantLocator)],
 )
 
-/** What administration accounts did that belongs to no tenant: sign-ins, unlocking, passwords. Never changed. */
+/**
+ * What administration accounts did that belongs to no tenant: sign-ins, unlocking, passwords, tokens, tenants that they made,
+ * what they were refused. Never changed.
+ */
 export const administrationAudits = sqliteTable(
   'administration_audit',
   {
@@ -112,4 +115,26 @@ export const administrationAudits = sqliteTable(
     requestId: text().notNull(),
   },
   table => [index('administration_audit_created').on(table.createdAt, table.locator)],
+)
+
+/** Long-lived tokens of administration accounts, as those of a tenant's (accounts/tables.ts): for pipelines that deploy. */
+export const administrationTokens = sqliteTable(
+  'administration_token',
+  {
+    locator: text().primaryKey(),
+    accountLocator: text().notNull(),
+    /** One of its account's tokens has it. */
+    name: text().notNull(),
+    /** SHA-256 of the whole token, hex. */
+    hash: text().notNull(),
+    permissions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+    /** Names of tenants, `any`, `type:test`, `type:production`. */
+    tenants: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+    createdAt: integer().notNull(),
+    expiresAt: integer().notNull(),
+  },
+  table => [
+    uniqueIndex('administration_token_hash').on(table.hash),
+    uniqueIndex('administration_token_name').on(table.accountLocator, table.name),
+  ],
 )

@@ -24,16 +24,16 @@ export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
     ...[...tables.keys()].map((name, at) => `import table${at} from ${JSON.stringify(name)};`),
   ]
   const scripts = paths.map(
-    (path, at) => `[${JSON.stringify(path)}, compile(${JSON.stringify(path)}, script${at})]`,
+    (path, at) => `[${JSON.stringify(path)}]: compile(${JSON.stringify(path)}, script${at})`,
   )
-  const indexes = [...tables.keys()].map((name, at) => `[${JSON.stringify(name)}, { text: table${at} }]`)
+  const indexes = [...tables.keys()].map((name, at) => `[${JSON.stringify(name)}]: { text: table${at} }`)
   modules.sandbox = {
     js: `import { WorkerEntrypoint } from 'cloudflare:workers';
 ${imports.join('\n')}
 const { Intl, Date } = globalThis;
 const compile = (${compiling})(eval);
-const scripts = new Map([${scripts}]);
-const tables = new Map([${indexes}]);
+const scripts = { __proto__: null, ${scripts} };
+const tables = { __proto__: null, ${indexes} };
 const settings = ${JSON.stringify(realmSettings(program))};
 const named = ${JSON.stringify(tableNames(program))};
 const { hasOwn } = Object;
@@ -41,7 +41,7 @@ const own = (record, name) => record !== undefined && hasOwn(record, name) ? rec
 const lookup = (${lookupIn})(tables, named, own, JSON.parse);
 const copies = ${COPIES};
 const unpack = ${unpack};
-const host = { ...settings, script: path => scripts.get(path), lookup, unpack: packed => unpack(packed, copies) };
+const host = { ...settings, script: path => scripts[path](), lookup, unpack: packed => unpack(packed, copies) };
 const realm = ${REALM_SOURCE}(host, ((Intl, Date) => (${zoneOffsets})())(Intl, Date));
 export default class extends WorkerEntrypoint { run(call, packed) { return realm.run(call, packed) } }
 `,
@@ -57,16 +57,20 @@ export default class extends WorkerEntrypoint { run(call, packed) { return realm
 }
 
 /**
- * Runs inside the isolate: it stands alone. `evaluate` is the engine's `eval`, which under another name than its own
- * sees nothing but globals. What the parser let pass and the engine does not fails where it is required.
+ * Gives what makes a script's function: a new one each time, since a script can get at it and leave something on it. Runs
+ * inside the isolate: it stands alone. `evaluate` is the engine's `eval`, which under another name than its own sees
+ * nothing but globals. What the parser let pass and the engine does not fails where it is required.
  */
-function compiling(evaluate: (text: string) => () => void): (path: string, text: string) => () => void {
+function compiling(
+  evaluate: (text: string) => () => () => void,
+): (path: string, text: string) => () => () => void {
   return (path, text) => {
     try {
-      return evaluate(text)
+      return evaluate(`() => ${text}`)
     } catch (problem) {
-      return () => {
-        throw new SyntaxError(`${(problem as Error).message} (${path})`)
+      const message = `${(problem as Error).message} (${path})`
+      return () => () => {
+        throw new SyntaxError(message)
       }
     }
   }
@@ -77,28 +81,28 @@ const calledBy = (path: string): string => (/\s/.test(path) ? '' : `\n//# source
 
 type Names = { products: Record<string, Record<string, string>>; tenant: Record<string, string> }
 
-type Index = { text: string; rows?: Map<string, string> }
+type Index = { text: string; rows?: Record<string, string> }
 
-/** Runs inside the isolate: it stands alone, and hands its maps to nothing that a script could put in the place of theirs. */
+/** Runs inside the isolate: it stands alone. What it keeps is nothing that a script could lay hands on. */
 function lookupIn(
-  tables: Map<string, Index>,
+  tables: Record<string, Index>,
   { products, tenant }: Names,
   own: <T>(record: Record<string, T> | undefined, name: string) => T | undefined,
   parse: (text: string) => unknown,
 ): (product: string, table: string, key: string) => string | null | undefined {
-  const { get } = Map.prototype
-  const call = Function.prototype.call.bind(Function.prototype.call) as <V>(
-    of: typeof get,
-    map: Map<string, V>,
-    key: string,
-  ) => V | undefined
+  const rowsOf = (text: string): Record<string, string> => {
+    const rows = { __proto__: null } as unknown as Record<string, string>
+    const entries = parse(text) as [string, string][]
+    for (let at = 0; at < entries.length; at += 1) rows[entries[at]![0]] = entries[at]![1]
+    return rows
+  }
   return (product, table, key) => {
     const name = own(own(products, product), table) ?? own(tenant, table)
     if (name === undefined) return null
-    const index = call(get, tables, name)
+    const index = tables[name]
     if (!index) return undefined
-    index.rows ??= new Map(parse(index.text) as [string, string][])
-    return call(get, index.rows, key) ?? null
+    index.rows ??= rowsOf(index.text)
+    return index.rows[key] ?? null
   }
 }
 

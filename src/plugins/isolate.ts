@@ -5,10 +5,10 @@ import { LONGEST_CALL_MS } from './limits.ts'
 import { readOutcome } from './outcome.ts'
 import { pack } from './pack.ts'
 import type { Packed } from './packed.ts'
-import { type CallOutcome, failed, type PluginProgram, type PluginRunner } from './runner.ts'
+import { type CallOutcome, failed, type PluginProgram, type PluginRunner, SPOILED } from './runner.ts'
 
 /** Raised whenever the sandbox's own code makes something else of the same program. */
-const SANDBOX_FORMAT = 3
+const SANDBOX_FORMAT = 4
 
 type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 
@@ -33,6 +33,15 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
   },
 })
 
+/** Names of isolates in the place of those that are spoiled, by the program. */
+const instead = new Map<string, string>()
+
+/** So many are remembered. */
+const MOST_REMEMBERED = 1_000
+
+/** A fresh isolate is not spoiled, unless a call at the same moment does it again. */
+const MOST_ISOLATES = 3
+
 async function inIsolate(
   loader: WorkerLoader,
   codeOf: CodeOf,
@@ -40,15 +49,30 @@ async function inIsolate(
   call: string,
   packed: Packed,
 ): Promise<CallOutcome> {
-  const worker = loader.get(`plugins/${SANDBOX_FORMAT}/${program.key}`, () => codeOf(program))
-  const entrypoint = worker.getEntrypoint() as unknown as Entrypoint
+  const usual = `plugins/${SANDBOX_FORMAT}/${program.key}`
+  for (let tried = 0; tried < MOST_ISOLATES; tried += 1) {
+    const name = instead.get(usual) ?? usual
+    const worker = loader.get(name, () => codeOf(program))
+    const entrypoint = worker.getEntrypoint() as unknown as Entrypoint
+    const outcome = await inTime(entrypoint.run(call, packed))
+    if (outcome !== SPOILED) return outcome
+    // Whoever else found it so has chosen another already.
+    if ((instead.get(usual) ?? usual) !== name) continue
+    if (instead.size === MOST_REMEMBERED) instead.clear()
+    instead.set(usual, `${usual}/${crypto.randomUUID()}`)
+  }
+  throw new Refusal('unavailable', 'The sandbox of the plugin is being made anew; try again.', {}, 1)
+}
+
+async function inTime(answer: Promise<unknown>): Promise<CallOutcome | typeof SPOILED> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const tooLong = new Promise<CallOutcome>(resolve => {
     const late = failed({ reason: `takes longer than ${LONGEST_CALL_MS / 1000} seconds`, limit: true })
     timer = setTimeout(() => resolve(late), LONGEST_CALL_MS)
   })
   try {
-    return await Promise.race([entrypoint.run(call, packed).then(readOutcome), tooLong])
+    const read = answer.then(text => (text === SPOILED ? SPOILED : readOutcome(text)))
+    return await Promise.race([read, tooLong])
   } finally {
     clearTimeout(timer)
   }

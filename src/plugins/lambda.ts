@@ -28,7 +28,6 @@ export async function executeLambda(
 ): Promise<JsonText> {
   const { env, tenant, calls } = context
   const database = shardDatabase(env, tenant, HOME_SHARD, calls)
-  assertFlat(payload)
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   const [[version]] = await database.batch([versionQuery(database, undefined)])
@@ -62,7 +61,7 @@ export async function executeLambda(
     return jsonText(isBySubject(committed) ? answer : committed)
   } catch (problem) {
     if (problem instanceof Refusal) await plugins.tellOfFailure()
-    throw problem
+    throw plugins.withoutSecrets(problem)
   } finally {
     plugins.keepLogs()
   }
@@ -74,16 +73,6 @@ function answerText(value: unknown): string {
   } catch (problem) {
     if (!(problem instanceof RangeError)) throw problem
     throw new Refusal('pluginFailed', 'Plugin executeLambda answered what is nested too deep.')
-  }
-}
-
-/** What no JSON can be made of any more goes to no sandbox. */
-function assertFlat(payload: unknown): void {
-  try {
-    JSON.stringify(payload)
-  } catch (problem) {
-    if (!(problem instanceof RangeError)) throw problem
-    throw new Refusal('invalidRequest', 'The body is nested too deep.')
   }
 }
 

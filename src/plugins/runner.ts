@@ -87,6 +87,9 @@ export type PluginRunner = {
   run(program: PluginProgram, call: PluginCall): Promise<CallOutcome>
 }
 
+/** What a sandbox answers in which an earlier call changed the language for good: nothing runs there any more. */
+export const SPOILED = 'spoiled'
+
 export const failed = (failure: CallFailure): CallOutcome => ({
   failure,
   missing: [],

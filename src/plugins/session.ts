@@ -57,6 +57,8 @@ export class PluginSession {
   readonly #writes: PluginWrite[] = []
   readonly #events: CustomEvent[] = []
   readonly #logs: LoggedCall[] = []
+  /** Of all secrets that calls read. */
+  readonly #secrets = new Set<string>()
   /** How many writes, events and logs there were before the last call. */
   #before = { writes: 0, events: 0, logs: 0 }
 
@@ -94,7 +96,8 @@ export class PluginSession {
     // Each call asks for itself, so that each read is told of.
     this.#known = { ...this.#known, secrets: [] }
     const settled = await this.#settled(subject, name, path, given)
-    const outcome = keepable(withoutValues(settled, name, this.#known))
+    for (const text of secretTexts(this.#known)) this.#secrets.add(text)
+    const outcome = withoutValues(keepable(settled), name, this.#known)
     const { logs, failure, writes, events, value } = outcome
     this.#events.push(...events)
     const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
@@ -103,7 +106,7 @@ export class PluginSession {
     if (failure)
       throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
     const problem = writes.map(this.#problemOf).find(one => one !== undefined)
-    if (problem !== undefined) throw new Refusal('pluginFailed', problem)
+    if (problem !== undefined) throw new Refusal('pluginFailed', this.shown(problem))
     this.#writes.push(...writes.map(write => ({ ...write, plugin: name })))
     for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
     return value
@@ -122,8 +125,16 @@ export class PluginSession {
       .map(event => ({ ...event, data: { ...event.data, operationFailed: 'true' } }))
     this.#events.push(...failed)
     const [logged] = this.#logs.splice(logs)
-    const failure = why.slice(0, LONGEST_REASON).toWellFormed()
+    const failure = this.shown(why).slice(0, LONGEST_REASON).toWellFormed()
     this.#logs.push({ ...(logged ?? logOf(subject, name)), failure })
+  }
+
+  /** The text with `********` in the place of secrets that calls read: an answer that is refused is told with the reason. */
+  shown(text: string): string {
+    return withoutSecrets(
+      text,
+      [...this.#secrets].sort((a, b) => b.length - a.length),
+    )
   }
 
   async #settled(
@@ -213,8 +224,8 @@ const SHORTEST_SECRET = 6
  * The outcome whose log, failure and events have `********` in the place of secrets that the call read; and its answer, in
  * what people are to read of it. What a lambda answers is answered verbatim (brief 5.6).
  */
-function withoutValues(outcome: CallOutcome, name: PluginFunction, { secrets = [] }: Known): CallOutcome {
-  const values = secrets.flatMap(textsIn).filter(text => text.length >= SHORTEST_SECRET)
+function withoutValues(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
+  const values = secretTexts(known)
   if (values.length === 0) return outcome
   const shown = (text: string): string => withoutSecrets(text, values)
   const { failure, logs, events } = outcome
@@ -242,16 +253,16 @@ function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
   }
 }
 
-/** Every text and number of a secret's value, the longest first. */
-function textsIn([, , value]: NonNullable<Known['secrets']>[number]): string[] {
+/** Every text and number of the secrets that were read, the longest first. */
+function secretTexts({ secrets = [] }: Known): string[] {
   const found: string[] = []
-  const waiting: unknown[] = [value]
+  const waiting: unknown[] = secrets.map(([, , value]) => value)
   while (waiting.length > 0) {
     const next = waiting.pop()
     if (typeof next === 'object' && next !== null) waiting.push(...Object.values(next))
     else if (typeof next === 'string' || typeof next === 'number') found.push(String(next))
   }
-  return found.sort((a, b) => b.length - a.length)
+  return found.filter(text => text.length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length)
 }
 
 /** The outcome with texts that the database can keep; data with one that it cannot is a failure of the call. */

@@ -7,6 +7,7 @@ import type { NewEvent } from '../events/outbox.ts'
 import { commit } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database, Query } from '../platform/database.ts'
+import { Refusal } from '../platform/errors.ts'
 import { newUuid, type PolicyLocator } from '../platform/locators.ts'
 import { now } from '../platform/time.ts'
 import { fetchingFor } from './fetching.ts'
@@ -82,6 +83,16 @@ export class PluginSessions {
       answer: { status: 200, text: '' },
       subject: String(this.#policy ?? ''),
     })
+  }
+
+  /** A refusal without the secrets that the last attempt's calls read; any other problem as it is. */
+  withoutSecrets(problem: unknown): unknown {
+    const plugins = this.#last
+    if (!(problem instanceof Refusal) || !plugins) return problem
+    const { code, message, details, retryAfterSeconds } = problem
+    const text = JSON.stringify(details)
+    const isSecret = plugins.shown(text) !== text
+    return new Refusal(code, plugins.shown(message), isSecret ? {} : details, retryAfterSeconds)
   }
 
   /** Keeps the log after the answer. */

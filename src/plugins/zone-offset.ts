@@ -8,6 +8,7 @@ export function zoneOffsets(): ZoneOffset {
   type Known = { readonly format: Intl.DateTimeFormat; offsets: Record<number, number>; count: number }
   const nothing = (): Record<string, never> => Object.create(null) as Record<string, never>
   const zones: Record<string, Known> = nothing()
+  const { floor } = Math
   const knownOf = (zone: string): Known => {
     const format = new Intl.DateTimeFormat('en-US', {
       timeZone: zone,
@@ -30,14 +31,16 @@ export function zoneOffsets(): ZoneOffset {
   }
   // A fleet asks thousands of times for the same few days. To the second, since zones changed at odd ones once.
   const MOST_KNOWN = 1_000
-  return (at, zone) => {
+  return (at, asked) => {
+    // A script may hand in what is another text each time that it is looked at.
+    const zone = `${asked}`
     try {
       zones[zone] ??= knownOf(zone)
     } catch {
       return undefined
     }
     const known = zones[zone]!
-    const second = Math.floor(at / 1000)
+    const second = floor(at / 1000)
     const offset = known.offsets[second]
     if (offset !== undefined) return offset
     if (known.count === MOST_KNOWN) {

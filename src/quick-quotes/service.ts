@@ -150,6 +150,8 @@ async function priced(
       request: { ...request, finalize: false },
       answer: { ...contentResponse(loaded, locator, now, expiresAt), ...price },
     }
+  } catch (problem) {
+    throw sessions.withoutSecrets(problem)
   } finally {
     sessions.keepLogs()
   }
@@ -166,7 +168,8 @@ async function priceOf(
     return { price: policyPriceResponse(policyView(aggregate, quote, loaded.product, isIssued)) }
   } catch (problem) {
     if (!(problem instanceof Refusal)) throw problem
-    return { problem: { code: problem.code, message: problem.message } }
+    const { code, message } = problem
+    return { problem: { code, message: attempt.plugins?.shown(message) ?? message } }
   }
 }
 

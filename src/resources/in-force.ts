@@ -31,7 +31,7 @@ export async function readResource(database: Database, wanted: Wanted): Promise<
   }
   const { resources, groups } = await findCandidates(database, [name])
   const ofType = resources.filter(one => type === undefined || one.type === type)
-  if (ofType.length === 0) throw notFound(`${type ?? 'resource'} of static name`, name)
+  if (ofType.length === 0) throw unknownStaticName(type ?? 'resource', name)
   const selection = selectInForce(ofType, groups, wanted)
   if (!selection.chosen) throw notInForce(wanted)
   return { resource: selection.chosen.resource, selection }
@@ -43,4 +43,11 @@ export const notInForce = ({ name, at, jurisdiction }: Wanted): Refusal =>
     `No resource of the static name '${name}' is in force at ${new Date(at).toISOString()}${
       jurisdiction === undefined ? '' : ` in '${jurisdiction}'`
     }; put one into a resource group that begins by then.`,
+  )
+
+/** Look-ups of tables read a name as a static name where the request does not say, which surprises. */
+export const unknownStaticName = (what: string, name: string): Refusal =>
+  new Refusal(
+    'notFound',
+    `There is no ${what} of static name '${name}'; for the name of its own add byStaticName=false.`,
   )

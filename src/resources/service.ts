@@ -1,5 +1,4 @@
 // Resources of every type as the Worker lists them.
-
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import { homeDatabase } from '../platform/tenancy.ts'

@@ -3,7 +3,7 @@
 import { commit, type Guard, type JsonAnswer, type NewTimer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { notFound } from '../platform/errors.ts'
+import { notFound, Refusal } from '../platform/errors.ts'
 import type { JsonText } from '../platform/http/route.ts'
 import { type Upload, withContents } from '../platform/http/upload.ts'
 import { newUuid, type Uuid } from '../platform/locators.ts'
@@ -138,6 +138,12 @@ export async function uploaded(
   context: RequestContext,
   read: ReadFile,
 ): Promise<JsonText> {
+  // A header of any text is one of a CSV, so that JSON would be a table without rows.
+  if (upload.mediaType === 'application/json')
+    throw new Refusal(
+      'unsupportedMediaType',
+      "Send the table as text/csv or application/zip, or as the part 'file' of a form.",
+    )
   const database = homeDatabase(context)
   // A repeat has its answer whatever became of the name since.
   let first = context.idempotency ? undefined : await plan(database)

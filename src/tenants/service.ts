@@ -42,13 +42,14 @@ export type NewTenant = {
 const WIPED_WITHIN_SECONDS = 120
 
 /**
- * Makes the tenant and claims its databases in one batch. Refuses a name that is taken (409) or no host name
+ * Makes the tenant and claims its databases in one batch, which `told` is in too: what the audit trail has of it. Refuses a name that is taken (409) or no host name
  * (400), an empty pool and one that waits for migrations (503).
  */
 export async function createTenant(
   env: Env,
   { name, type, versioned = false }: NewTenant,
   calls: Calls = noCalls(),
+  told: readonly Query[] = [],
 ): Promise<Tenant> {
   const locator = newUuid(HOME_SHARD)
   const database = controlDatabase(env, calls)
@@ -63,16 +64,21 @@ export async function createTenant(
     versioned: versioned || type === 'production',
     createdAt: now(),
   })
-  return changed(database, queries, { locator, name })
+  return changed(database, [...queries, ...told], { locator, name })
 }
 
 /**
  * Gives the tenant fresh databases and raises its generation; its tokens end, its data is wiped by the
- * housekeeping. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
+ * housekeeping, its audit trail too: `told` as of `createTenant`. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
  */
-export async function recreateTenant(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<Tenant> {
+export async function recreateTenant(
+  env: Env,
+  tenant: Tenant,
+  calls: Calls = noCalls(),
+  told: readonly Query[] = [],
+): Promise<Tenant> {
   const database = controlDatabase(env, calls)
-  return changed(database, recreateTenantQueries(database, tenant, now()), tenant)
+  return changed(database, [...recreateTenantQueries(database, tenant, now()), ...told], tenant)
 }
 
 /** Deletes the tenant of that name; 404 when there is none. Its databases are wiped and free again later. */

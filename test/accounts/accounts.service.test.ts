@@ -353,6 +353,11 @@ describe('a password', () => {
     const old = await people.token('lena', first)
     const refused = await callApi<Refused>('GET', '/account/v1/accounts/list', { token: old })
     expect(refused.body).toMatchObject({ code: 'forbidden', message: expect.stringContaining('older') })
+    for (const [method, path] of [
+      ['GET', '/deployments/versions'],
+      ['POST', '/account/unlock'],
+    ] as const)
+      expect((await callApi<Refused>(method, path, { token: old })).body.message).toContain('older')
     expect((await changePassword(old, first!, second!)).status).toBe(200)
     const fresh = await people.token('lena', second)
     expect(

@@ -20,9 +20,11 @@ const USERS = [
 ]
 const roles = tenantRoles({ rolePermissions: ROLES, testUsers: USERS }, true)
 
+const source = 'archive'
+
 const may = (username: string, accountType = 'account.tenant.employee') =>
   ALL_PERMISSIONS.filter(permission =>
-    grants(rolePermissions({ username, accountType }, roles) ?? ['nothing said'], permission),
+    grants(rolePermissions({ username, accountType, source }, roles) ?? ['nothing said'], permission),
   )
 const all = (group: string) => ALL_PERMISSIONS.filter(permission => permission.startsWith(`${group}.`))
 
@@ -42,26 +44,37 @@ describe('roles of a configuration', () => {
     const employee = ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission))
     expect(may('named')).toEqual(employee)
     expect(
-      rolePermissions({ username: 'plain', accountType: 'account.tenant.employee' }, roles),
+      rolePermissions({ username: 'plain', accountType: 'account.tenant.employee', source }, roles),
     ).toBeUndefined()
+  })
+
+  it('are of the archive’s users, and of nobody who was added under the name of one', () => {
+    const added = (username: string, accountType: string) =>
+      rolePermissions({ username, accountType, source: 'interface' }, roles)
+    expect(added('amy', 'account.tenant.employee')).toBeUndefined()
+    expect(added('amy', 'account.tenant.read.only.user')).toEqual(['policies.read'])
   })
 
   it('say nothing where none has permissions, nor of users where those are no accounts', () => {
     expect(tenantRoles({ testUsers: USERS }, true)).toBeNull()
     expect(tenantRoles({ rolePermissions: { agent: ['policies.*'] }, testUsers: USERS }, false)).toBeNull()
-    expect(rolePermissions({ username: 'amy', accountType: 'account.tenant.employee' }, null)).toBeUndefined()
-    expect(rolePermissions({ username: 'constructor', accountType: 'constructor' }, roles)).toBeUndefined()
+    expect(
+      rolePermissions({ username: 'amy', accountType: 'account.tenant.employee', source }, null),
+    ).toBeUndefined()
+    expect(
+      rolePermissions({ username: 'constructor', accountType: 'constructor', source }, roles),
+    ).toBeUndefined()
   })
 
   it('are short in a token: a group that is held whole is one word', () => {
-    const list = rolePermissions({ username: 'amy', accountType: '' }, roles)
+    const list = rolePermissions({ username: 'amy', accountType: '', source }, roles)
     expect(list).toEqual(['policies.*', 'quotes.read'])
     const everything = tenantRoles(
       { rolePermissions: { all: ALL_PERMISSIONS.filter(isGrantable) }, testUsers: [user('x', 'all')] },
       true,
     )
     expect(
-      JSON.stringify(rolePermissions({ username: 'x', accountType: '' }, everything)).length,
+      JSON.stringify(rolePermissions({ username: 'x', accountType: '', source }, everything)).length,
     ).toBeLessThan(900)
   })
 
@@ -70,7 +83,7 @@ describe('roles of a configuration', () => {
       { rolePermissions: { x: ['deployments.*'] }, testUsers: [user('x', 'x')] },
       true,
     )
-    const list = rolePermissions({ username: 'x', accountType: '' }, greedy)!
+    const list = rolePermissions({ username: 'x', accountType: '', source }, greedy)!
     expect(grants(list, 'deployments.deploy')).toBe(false)
     expect(grants(list, 'deployments.read')).toBe(true)
     expect(isGrantable('deployments.deploy')).toBe(false)

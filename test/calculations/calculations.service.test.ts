@@ -205,6 +205,15 @@ describe('a formula on values of the request', () => {
     expect(body.message).toMatch(/^Peril 'own_damage' of 'vehicle': /)
   })
 
+  it('gets no address of a file for what reads like the name of one', async () => {
+    const url = 'file:documents/00000000-0000-4000-8000-00000000aa00/policy.pdf'
+    const { body } = await check(
+      motor.token,
+      ofPlainYear(`{% assign url = "${url}" %}{% assign urlExpirationTimestamp = "0" %}`),
+    )
+    expect(body.assignedVariables).toEqual({ url, urlExpirationTimestamp: '0' })
+  })
+
   it('shows no more of what was assigned than a page', async () => {
     const { status, body } = await check(
       motor.token,

@@ -129,6 +129,26 @@ describe('studio/deploy', () => {
     expect((await signIn()).status).toBe(200)
   })
 
+  test('who made a tenant and made it anew is in the trail of administration accounts, which stays', async () => {
+    const fields = { tenantName: 'told' }
+    await deploy(STUDIO, fields)
+    const anew = await deploy(STUDIO, { ...fields, recreate: 'true' })
+    await deploy(STUDIO, fields)
+    const { body } = await callApi<{ entries: object[] }>(
+      'GET',
+      '/audit/administration/list?subject=told&action=tenants.write',
+      { token: await administratorToken() },
+    )
+    expect(body.entries).toMatchObject([
+      { username: 'administrator', details: { made: true } },
+      {
+        username: 'administrator',
+        details: { recreated: true },
+        requestId: anew.headers.get('x-request-id'),
+      },
+    ])
+  })
+
   test('an archive with a mistake recreates nothing', async () => {
     await deploy(STUDIO, { tenantName: 'kept' })
     const before = await tenantNamed('kept')

@@ -8,6 +8,7 @@ import type {
 } from '../../src/configuration/contract.ts'
 import { ConfigurationUnreadable, compiledKey } from '../../src/configuration/kept/files.ts'
 import { noCalls } from '../../src/platform/calls.ts'
+import { newUuid } from '../../src/platform/locators.ts'
 import { linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
 import { fileKey } from '../../src/platform/tenancy.ts'
 import type { Instant } from '../../src/platform/time.ts'
@@ -15,17 +16,26 @@ import { createTenant } from '../../src/tenants/service.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type DeployedTenant, deployExample } from '../support/examples.ts'
+import { madeToken } from '../support/made-tokens.ts'
 import { administratorToken, boat, callsOf, deploy, rowsOf, tenantNamed, users } from './deploying.ts'
 
 const files = (premium: number) => boat(premium, users('ann'))
 
 let own: DeployedTenant
 let other: DeployedTenant
+/** Administrators of the two. */
+let ownAdmin: string
+let otherAdmin: string
+
+const administratorOf = ({ tenantLocator }: DeployedTenant): Promise<string> =>
+  madeToken({ accountLocator: newUuid(0), accountType: 'account.tenant.admin', tenantLocator })
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 8 })
   own = await deployExample(files(1), 'own')
   other = await deployExample(files(2), 'other')
+  ownAdmin = await administratorOf(own)
+  otherAdmin = await administratorOf(other)
   const fields = { tenantNameSuffix: 'own' }
   await deploy('/configuration/deployTest', fields, files(3))
   await deploy('/configuration/studio/repair', { tenantName: own.tenantName, version: '1' }, files(4))
@@ -80,7 +90,7 @@ test('GET /deployments/status tells what is deployed', async () => {
 })
 
 describe('GET /deployments/{configVersion}', () => {
-  const read = (version: string, token = own.token) =>
+  const read = (version: string, token = ownAdmin) =>
     callApi<DeploymentResponse>('GET', `/deployments/${version}`, { token })
 
   test('gives the archive in force, and what the version was before', async () => {
@@ -96,10 +106,20 @@ describe('GET /deployments/{configVersion}', () => {
     expect(await sha256(await zip.arrayBuffer())).toBe(body.tenantAssets[0]!.hash)
   })
 
+  test('is for administrators: the archive has passwords of its users', async () => {
+    const refused = await callApi<{ message: string }>('GET', '/deployments/1', { token: own.token })
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      expect.stringMatching(/lacks the permission deployments\.download\.$/),
+    ])
+    const token = await administratorToken()
+    expect((await callApi('GET', `/deployments/1?tenantName=${own.tenantName}`, { token })).status).toBe(200)
+  })
+
   test('is 404 for a version that there is not', async () => {
     for (const version of ['3', '0', '-1', 'x', '1.0', '1e0', '99999999999999999999'])
       expect([version, (await read(version)).status]).toEqual([version, 404])
-    expect((await read('2', other.token)).status).toBe(404)
+    expect((await read('2', otherAdmin)).status).toBe(404)
   })
 })
 
@@ -111,7 +131,7 @@ const fetched = (url: string, headers: Record<string, string> = {}): Promise<Res
 
 describe('GET /files/{token}', () => {
   const address = async () =>
-    (await callOk<DeploymentResponse>('GET', '/deployments/2', { token: own.token })).url
+    (await callOk<DeploymentResponse>('GET', '/deployments/2', { token: ownAdmin })).url
 
   test('knows unchanged files and goes on with a download', async () => {
     const url = await address()

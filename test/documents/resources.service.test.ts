@@ -2,6 +2,7 @@
 // snippets that they may include, tables and static documents in force on the right day; and the same through the path by
 // which authors try templates out.
 import { env } from 'cloudflare:workers'
+import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
 import { findTenant } from '../../src/platform/tenancy.ts'
@@ -32,7 +33,17 @@ const TEMPLATES = {
     { selectionTimeBasis: 'currentTime', templateSnippets: ['stamp'] },
   ],
   'terms.template.liquid': ["{{ 'conditions' | render_static_document }}", {}],
+  'placed.template.liquid': ['of the configuration', {}],
+  'sealed.template.liquid': ["{% render 'seal' %}, {% render 'mark' %}", {}],
+  'branded.template.liquid': [
+    '<head></head><p style="font-family: brand">x</p>',
+    { trigger: 'issued', customFonts: ['brand'] },
+  ],
+  'bill.template.liquid': ['Bill {{ data.invoice.display_id }}', { scope: 'invoice', trigger: 'generated' }],
 } as const
+
+/** Halfway from now to the policy's start, whichever comes first. */
+const BETWEEN = Math.round((Date.now() + START) / 2)
 
 let motor: Motor
 let base: string
@@ -48,12 +59,23 @@ beforeAll(async () => {
     type: 'html',
     ...more,
   }))
+  policy.documents.push({
+    fileName: 'wording.html',
+    templateName: 'wording',
+    rendering: 'prerendered',
+    format: 'html',
+  })
+  policy.jurisdictionField = 'region_class'
   files[`${FOLDER}/policy.json`] = JSON.stringify(policy)
   for (const [name, [text]] of Object.entries(TEMPLATES)) files[`${FOLDER}/${name}`] = text
   files[`${FOLDER}/static_documents/conditions`] = '<p>conditions of the configuration</p>'
   const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array))
   const surcharge = { columns: { key: { isKey: true }, value: {} } }
-  files['config.json'] = JSON.stringify({ ...config, tables: { ...config.tables, surcharge } })
+  files['config.json'] = JSON.stringify({
+    ...config,
+    tables: { ...config.tables, surcharge },
+    templateSnippets: { seal: { displayName: 'Seal', selectionTimeBasis: 'currentTime' } },
+  })
   files[`${FOLDER}/invoice.template.vm`] =
     '<p>Invoice $data.invoice.display_id: $data.invoice_financials.total_due</p>'
   motor = await motorTenant('document-resources', files)
@@ -65,6 +87,32 @@ beforeAll(async () => {
   await upload('templateSnippets/liquid', 'stamp_2', 'stamp', 'stamp of today')
   await table('surcharge_1', 'key,value\nR1,7.5\n')
   await table('surcharge_2', 'key,value\nR1,9.25\n')
+  for (const name of ['seal', 'mark']) {
+    await upload('templateSnippets/liquid', `${name}_1`, name, `first ${name}`)
+    await upload('templateSnippets/liquid', `${name}_2`, name, `second ${name}`)
+  }
+  await group('seals', 0, ['seal_1', 'mark_1'])
+  await group('other seals', BETWEEN, ['seal_2', 'mark_2'])
+  for (const [name, place] of [
+    ['all', ''],
+    ['R3', '&jurisdiction=R3'],
+    ['R5', '&jurisdiction=R5'],
+  ]) {
+    const as = (staticName: string) => `${staticName}${place}`
+    await upload(
+      'templates/liquid',
+      `placed_${name}`,
+      as('placed'),
+      `placed in ${name}: {% render 'where' %}`,
+    )
+    await upload('templateSnippets/liquid', `where_${name}`, as('where'), `where ${name}`)
+    await upload('documents', `wording_${name}`, as('wording'), `<p>wording of ${name}</p>`, 'text/html')
+    await group(`in ${name}`, 0, [`placed_${name}`, `where_${name}`, `wording_${name}`])
+  }
+  const font = new FormData()
+  font.set('file', new Blob([monoFont]), 'brand.ttf')
+  await callOk('POST', `${base}/fonts?name=brand_1&staticName=brand`, { token, body: font })
+  await group('brands', 0, ['brand_1'])
   await group('always', 0, ['foot_1', 'hidden_1', 'stamp_1', 'surcharge_1'])
   await group('later', START + 10 * DAY_MS, ['surcharge_2'])
   await group('today', Date.now() - DAY_MS, ['stamp_2'])
@@ -93,8 +141,9 @@ const group = (name: string, start: number, resourceNames: string[]) =>
   })
 
 /** An issued policy from then on, its documents made. */
-async function issuedFrom(start: number): Promise<PolicyResponse> {
+async function issuedFrom(start: number, region = 'R3'): Promise<PolicyResponse> {
   const { body } = await motor.createPolicy({
+    fieldValues: { ...(plainYear().request.policy.fieldValues as object), region_class: region },
     policyStartTimestamp: String(start),
     policyEndTimestamp: String(start + YEAR_MS),
   })
@@ -130,7 +179,7 @@ describe('documents of a configuration', () => {
     const from = new Date(START + 2 * 3_600_000).toISOString().slice(0, 10)
     expect(await textOf(policy, 'card')).toBe(`From: ${from}; the foot`)
     const [invoice] = policy.invoices
-    const [paper] = invoice!.documents
+    const paper = invoice!.documents.find(one => one.fileName.startsWith('invoice_'))
     expect([paper!.state, paper!.fileName]).toEqual(['ready', `invoice_${invoice!.displayId}.pdf`])
   })
 
@@ -156,6 +205,29 @@ describe('documents of a configuration', () => {
     expect(await textOf(await issuedFrom(START + 40 * DAY_MS), 'terms')).toContain(
       "renderError: products/private_motor/policy/terms.template.liquid: the static document 'conditions' is neither a PDF nor HTML.",
     )
+  })
+
+  it('are those of the policy’s jurisdiction: template, snippet and static document, else those for every one', async () => {
+    expect(await textOf(policy, 'placed')).toBe('placed in R3: where R3')
+    expect(await textOf(policy, 'wording')).toBe('<p>wording of R3</p>')
+    const elsewhere = await issuedFrom(START, 'R1')
+    expect(await textOf(elsewhere, 'placed')).toBe('placed in all: where all')
+    expect(await textOf(elsewhere, 'wording')).toBe('<p>wording of all</p>')
+  })
+
+  it('include a snippet for the time that config.json says of it, and others for their own', async () => {
+    const [now, then] = Date.now() < START ? ['first', 'second'] : ['second', 'first']
+    expect(await textOf(policy, 'sealed')).toBe(`${now} seal, ${then} mark`)
+  })
+
+  it('have the families of their customFonts, and those of scope invoice are every invoice’s', async () => {
+    const face = `@font-face{font-family:"brand";src:url(data:font/sfnt;base64,${Buffer.from(monoFont).toString('base64')})}`
+    expect(await textOf(policy, 'branded')).toBe(
+      `<head><style>${face}</style></head><p style="font-family: brand">x</p>`,
+    )
+    const [invoice] = policy.invoices
+    expect(policy.documents.map(one => one.fileName)).not.toContain('bill.html')
+    expect(await textOf(invoice!, 'bill')).toBe(`Bill ${invoice!.displayId}`)
   })
 
   it('are tried out as they are made: the same template, snippets and tables on the same day', async () => {

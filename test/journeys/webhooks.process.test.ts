@@ -16,6 +16,17 @@ const TENANTS = ['north', 'south']
 const WRITERS_OF_A_TENANT = 4
 /** Transactions of both tenants together, at least. */
 const TRANSACTIONS = size(200, 5_000)
+
+/**
+ * Events of one policy come one after the other, so that its bad luck adds up: a second or more for each that failed, and 15
+ * for each that was not answered. The small size has as much of it as a minute holds.
+ */
+const MOOD = {
+  failing: 0.3,
+  silent: 0.05,
+  mostOfOne: size(1, 4),
+  mostSilent: size(3, Number.POSITIVE_INFINITY),
+}
 const LIVES_OF_A_TENANT = Math.ceil(TRANSACTIONS / TRANSACTIONS_OF_A_LIFE / TENANTS.length)
 
 const STOPPED_MS = 3_000
@@ -63,7 +74,7 @@ function seededChance(seed: number): () => number {
 const chance = seededChance(20_261_122)
 
 beforeAll(async () => {
-  receiver = await startMoodyReceiver({ failing: 0.3, silent: 0.05 }, chance)
+  receiver = await startMoodyReceiver(MOOD, chance)
   service = await startServiceProcess()
   const administration = await service.administration()
   deployed = []

@@ -420,20 +420,60 @@ exports.getPerilRates = data => {
     ])
   })
 
-  it('writes an answer as JSON does, what has to be looked at too, and tells its log once', async () => {
-    const answer = `const told = { toJSON() { console.log('written'); socotraApi.setAuxData('x', 'k', 'v'); return 'told' } }`
-    expect(
-      await outcomeOf(runner, `${answer}; return { told, rate: 1.5, none: null, not: undefined }`),
-    ).toMatchObject({
-      value: { told: 'told', rate: 1.5, none: null },
-      logs: [{ text: 'written' }],
-      writes: [{ key: 'k', value: 'v' }],
-    })
-    expect(await outcomeOf(runner, `${answer}; return { told, rate: 12n, bad: [-Infinity] }`)).toMatchObject({
-      value: { told: 'told', rate: '12', bad: ['-Infinity'] },
-      logs: [{ text: 'written' }],
-    })
+  it('writes an answer as JSON does, once: what tells something else each time that it is read tells the first', async () => {
+    const told = `let read = 0
+const told = { toJSON() { read += 1; console.log('written'); socotraApi.setAuxData('x', 'k', read); return read } }
+const got = { get rate() { read += 1; return read } }`
+    for (const [beside, others] of [
+      ['rate: 1.5', { rate: 1.5 }],
+      ['none: null, not: undefined', { none: null }],
+      ['rate: 12n, bad: [-Infinity]', { rate: '12', bad: ['-Infinity'] }],
+    ] as const)
+      expect(await outcomeOf(runner, `${told}; return { told, got, ${beside} }`)).toMatchObject({
+        value: { told: 1, got: { rate: 2 }, ...others },
+        logs: [{ text: 'written' }],
+        writes: [{ key: 'k', value: '1' }],
+      })
     expect(await value('return ["null", { "null": 1 }]')).toEqual(['null', { null: 1 }])
+    expect(
+      await value('BigInt.prototype.toJSON = function () { return Number(this) }; return { rate: 12n }'),
+    ).toEqual({ rate: 12 })
+  })
+
+  it('remembers what it stops for, and what it writes, whatever a script makes of lists and promises', async () => {
+    const harm = `for (const at of ['0', '1'])
+  Object.defineProperty(Array.prototype, at, { configurable: true, get() { return undefined }, set() {} })
+Promise.prototype.then = function (done) { done({ made: '"forged"' }) }
+Promise.prototype.constructor = function (start) { start(() => {}, () => {}); return { then: done => done('forged') } }`
+    const stopped = await outcomeOf(
+      runner,
+      `${harm}\ntry { socotraApi.getAuxData('x', 'k') } catch (e) {}\nreturn 'went on'`,
+    )
+    expect(stopped.missing).toEqual([{ kind: 'aux', locator: 'x', key: 'k' }])
+    expect(
+      await outcomeOf(
+        runner,
+        `${harm}\nsocotraApi.setAuxData('x', 'k', 'v'); console.log('said'); socotraApi.createCustomEvent('custom.a', {}); return 'done'`,
+      ),
+    ).toMatchObject({
+      value: 'done',
+      writes: [{ locator: 'x', key: 'k', value: 'v' }],
+      logs: [{ text: 'said' }],
+      events: [{ type: 'custom.a' }],
+    })
+  })
+
+  it('writes texts for texts, and takes nothing for an outcome that is none', async () => {
+    const made =
+      'String = () => ({ length: 1, toJSON: () => 7 }); socotraApi.setAuxData("x", "k", "v"); return 1'
+    expect((await outcomeOf(runner, made)).writes).toEqual([{ locator: 'x', key: 'k', value: 'v' }])
+    for (const harm of [
+      'RegExp.prototype.test = () => true; socotraApi.createCustomEvent("policy.issue", {})',
+      'Object.fromEntries = () => ({ a: { b: 1 } }); socotraApi.createCustomEvent("custom.a", {})',
+    ])
+      expect((await outcomeOf(runner, `${harm}; return 1`)).failure?.reason).toBe(
+        'the sandbox was broken from within',
+      )
   })
 
   it('keeps calls apart that are made at the same time', async () => {
@@ -451,4 +491,75 @@ exports.getPerilRates = data => {
         writes: [{ value: String(n) }],
       })
   })
+})
+
+/** Tells of a value all that a script can see of it. */
+const TOLD = `const told = one =>
+  one === null ? 'null'
+  : Array.isArray(one) ? '[' + one.map(told).join() + ']'
+  : typeof one === 'object' ? '{' + Reflect.ownKeys(one).map(key => JSON.stringify(key) + (Object.getPrototypeOf(one) === Object.prototype) + told(Object.getOwnPropertyDescriptor(one, key).value)).join() + '}'
+  : typeof one === 'string' ? Array.from({ length: one.length }, (_, at) => one.charCodeAt(at)).join(' ')
+  : typeof one + (Object.is(one, -0) ? '-0' : one)
+return { told: told(data), json: JSON.stringify(data), back: data, polluted: ({}).polluted }`
+
+it('what a script is given is the same in both sandboxes, and what JSON would have made of it', async () => {
+  const shared = { list: ['x'], deep: { of: 'y' } }
+  const odd: unknown[] = [
+    [
+      '',
+      '\u0000',
+      '🚗',
+      '\ud800',
+      '\udc00',
+      '\ud83d',
+      '\ude00',
+      'é',
+      'e\u0301',
+      '\u2028',
+      '"\\/\n',
+      '\ufeffb',
+      '漢字',
+    ],
+    [
+      -0,
+      0,
+      1e21,
+      1e-7,
+      Number.MAX_SAFE_INTEGER,
+      5e-324,
+      Number.MAX_VALUE,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+    ],
+    ['123456789012345678901234567890.000000000000000001', '-0', '1e400'],
+    [[], [[]], {}, [{}], null, [null], [undefined, undefined], { a: undefined, b: null }, { b: null, a: 1 }],
+    JSON.parse(
+      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"x":1}},"toJSON":"text","valueOf":null,"hasOwnProperty":false,"length":5,"then":"x","10":"ten","2":"two","-1":"m","":"empty"}',
+    ),
+    [
+      { toJSON: null, x: 1 },
+      { toJSON: 2, x: 1 },
+      { x: 1, toJSON: '3' },
+    ],
+    { a: shared, b: shared, list: [shared, shared] },
+    [{ x: true }, { x: false }, { x: null }, { x: '' }, { x: 0 }, { x: [] }, { x: {} }, { x: '0' }],
+  ]
+  const exposures = Array.from({ length: 2_000 }, (_, at) => ({
+    locator: `vehicle-${at}`,
+    name: at % 3 === 0 ? '🚗' : 'vehicle',
+    fieldValues: { usage: [String(at)], [`field_${at % 40}`]: at % 7 === 0 ? ['\ud800'] : [] },
+    perils: Array.from({ length: at % 4 }, (_, of) => ({
+      locator: `${at}-${of}`,
+      from: at % 5 ? '1' : null,
+      of,
+    })),
+  }))
+  for (const given of [...odd, odd, { policy: { exposures }, again: exposures }, 'text', null, true, []]) {
+    const [first, second] = await Promise.all(
+      RUNNERS.map(([, runner]) => outcomeOf(runner, TOLD, { arguments: [given] })),
+    )
+    expect(JSON.stringify(second)).toBe(JSON.stringify(first))
+    expect(first!.value).toMatchObject({ json: JSON.stringify(given) })
+    expect(first!.value).not.toHaveProperty('polluted')
+  }
 })

@@ -74,13 +74,18 @@ const READS_SECRET = `const answer = key => ({
   decision: key,
 })
 exports.getUnderwritingResult = () => answer(socotraApi.getSecret('partner', 'key'))
-exports.executeLambda = () => answer(socotraApi.getSecret('partner', 'key'))`
+exports.executeLambda = () => answer(socotraApi.getSecret('partner', 'key'))
+exports.getPreGraceResult = () => {
+  const key = socotraApi.getSecret('partner', 'key')
+  socotraApi.setAuxData('x', key + '\\u0000', 'v')
+  return {}
+}`
 
 it('a secret that a call read is in no words of its answer; a lambda answers as it says', async () => {
   const enabled = { path: 'main/all.js', enabled: true }
   const product = {
     name: 'motor',
-    plugins: { getUnderwritingResult: enabled, executeLambda: enabled },
+    plugins: { getUnderwritingResult: enabled, executeLambda: enabled, getPreGraceResult: enabled },
   } as unknown as ProductDefinition
   const program = programOf({ 'main/all.js': READS_SECRET })
   const calls = new PluginSession(
@@ -95,4 +100,11 @@ it('a secret that a call read is in no words of its answer; a lambda answers as 
     decision: 'k-123456',
   })
   expect(await calls.call(subject, 'executeLambda', [])).toMatchObject({ notes: ['tried k-123456', 7] })
+  // What is found wrong with an answer, or with what was written, names it.
+  expect(calls.shown("a rate for k-123456, and 'k-123456'")).toBe("a rate for ********, and '********'")
+  await expect(calls.call(subject, 'getPreGraceResult', [])).rejects.toThrow(
+    /data '\*{8}' has characters that cannot be kept/,
+  )
+  calls.disregard(subject, 'getPreGraceResult', 'no end k-123456')
+  expect(JSON.stringify(calls.logs)).not.toContain('k-123456')
 })

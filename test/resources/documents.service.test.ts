@@ -1,7 +1,9 @@
 // Static documents, fonts, templates and snippets through HTTP: every form of a body, what is refused, and what is
 // given back (resources brief 4.1).
+import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BasicResourceResponse, ResourceResponse } from '../../src/resources/contract.ts'
+import { woff2Of, woffOf } from '../documents/pdf/packed-fonts.ts'
 import { type Answer, type Call, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
@@ -146,14 +148,15 @@ describe('static documents', () => {
 })
 
 describe('fonts', () => {
-  const font = (mark: string) => Uint8Array.from(Buffer.from(`${mark}rest of the font`))
-  const ttf = Uint8Array.from([0, 1, 0, 0, 9, 9])
+  const ttf = new Uint8Array(monoFont.slice(0))
+  const otf = Uint8Array.from(ttf)
+  otf.set(Buffer.from('OTTO'))
 
   it.each([
     ['ttf', ttf, 'font/ttf'],
-    ['otf', font('OTTO'), 'font/otf'],
-    ['woff', font('wOFF'), 'font/woff'],
-    ['woff2', font('wOF2'), 'font/woff2'],
+    ['otf', otf, 'font/otf'],
+    ['woff', woffOf(ttf), 'font/woff'],
+    ['woff2', woff2Of(ttf), 'font/woff2'],
   ])('of type %s are known by their first bytes', async (ending, bytes, type) => {
     const body = form('file', bytes, `any.${ending}`)
     const made = await call('POST', `/fonts?name=font_${ending}&staticName=font_${ending}`, { body })
@@ -162,10 +165,20 @@ describe('fonts', () => {
   })
 
   it('are replaced by fonts only', async () => {
-    const replaced = await call('PATCH', '/fonts/font_ttf', raw('application/octet-stream', font('OTTO')))
+    const replaced = await call('PATCH', '/fonts/font_ttf', raw('application/octet-stream', otf))
     expect(replaced.status).toBe(200)
     const text = await call('PATCH', '/fonts/font_ttf', raw('font/ttf', 'no font'))
     expect(refusal(text)).toMatchObject({ status: 400, code: 'invalidRequest' })
+    for (const torn of [ttf.slice(0, ttf.length - 4), ttf.slice(0, 2_000), woff2Of(ttf).slice(0, 9_000)])
+      expect(refusal(await call('PATCH', '/fonts/font_ttf', raw('font/ttf', torn)))).toMatchObject({
+        status: 400,
+        message: 'The font cannot be used: it is damaged. Send a whole font.',
+      })
+    const headless = Uint8Array.from(ttf)
+    headless.set(Buffer.from('xxxx'), Buffer.from(ttf).indexOf('cmap'))
+    expect(refusal(await call('PATCH', '/fonts/font_ttf', raw('font/ttf', headless))).message).toBe(
+      "The font cannot be used: it lacks 'cmap'. Send a whole font.",
+    )
     expect((await call('GET', '/fonts/font_ttf')).headers.get('content-type')).toBe('font/otf')
   })
 
@@ -217,7 +230,14 @@ describe.each([
       status: 400,
       message: expect.stringContaining("brings no file; send it as the part 'file' of a form"),
     })
-    expect(await at(named, raw('text/plain', ''))).toMatchObject({ status: 400 })
+    expect(await at(named, raw('text/plain', ''))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("brings no file; send it as the part 'file' of a form"),
+    })
+    expect(await at(named, { body: form('file', new Uint8Array(0), 'empty') })).toMatchObject({
+      status: 400,
+      message: 'The file is empty; send one that is not.',
+    })
     expect(await at(named, { body: two })).toMatchObject({ status: 400, code: 'malformedMultipart' })
     expect(await at(named, { body: form('other', 'text, and no file') })).toMatchObject({ status: 400 })
     expect(await at(named, raw('text/plain', 'x'), 'jinja')).toMatchObject({ status: 405 })

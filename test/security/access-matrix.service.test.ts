@@ -275,3 +275,27 @@ it('a refusal is in the audit trail, once an hour for an account and a route', a
     { subject: 'POST /policyholder/update', details },
   ])
 })
+
+it('of an administration account too, in the audit trail of those', async () => {
+  const root = await token({
+    accountLocator: administrator,
+    accountType: 'account.internal',
+    tenantLocator: undefined,
+  })
+  for (let times = 0; times < 2; times += 1)
+    expect((await callApi('POST', '/policyholder/create', { token: root, body: {} })).status).toBe(403)
+  const recorded = async () => {
+    const query = `action=permission.refused&subject=${encodeURIComponent('POST /policyholder/create')}`
+    const { body } = await callApi<{ entries: object[] }>('GET', `/audit/administration/list?${query}`, {
+      token: root,
+    })
+    return body.entries
+  }
+  await expect.poll(recorded).toEqual([
+    expect.objectContaining({
+      accountLocator: administrator,
+      username: 'someone',
+      details: { permissions: ['policyholders.write'], accountType: 'account.internal' },
+    }),
+  ])
+})

@@ -112,6 +112,7 @@ describe('pages of other origins', () => {
       'portal.example',
       `${PORTAL}/`,
       `${PORTAL}/path`,
+      'https://*.portal.example',
       'ftp://x.example',
       5,
     ])

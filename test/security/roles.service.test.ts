@@ -1,5 +1,7 @@
 // Roles that a configuration defines, through HTTP: what a sign-in gives, what a deploy of others changes, what is refused.
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { AccountResponse } from '../../src/accounts/contract.ts'
+import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import {
@@ -9,6 +11,7 @@ import {
   deployForm,
   motorWithoutPapers,
 } from '../support/examples.ts'
+import { madeToken } from '../support/made-tokens.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { administrator } from '../support/sign-in.ts'
 
@@ -19,20 +22,26 @@ const files = (roles: unknown, users?: unknown): ArchiveFiles => ({
 })
 
 const user = (username: string, role: string) => ({ username, password: 'password', roles: [role] })
-const USERS = [user('alice.agent', 'agent'), user('rita.reader', 'read-only'), user('anna.admin', 'admin')]
+const USERS = [
+  user('alice.agent', 'agent'),
+  user('rita.reader', 'read-only'),
+  user('anna.admin', 'admin'),
+  user('mary.manager', 'manager'),
+]
 
 const FIRST = {
   agent: { displayName: 'Agent', permissions: ['policyholders.*', 'policies.read', 'policies.list'] },
   'read-only': { permissions: ['policies.read'] },
+  manager: { displayName: 'Manages users', permissions: ['users.*', 'policies.*', 'quotes.read'] },
   admin: 'Administrator',
 }
 
 let motor: Motor
 
-const deploy = async (roles: unknown): Promise<DeployAnswer> =>
+const deploy = async (roles: unknown, users: readonly object[] = USERS): Promise<DeployAnswer> =>
   callOk<DeployAnswer>('POST', '/configuration/deployTest', {
     token: await administrator(),
-    body: deployForm(archiveOf(files(roles, USERS)), { tenantNameSuffix: 'roles' }),
+    body: deployForm(archiveOf(files(roles, users)), { tenantNameSuffix: 'roles' }),
   })
 
 const permissionsOf = async (token: string): Promise<string[]> =>
@@ -99,7 +108,144 @@ describe('a deploy', () => {
     expect((await deploy(more)).success).toBe(true)
     expect((await callApi('GET', '/auth/permissions', { token: before })).status).toBe(401)
     expect(await permissionsOf(await motor.signIn('alice.agent'))).toEqual(['quotes.read'])
-    expect((await deploy({ agent: 'Agent', 'read-only': 'Reader', admin: 'Admin' })).success).toBe(true)
+    const plain = { agent: 'Agent', 'read-only': 'Reader', manager: 'Manager', admin: 'Admin' }
+    expect((await deploy(plain)).success).toBe(true)
     expect(await permissionsOf(await motor.signIn('alice.agent'))).toContain('policies.issue')
+  })
+})
+
+type Refused = { code: string; message: string }
+
+describe('whoever has a role that says less than the account type', () => {
+  const MANAGER = ['users.write', 'users.token', 'users.custom', 'policies.read']
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+  const later = (ms: number) => vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
+  afterEach(() => vi.restoreAllMocks())
+
+  let mary: string
+  let made = 0
+  const wanted = (permissions: readonly string[]) => {
+    made += 1
+    return { name: `token ${made}`, expiresAt: inDays(30), permissions, tenants: [] }
+  }
+  const make = (permissions: readonly string[], token = mary, path = '/auth/users/tokens') =>
+    callApi<string & Refused>('POST', path, { token, body: wanted(permissions) })
+  const add = (changes: object, token = mary) =>
+    callApi<AccountResponse & Refused>('POST', '/account/v1/account', {
+      token,
+      body: {
+        name: 'Somebody',
+        email: 'somebody@example.com',
+        password: 'Rhabarber-7-Kisten',
+        type: 'employee',
+        username: 'somebody',
+        ...changes,
+      },
+    })
+  const lacking = (permission: string) => ({
+    code: 'beyondOwner',
+    message: expect.stringContaining(permission),
+  })
+
+  beforeAll(async () => {
+    expect((await deploy(FIRST)).success).toBe(true)
+    mary = await motor.signIn('mary.manager')
+  })
+
+  it('makes tokens of what the role says, and of no more', async () => {
+    const refused = await make(['policies.read', 'invoices.pay'])
+    expect([refused.status, refused.body]).toMatchObject([422, lacking('invoices.pay')])
+    const { body: token } = await make(['policies.*', 'users.list'])
+    expect(await permissionsOf(token)).toEqual([
+      ...['policies.read', 'policies.list', 'policies.write', 'policies.price', 'policies.issue'],
+      ...['policies.discard', 'users.list'],
+    ])
+  })
+
+  it('adds accounts that may no more, and sets passwords of no others', async () => {
+    const employee = await add({ username: 'eve' })
+    expect([employee.status, employee.body]).toMatchObject([422, lacking('policyholders.read')])
+    // The role makes readers less than the type: so little mary has too.
+    const reader = await add({ username: 'ron', type: 'read-only' })
+    expect(reader.status).toBe(200)
+    const ron = await callOk<{ authorizationToken: string }>('POST', '/account/authenticate', {
+      body: { username: 'ron', password: 'Rhabarber-7-Kisten', tenantName: motor.tenantName },
+    })
+    expect(await permissionsOf(ron.authorizationToken)).toEqual(['policies.read'])
+    const anna = await motor.signIn('anna.admin')
+    const { items } = await callOk<{ items: AccountResponse[] }>('GET', '/account/v1/accounts/list', {
+      token: anna,
+    })
+    const locatorOf = (username: string) => items.find(one => one.username === username)!.id
+    const set = (username: string) =>
+      callApi<Refused>('PUT', `/account/v1/accounts/${locatorOf(username)}/password`, {
+        token: mary,
+        body: { password: 'Stachelbeer+9+Schalen' },
+      })
+    expect((await set('anna.admin')).body).toMatchObject(lacking('policyholders.read'))
+    expect((await set('alice.agent')).body).toMatchObject(lacking('policyholders.read'))
+    expect((await set('ron')).status).toBe(200)
+  })
+
+  it('has programs that may no more either, whatever type they have', async () => {
+    const { body: robot } = await add({ username: 'robot', type: 'service' })
+    expect(robot).toMatchObject({ service: true, accountType: 'account.tenant.employee' })
+    const path = `/auth/users/${robot.id}/tokens`
+    expect((await make(['invoices.pay'], mary, path)).body).toMatchObject(lacking('invoices.pay'))
+    expect(await permissionsOf((await make(['policies.read'], mary, path)).body)).toEqual(['policies.read'])
+  })
+
+  it('has nothing of a user of the archive under whose name the account was added before', async () => {
+    const anna = await motor.signIn('anna.admin')
+    expect((await add({ username: 'chief', type: 'read-only' }, anna)).status).toBe(200)
+    const everything = { ...FIRST, chief: { permissions: ['policies.*', 'users.*', 'audit.*'] } }
+    const answer = await deploy(everything, [...USERS, user('chief', 'chief')])
+    expect([answer.success, answer.logfile]).toEqual([true, expect.stringContaining('usernameTaken')])
+    const { authorizationToken } = await callOk<{ authorizationToken: string }>(
+      'POST',
+      '/account/authenticate',
+      { body: { username: 'chief', password: 'Rhabarber-7-Kisten', tenantName: motor.tenantName } },
+    )
+    expect(await permissionsOf(authorizationToken)).toEqual(['policies.read'])
+    mary = await motor.signIn('mary.manager')
+  })
+
+  it('loses what a later deploy takes: tokens within 5 s, and whoever renews at once', async () => {
+    const { body: token } = await make(MANAGER)
+    expect(await permissionsOf(token)).toEqual([
+      'policies.read',
+      'users.write',
+      'users.token',
+      'users.custom',
+    ])
+    const narrower = { ...FIRST, manager: { permissions: ['users.custom', 'policies.read', 'quotes.read'] } }
+    expect((await deploy(narrower)).success).toBe(true)
+    later(TENANT_TRUST_MS)
+    expect(await permissionsOf(token)).toEqual(['policies.read', 'users.custom'])
+    expect((await make(['policies.read'], token)).body.message).toContain('users.write or users.token')
+    expect((await callApi('POST', '/account/renewAuthentication', { token: mary })).status).toBe(401)
+    // A token that was signed just before, by who had not heard of it: its renewal asks the roles.
+    const claims = JSON.parse(Buffer.from(mary.split('.')[1]!, 'base64url').toString()) as Record<
+      string,
+      string
+    >
+    const late = await madeToken({
+      accountLocator: claims['account.uuid']!,
+      accountType: claims['account.type']!,
+      permissions: ['users.*', 'policies.*'],
+      tenantLocator: motor.tenantLocator,
+    })
+    const { authorizationToken } = await callOk<{ authorizationToken: string }>(
+      'POST',
+      '/account/renewAuthentication',
+      { token: late },
+    )
+    expect(await permissionsOf(authorizationToken)).toEqual(['policies.read', 'quotes.read', 'users.custom'])
+    // What a role gains, a token has again that lists it: it is never more than that.
+    expect(
+      (await deploy({ ...FIRST, manager: { permissions: ['policies.*', 'users.write'] } })).success,
+    ).toBe(true)
+    later(2 * TENANT_TRUST_MS)
+    expect(await permissionsOf(token)).toEqual(['policies.read', 'users.write'])
   })
 })

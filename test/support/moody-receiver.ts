@@ -29,11 +29,15 @@ export type MoodyReceiver = {
   close(): void
 }
 
-/** Shares of posts that fail, and that are not answered. */
-export type Mood = { readonly failing: number; readonly silent: number }
-
-/** An event fails by chance so many times at most: a webhook gives up after ten attempts. */
-const MOST_FAILURES_OF_ONE = 4
+export type Mood = {
+  /** Shares of posts that fail, and that are not answered. */
+  readonly failing: number
+  readonly silent: number
+  /** One event meets with either so many times at most; fewer than a webhook tries. */
+  readonly mostOfOne: number
+  /** So many posts are not answered in all: each takes as long as a webhook waits. */
+  readonly mostSilent: number
+}
 
 async function textOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
@@ -43,6 +47,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 /** Starts it on a free port; `chance` gives numbers from 0 to 1. */
 export async function startMoodyReceiver(mood: Mood, chance: () => number): Promise<MoodyReceiver> {
+  let silences = 0
   const boxes = new Map<string, { box: Box; webhook: Webhook; failures: Map<string, number> }>()
 
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -63,10 +68,14 @@ export async function startMoodyReceiver(mood: Mood, chance: () => number): Prom
     if (!failures.has(id)) box.arrivals.push(event)
     const failed = failures.get(id) ?? 0
     failures.set(id, failed)
-    const luck = failed < MOST_FAILURES_OF_ONE ? chance() : 1
-    if (luck < mood.failing + mood.silent) failures.set(id, failed + 1)
-    if (luck < mood.silent) return
-    if (luck < mood.failing + mood.silent) return void response.writeHead(503).end('not now')
+    const luck = failed < mood.mostOfOne ? chance() : 1
+    const silent = silences < mood.mostSilent ? mood.silent : 0
+    if (luck < mood.failing + silent) failures.set(id, failed + 1)
+    if (luck < silent) {
+      silences += 1
+      return
+    }
+    if (luck < mood.failing + silent) return void response.writeHead(503).end('not now')
     if (box.taken.has(id)) box.repeats += 1
     box.taken.add(id)
     response.writeHead(204).end()

@@ -38,6 +38,7 @@ export const accountAdministrationRoutes: readonly Route[] = [
     description:
       'A user of the tenant that `hostName` or `tenantName` names. Without them an administrator of a tenant unlocks a user of that, with `users.write`, and an administration account another one. Without it a lock ends after 30 minutes.',
     tags,
+    permission: 'users.write',
     body: { schema: AccountUnlockRequest, required: true },
     answer: { description: 'The account is not locked.' },
     handle: ({ body }, context) => unlock(body, context),

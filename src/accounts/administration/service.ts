@@ -54,7 +54,7 @@ export async function addAccount(request: AccountAddRequest, context: RequestCon
   const isService = request.type === SERVICE
   const type = isService ? ownType(caller.accountType) : personType(request.type, tenant)
   const { account: taken, rules, roles } = await readAccount(database, { username })
-  const permissions = rolePermissions({ username, accountType: type }, roles)
+  const permissions = rolePermissions({ username, accountType: type, source: 'interface' }, roles)
   if (!isService)
     requireWithin(
       permissionsHeld({ accountType: type, ...(permissions && { permissions }) }),

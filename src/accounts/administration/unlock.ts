@@ -9,7 +9,6 @@ import type { SignedInContext } from '../../platform/http/route.ts'
 import { controlDatabase, HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import type { AccountUnlockRequest } from '../contract.ts'
 import { openQuery } from '../lock-out.ts'
-import { requirePermission } from '../permissions.ts'
 import { readAccount, readAdministrator, readNamedTenant } from '../store.ts'
 import { accounts } from '../tables.ts'
 import { namings, tenantNamed } from '../tenant-named.ts'
@@ -21,10 +20,9 @@ import { namings, tenantNamed } from '../tenant-named.ts'
  */
 export async function unlock(request: AccountUnlockRequest, context: SignedInContext): Promise<void> {
   const { username } = request
-  const { env, calls, caller } = context
+  const { env, calls } = context
   const named = tenantNamed({ ...request, tenantLocator: undefined }, {})
   if (!context.tenant && namings(named) === 0) return unlockAdministrator(username, context)
-  if (context.tenant) requirePermission(caller, ['users.write'])
   const tenant = namings(named) === 0 ? context.tenant : await readNamedTenant(env, named, calls)
   // To an administrator of a tenant there is no other.
   if (!tenant || (context.tenant && context.tenant.locator !== tenant.locator))

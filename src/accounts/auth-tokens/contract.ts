@@ -22,7 +22,7 @@ export const AuthTokenCreateRequest = filledIn(
     }),
     tenants: Listed.openapi({
       description:
-        'Tenants in which it holds, by name, host name or locator; also `any` and `type:test` or `type:production`. An account has one tenant, so that there is no other to name; none means that one.',
+        'Tenants in which it holds, by name, host name or locator; also `any` and `type:test` or `type:production`. An account has one tenant, so that there is no other to name; none means that one. An administration account must name some, by name or so.',
     }),
   }),
 ).openapi('AuthTokenCreateRequest')

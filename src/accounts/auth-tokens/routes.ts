@@ -1,5 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { type Route, type SignedInContext, signedInRoute, tenantRoute } from '../../platform/http/route.ts'
+import { tenantNow } from '../../platform/tenancy.ts'
+import {
+  createAdministrationToken,
+  deleteAdministrationToken,
+  listAdministrationTokens,
+} from './administration.ts'
 import { AuthTokenCreateRequest, AuthTokens } from './contract.ts'
 import {
   createOwnToken,
@@ -21,17 +28,24 @@ const BY_VALUE_OR_NAME =
   'By its value or its name; better by its name, since paths are logged on their way. It is refused everywhere within 5 seconds.'
 const CUSTOM = 'With `users.custom` only: your own account and service accounts that you made.'
 
+/** In the tenant that the caller is signed in to; undefined for an administration account without one. */
+const inTenant = (context: SignedInContext): RequestContext | undefined =>
+  context.tenant && { ...context, tenant: context.tenant, now: tenantNow(context.tenant) }
+
 export const authTokenRoutes: readonly Route[] = [
-  tenantRoute({
+  signedInRoute({
     method: 'post',
     path: '/auth/users/tokens',
     summary: 'Make a long-lived token for yourself',
-    description: `It may what you may, as far as it is listed; what you lose later, it loses too. ${ABOUT}`,
+    description: `It may what you may, as far as it is listed; what you lose later, it loses too. Of an administration account: for configurations (\`deployments.*\`), of the tenants that \`tenants\` lists. ${ABOUT}`,
     tags,
     permission: ['users.write', 'users.token'],
     body: { schema: AuthTokenCreateRequest, required: true },
     answer: token,
-    handle: ({ body }, context) => createOwnToken(body, context),
+    handle: ({ body }, context) => {
+      const own = inTenant(context)
+      return own ? createOwnToken(body, own) : createAdministrationToken(body, context)
+    },
   }),
   tenantRoute({
     method: 'post',
@@ -44,14 +58,17 @@ export const authTokenRoutes: readonly Route[] = [
     answer: token,
     handle: ({ params, body }, context) => createServiceToken(params.locator, body, context),
   }),
-  tenantRoute({
+  signedInRoute({
     method: 'get',
     path: '/auth/users/tokens',
     summary: 'List your long-lived tokens',
     tags,
     permission: ['users.read', 'users.custom'],
     answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
-    handle: (_, context) => listTokens(context.caller.accountLocator, context),
+    handle: (_, context) => {
+      const own = inTenant(context)
+      return own ? listTokens(own.caller.accountLocator, own) : listAdministrationTokens(context)
+    },
   }),
   tenantRoute({
     method: 'get',
@@ -63,7 +80,7 @@ export const authTokenRoutes: readonly Route[] = [
     answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
     handle: ({ params }, context) => listTokens(params.locator, context),
   }),
-  tenantRoute({
+  signedInRoute({
     method: 'delete',
     path: '/auth/users/tokens/{tokenOrName}',
     summary: 'Delete a long-lived token of yours',
@@ -71,7 +88,12 @@ export const authTokenRoutes: readonly Route[] = [
     tags,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'It is deleted.' },
-    handle: ({ params }, context) => deleteToken(context.caller.accountLocator, params.tokenOrName, context),
+    handle: ({ params: { tokenOrName } }, context) => {
+      const own = inTenant(context)
+      return own
+        ? deleteToken(own.caller.accountLocator, tokenOrName, own)
+        : deleteAdministrationToken(tokenOrName, context)
+    },
   }),
   tenantRoute({
     method: 'delete',

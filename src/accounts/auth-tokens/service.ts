@@ -23,7 +23,7 @@ export const MOST_TOKENS = 100
 /** How far ahead a token may expire. */
 export const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
 
-/** A token for whoever asks; the token itself, this once. */
+/** A token for whoever asks, in the tenant that they are signed in to; the token itself, this once. */
 export async function createOwnToken(
   request: AuthTokenCreateRequest,
   context: RequestContext,
@@ -123,7 +123,8 @@ const shownOnce = (name: string): Refusal =>
     `This request made the token '${name}' before, and it was shown then: it is kept nowhere. Delete it and make another.`,
   )
 
-function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
+/** The time; 400 for one that lies behind or too far ahead, 422 for one after that of the token in use. */
+export function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
   const wrong = (message: string): Refusal => new Refusal('invalidRequest', message)
   if (wanted <= now) throw wrong("'expiresAt' must lie in the future.")
   if (wanted > now + LONGEST_LIFE_MS) throw wrong("'expiresAt' must lie at most five years ahead.")
@@ -136,7 +137,7 @@ function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undef
 }
 
 /** The list without what stands twice; 400 for permissions that there are not. */
-function checkedPermissions(wanted: readonly string[]): string[] {
+export function checkedPermissions(wanted: readonly string[]): string[] {
   const listed = [...new Set(wanted)]
   const unknown = listed.filter(
     one => !ALL_PERMISSIONS.includes(one as Permission) && !ALL_PERMISSIONS.some(all => isAllOf(one, all)),
@@ -198,14 +199,34 @@ export async function listTokens(locator: string, context: RequestContext): Prom
 
 async function tokensOf(database: Database, locator: Uuid): Promise<AuthTokenResponse[]> {
   const [rows] = await database.batch([tokensQuery(database, locator)])
-  return rows.map(({ name, permissions, tenants, createdAt, expiresAt }) => ({
-    name,
-    createdAt: new Date(createdAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
-    permissions: [...permissions],
-    tenants: [...tenants],
-  }))
+  return rows.map(tokenResponse)
 }
+
+type TokenRow = Pick<
+  typeof authTokens.$inferSelect,
+  'name' | 'createdAt' | 'expiresAt' | 'permissions' | 'tenants'
+>
+
+export const tokenResponse = ({
+  name,
+  permissions,
+  tenants,
+  createdAt,
+  expiresAt,
+}: TokenRow): AuthTokenResponse => ({
+  name,
+  createdAt: new Date(createdAt).toISOString(),
+  expiresAt: new Date(expiresAt).toISOString(),
+  permissions: [...permissions],
+  tenants: [...tenants],
+})
+
+/** Repeats a name, and never a token. */
+export const noSuchToken = (username: string, tokenOrName: string): Refusal =>
+  new Refusal(
+    'notFound',
+    `The account '${username}' has no such token${isAuthToken(tokenOrName) ? '' : ` '${tokenOrName}'`}.`,
+  )
 
 /** Deletes the account's token of that value or name; 404 when it has none. */
 export async function deleteToken(
@@ -219,11 +240,7 @@ export async function deleteToken(
   requireReach(context.caller, account, ['users.write'])
   const meant = isMeant(account.locator, tokenOrName)
   const [[row]] = await database.batch([database.build.select().from(authTokens).where(meant)])
-  if (!row)
-    throw new Refusal(
-      'notFound',
-      `The account '${account.username}' has no such token${isAuthToken(tokenOrName) ? '' : ` '${tokenOrName}'`}.`,
-    )
+  if (!row) throw noSuchToken(account.username, tokenOrName)
   await commit(context, database, {
     shard: HOME_SHARD,
     guards: [],

@@ -15,6 +15,8 @@ export type FoundToken = {
   readonly accountPermissions?: readonly string[]
   /** The token's own. */
   readonly permissions: readonly string[]
+  /** Of an administration account's: for which tenants it is. */
+  readonly tenants?: readonly string[]
   readonly expiresAt: number
 }
 
@@ -26,6 +28,7 @@ export async function findToken(database: Database, text: string): Promise<Found
         accountLocator: sql<Uuid>`${accounts.locator}`,
         username: accounts.username,
         accountType: sql<string>`${accounts.type}`,
+        source: accounts.source,
         permissions: authTokens.permissions,
         expiresAt: authTokens.expiresAt,
       })
@@ -44,8 +47,10 @@ export async function findToken(database: Database, text: string): Promise<Found
       .orderBy(desc(configurationVersions.version))
       .limit(1),
   ])
-  const accountPermissions = row && rolePermissions(row, version?.roles)
-  return row && { ...row, ...(accountPermissions && { accountPermissions }) }
+  if (!row) return undefined
+  const accountPermissions = rolePermissions(row, version?.roles)
+  const { source: _, ...found } = row
+  return { ...found, ...(accountPermissions && { accountPermissions }) }
 }
 
 /** The account's tokens in the order in which they were made. */

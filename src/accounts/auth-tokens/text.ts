@@ -20,16 +20,19 @@ const SHAPE = new RegExp(
   `^${PREFIX}([${DIGITS}]{${TENANT_CHARACTERS}})[${DIGITS}]{${RANDOM_CHARACTERS}}([${DIGITS}]{${CHECKSUM_CHARACTERS}})$`,
 )
 
+/** Stands in a token of an administration account, which has no tenant. */
+export const NO_TENANT = '00000000-0000-4000-8000-000000000000' as Uuid
+
 /** Whether the text means to be a long-lived token, of whatever worth. */
 export const isAuthToken = (text: string): boolean => text.startsWith(PREFIX)
 
-/** A new token of an account of the tenant. */
+/** A new token of an account of the tenant, or with `NO_TENANT` of an administration account. */
 export function newAuthToken(tenant: Uuid): string {
   const bare = PREFIX + written(BigInt(`0x${tenant.replaceAll('-', '')}`), TENANT_CHARACTERS) + randomText()
   return bare + checksum(bare)
 }
 
-/** The tenant that a token names; undefined for a text that was never a token, as one with a typing error. */
+/** The tenant that a token names, or `NO_TENANT`; undefined for a text that was never a token, as one with a typing error. */
 export function tenantOfAuthToken(text: string): Uuid | undefined {
   const [, tenant, sum] = SHAPE.exec(text) ?? []
   if (tenant === undefined || sum !== checksum(text.slice(0, -CHECKSUM_CHARACTERS))) return undefined

@@ -56,7 +56,9 @@ export const findingCodes = {
   missingStaticDocument: 'A template names a static document that does not exist.',
   missingSnippet:
     'A script takes in a snippet, or a template one that the templateSnippets of its document do not list.',
-  badSnippetName: 'A document lists a snippet by a name that no snippet can have.',
+  badDocument: 'What a document says of itself contradicts itself, or means nothing where it stands.',
+  documentScope: 'A document is of another scope than documents of its place.',
+  badSnippetName: 'A document lists a snippet or a font by a name that none can have.',
   missingPremiumScript: 'Nothing prices a peril.',
   missingTaxScript: 'A tax has no script.',
   scriptSetsNothing: 'A script for a premium or a tax sets none.',

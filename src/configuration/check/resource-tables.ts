@@ -2,6 +2,8 @@
 import type {
   RangeTableDeclaration,
   ResourceDeclarations,
+  SelectionTimeBasis,
+  SnippetDeclaration,
   TableDeclaration,
 } from '../../resources/data-tables/declaration.ts'
 import { LONGEST_RESOURCE_NAME, RESOURCE_NAME } from '../../resources/resource.ts'
@@ -14,11 +16,12 @@ type Read = {
   tables: Declared<TableDeclaration>
   rangeTables: Declared<Omit<RangeTableDeclaration, 'rangeEnd'> & { rangeEnd?: string | undefined }>
   constraintTables: Declared<ResourceDeclarations['constraintTables'][string]>
+  templateSnippets: Declared<{ selectionTimeBasis?: SelectionTimeBasis | undefined }>
 }
 
 /** The declarations, with what contradicts itself reported; undefined when there are none. */
 export function compileResourceTables(
-  { tables, rangeTables, constraintTables }: Read,
+  { tables, rangeTables, constraintTables, templateSnippets }: Read,
   place: (path: JsonPath) => Place,
   report: Report,
 ): ResourceDeclarations | undefined {
@@ -75,5 +78,25 @@ export function compileResourceTables(
     rangeTables: ranges as ResourceDeclarations['rangeTables'],
     constraintTables: checked('constraintTables', constraintTables),
   }
-  return seen.size === 0 ? undefined : declared
+  const snippets = compileSnippets(templateSnippets, place, report)
+  if (seen.size === 0 && snippets.length === 0) return undefined
+  return { ...declared, ...(snippets.length > 0 && { templateSnippets: Object.fromEntries(snippets) }) }
+}
+
+/** Those that are read for a time of their own. */
+function compileSnippets(
+  declared: Read['templateSnippets'],
+  place: (path: JsonPath) => Place,
+  report: Report,
+): [string, SnippetDeclaration][] {
+  return Object.entries(declared).flatMap(([name, one]): [string, SnippetDeclaration][] => {
+    if (!RESOURCE_NAME.test(name) || name.length > LONGEST_RESOURCE_NAME)
+      report.error(
+        place(['templateSnippets', name]),
+        'badSnippetName',
+        `'${name}' is no static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`,
+      )
+    const { selectionTimeBasis } = one ?? {}
+    return selectionTimeBasis === undefined ? [] : [[name, { selectionTimeBasis }]]
+  })
 }

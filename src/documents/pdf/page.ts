@@ -51,9 +51,12 @@ const POINTS: Readonly<Record<string, number>> = {
 /** Wider ones leave no room for a text. */
 const WIDEST_MARGIN = PAGE_SIZES.A4[0] / 3
 
-/** A margin of a pageLayout in points; without a unit it is millimetres (brief 5.1 shows none: a decision). */
+/** A margin as a pageLayout says it. */
+export const MARGIN = /^\s*(\d{1,4}(?:\.\d{1,4})?)\s*(mm|cm|in|pt|pc|px)?\s*$/i
+
+/** In points; without a unit it is millimetres (brief 5.1 shows none: a decision). */
 function marginPoints(text: string | undefined): number | undefined {
-  const match = /^\s*(\d{1,4}(?:\.\d{1,4})?)\s*(mm|cm|in|pt|pc|px)?\s*$/i.exec(text ?? '')
+  const match = MARGIN.exec(text ?? '')
   return match
     ? Math.min(Number(match[1]) * POINTS[(match[2] ?? 'mm').toLowerCase()]!, WIDEST_MARGIN)
     : undefined

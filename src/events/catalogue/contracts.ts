@@ -17,14 +17,18 @@ function contractOfKey(key: Key): z.ZodType {
   return text.openapi({ description, example })
 }
 
+/** The properties of the type's data. */
+export function keyContracts(type: EventType): z.ZodRawShape {
+  const { data, optional = [] } = ENTRIES[type]
+  return {
+    ...Object.fromEntries(data.map(key => [key, contractOfKey(key)])),
+    ...Object.fromEntries(optional.map(key => [key, contractOfKey(key).optional()])),
+  }
+}
+
 /** A flat map of texts with these properties and no others; that of a type that is not emitted has any. */
 export function dataContract(type: EventType): z.ZodType {
-  const { shape, data, optional = [], isForeign } = ENTRIES[type]
+  const { shape, isForeign } = ENTRIES[type]
   if (isForeign) return z.record(z.string(), z.string()).openapi(shape)
-  return z
-    .strictObject({
-      ...Object.fromEntries(data.map(key => [key, contractOfKey(key)])),
-      ...Object.fromEntries(optional.map(key => [key, contractOfKey(key).optional()])),
-    })
-    .openapi(shape)
+  return z.strictObject(keyContracts(type)).openapi(shape)
 }

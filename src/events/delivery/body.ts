@@ -1,38 +1,42 @@
 // What a webhook is sent (contract 2; brief 9; resources brief 7.3). An event may have two names, and which one the
-// webhook's types matched decides how it reads: `type` and `timestamp` are as the older webhooks have them (milliseconds as
-// text), or as the events interface has them (ISO 8601). Everything else does not clash, so both have all of it: the locator
-// as `id` and `locator`, the request as `transactionId` and `requestId`, the user as `username` and `userLocator`.
-import type { WebhookEvent } from '../contract.ts'
+// webhook's types matched decides how it reads: as the events interface answers it, or as older webhooks have it.
+import type { WebhookEvent, WebhookEventResponse } from '../contract-delivered.ts'
+import { type EventRow, eventResponse } from '../interface/response.ts'
 import { type EventType, matchesEventType } from '../types.ts'
 
 /** What of an event is told. */
-export type ToldEvent = {
-  readonly sequence: number
-  readonly locator: string
-  readonly requestId: string
-  readonly type: string
-  readonly newerType: string | null
-  readonly at: number
-  readonly data: Readonly<Record<string, string>>
-  readonly accountLocator: string
-  readonly username: string
+export type ToldEvent = EventRow & { readonly sequence: number; readonly username: string }
+
+type Names = Pick<EventRow, 'type' | 'newerType'>
+
+/**
+ * Whether the webhook reads the event by its newer name: where its types match no other. By the older where both match, or
+ * where neither does any more, since the types were changed meanwhile.
+ */
+function isReadAsNewer({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
+  const matches = (name: string): boolean => eventTypes.some(pattern => matchesEventType(pattern, name))
+  return newerType !== null && matches(newerType) && !matches(type)
 }
 
-/** The body. By the older name where both match, or where neither does any more: the types were changed meanwhile. */
-export function webhookEvent(event: ToldEvent, eventTypes: readonly string[]): WebhookEvent {
-  const matches = (type: string): boolean => eventTypes.some(pattern => matchesEventType(pattern, type))
-  const { newerType } = event
-  const isNewer = newerType !== null && matches(newerType) && !matches(event.type)
+/** The name by which the webhook reads the event. */
+export const toldType = (names: Names, eventTypes: readonly string[]): string =>
+  isReadAsNewer(names, eventTypes) ? names.newerType! : names.type
+
+/** The body. */
+export function webhookEvent(
+  event: ToldEvent,
+  eventTypes: readonly string[],
+): WebhookEvent | WebhookEventResponse {
+  const { locator, requestId, sequence, username } = event
+  const both = { id: locator, sequence, transactionId: requestId, username }
+  if (isReadAsNewer(event, eventTypes)) return { ...eventResponse(event), ...both }
   return {
-    id: event.locator,
-    locator: event.locator,
-    type: (isNewer ? newerType : event.type) as EventType,
-    timestamp: isNewer ? new Date(event.at).toISOString() : String(event.at),
-    sequence: event.sequence,
-    transactionId: event.requestId,
-    requestId: event.requestId,
-    username: event.username,
+    ...both,
+    locator,
+    requestId,
     userLocator: event.accountLocator,
+    type: event.type as EventType,
+    timestamp: String(event.at),
     data: { ...event.data },
   }
 }

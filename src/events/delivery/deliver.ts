@@ -2,32 +2,23 @@
 // crash leaves claimed is due again when the lease runs out, so every event arrives at least once.
 import { type Instant, now } from '../../platform/time.ts'
 import { resolvedHeaders } from '../../resources/secrets/sending.ts'
-import { handlingOf, type Webhook } from '../webhook.ts'
 import { webhookOf } from '../webhooks/store.ts'
 import { suspendWebhook } from '../webhooks/suspend.ts'
-import { type Alert, sendAlert } from './alert.ts'
-import { ATTEMPT_TIMEOUT_MS, type Attempted, attempt, type SentHeaders } from './attempt.ts'
-import { webhookEvent } from './body.ts'
-import { judge, outcomeText, type Verdict } from './judge.ts'
+import { sendAlert } from './alert.ts'
+import { ATTEMPT_TIMEOUT_MS } from './attempt.ts'
 import type { Place } from './place.ts'
-import {
-  type Claim,
-  type ClaimedDelivery,
-  type ClaimedLine,
-  claimDue,
-  type DeliveryResult,
-  nextDue,
-  recordResults,
-} from './store.ts'
+import { type Recorder, startRecorder } from './recorder.ts'
+import { type Sender, serveLine } from './serve.ts'
+import { type Claim, type ClaimedLine, claimDue, type NothingDue, nextDue } from './store.ts'
 
 /**
- * Claims of a webhook under way at once: each posts one event at a time and holds one of the six connections, and the
- * database needs one. A slow answer holds up what is claimed with it, and no other lane.
+ * Lines of a webhook that are served at once: each posts one event at a time and holds one of the six connections, and the
+ * database needs one. A slow answer holds up its own line, and no other.
  */
 const LANES = 5
 
 /** Lines that one claim takes. */
-const SHARE = { most: 20, claimants: LANES }
+const MOST_CLAIMED = 100
 
 /** After a claim no attempt begins later than this; what is left over is given back. */
 const SEND_WITHIN_MS = 10_000
@@ -41,132 +32,87 @@ const WORK_MS = 40_000
 /** How often it looks for more, having found nothing, while lanes are busy. */
 const LOOK_AGAIN_MS = 1_000
 
+/** A line that is claimed, and served when a lane is free. */
+type Ready = { readonly claim: Claim; readonly sender: Sender; readonly line: ClaimedLine }
+
+/** One call's work. */
+type Run = {
+  readonly place: Place
+  readonly webhookLocator: string
+  readonly recorder: Recorder
+  readonly lanes: Set<Promise<void>>
+  readonly alerts: Promise<void>[]
+  isSuspended: boolean
+}
+
 /**
  * Delivers what is due for the webhook in the shard; answers when the next is due, which may be past, or undefined when
- * nothing waits. Lines (tables.ts) are served side by side, each in its order. Who delivers does not fail for a lane that
- * did: what that one claimed is due again when its lease runs out.
+ * nothing waits. Lines (tables.ts) are served side by side, each in its order. Who delivers does not fail for a line that
+ * did: what was claimed is due again when its lease runs out.
  */
 export async function deliverTo(place: Place, webhookLocator: string): Promise<Instant | undefined> {
+  const recorder = startRecorder(place.database, problem => failed(webhookLocator, problem))
+  const run: Run = { place, webhookLocator, recorder, lanes: new Set(), alerts: [], isSuspended: false }
+  let nothing: NothingDue | undefined
+  try {
+    nothing = await work(run)
+  } finally {
+    await Promise.all(run.lanes)
+    await recorder.written()
+    await Promise.all(run.alerts)
+  }
+  return nothing ? nothing.nextDue : await nextDue(place.database, webhookLocator)
+}
+
+const failed = (webhook: string, problem: unknown): void =>
+  console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
+
+/** Claims whenever a lane is free and nothing is ready, until nothing is due, or (undefined) the time is over. */
+async function work(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
-  const alerts: Promise<void>[] = []
-  const lanes = new Set<Promise<void>>()
-  while (now() < until) {
-    const at = now()
-    const leaseUntil = (at + LEASE_MS) as Instant
-    const claim = await claimDue(place.database, webhookLocator, at, leaseUntil, SHARE)
-    if (claim) {
-      const lane: Promise<void> = deliverClaim(place, claim, (at + SEND_WITHIN_MS) as Instant)
-        .then(sent => void alerts.push(...sent))
-        .catch(problem =>
-          console.error(JSON.stringify({ at: 'deliver', webhook: webhookLocator, problem: String(problem) })),
-        )
+  const { lanes, recorder } = run
+  for (;;) {
+    if (lanes.size === LANES) await Promise.race(lanes)
+    if (run.isSuspended || now() >= until) return undefined
+    const found = await claimed(run)
+    if ('nextDue' in found) {
+      // What waits behind a line that has ended comes up with its record.
+      if (lanes.size > 0) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
+      else if (!(await recorder.written())) return found
+      continue
+    }
+    for (const one of found) {
+      if (lanes.size === LANES) await Promise.race(lanes)
+      const lane: Promise<void> = serve(run, one)
+        .catch(problem => failed(run.webhookLocator, problem))
         .finally(() => lanes.delete(lane))
       lanes.add(lane)
-      if (lanes.size === LANES) await Promise.race(lanes)
-    } else if (lanes.size === 0) break
-    else await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
+    }
   }
-  await Promise.all(lanes)
-  await Promise.all(alerts)
-  return await nextDue(place.database, webhookLocator)
 }
 
-/** A claim while it is worked off. */
-type Work = {
-  readonly place: Place
-  readonly webhook: Webhook
-  readonly headers: SentHeaders
-  readonly sendBefore: Instant
-  readonly results: DeliveryResult[]
-  readonly alerts: Alert[]
-  suspendAt: Instant | undefined
-}
-
-/** Posts and records; answers the alerts that are on their way. */
-async function deliverClaim(place: Place, claim: Claim, sendBefore: Instant): Promise<Promise<void>[]> {
+/** Claims what is due, or tells when something will be. */
+async function claimed({ place, webhookLocator }: Run): Promise<Ready[] | NothingDue> {
+  const at = now()
+  const claim = await claimDue(place.database, webhookLocator, at, (at + LEASE_MS) as Instant, MOST_CLAIMED)
+  if ('nextDue' in claim) return claim
   const webhook = await webhookOf(place, claim.webhook)
   const headers = await resolvedHeaders(place, webhook.endpoint.headers)
   if ('problem' in headers)
     console.warn(JSON.stringify({ at: 'delivery', webhook: webhook.locator, problem: headers.problem }))
-  const work: Work = { place, webhook, headers, sendBefore, results: [], alerts: [], suspendAt: undefined }
-  for (const line of claim.lines) await serveLine(work, line)
-  await place.database.batch(recordResults(place.database, claim, work.results))
-  if (work.suspendAt !== undefined) await suspendWebhook(place, webhook.locator, work.suspendAt)
-  return work.alerts.map(alert => sendAlert(place, webhook, alert))
+  const sender = { place, webhook, headers, sendBefore: (at + SEND_WITHIN_MS) as Instant }
+  return claim.lines.map(line => ({ claim, sender, line }))
 }
 
-/** Posts the deliveries of a line in order, up to one that is to be tried again. */
-async function serveLine(work: Work, line: ClaimedLine): Promise<void> {
-  const head = line[0].event.sequence
-  for (const delivery of line) {
-    if (work.suspendAt !== undefined || now() >= work.sendBefore) {
-      // What follows the head was not claimed, and needs not to be given back.
-      if (delivery === line[0]) work.results.push(givenBack(delivery))
-      return
-    }
-    const result = await served(work, delivery, head)
-    work.results.push(result)
-    if (result.state === 'pending') return
+/** Serves the line and has the results recorded; those of one that suspends the webhook are there before it is suspended. */
+async function serve(run: Run, { claim, sender, line }: Ready): Promise<void> {
+  const { place, recorder } = run
+  const { results, alerts, suspendAt } = await serveLine(sender, line, () => run.isSuspended)
+  recorder.add(claim, results)
+  if (suspendAt !== undefined) {
+    run.isSuspended = true
+    await recorder.written()
+    await suspendWebhook(place, sender.webhook.locator, suspendAt)
   }
+  run.alerts.push(...alerts.map(alert => sendAlert(place, sender.webhook, alert)))
 }
-
-const givenBack = ({ event, attempts }: ClaimedDelivery): DeliveryResult => ({
-  head: event.sequence,
-  event,
-  state: 'pending',
-  attempts,
-  dueAt: now(),
-  made: undefined,
-})
-
-async function served(work: Work, delivery: ClaimedDelivery, head: number): Promise<DeliveryResult> {
-  const { place, webhook } = work
-  const { event } = delivery
-  const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
-  const attempted = await attempt(place.env, webhook.endpoint, work.headers, { id: event.locator, body })
-  const attempts = delivery.attempts + 1
-  const handling = handlingOf(webhook)
-  const verdict = judge(attempted.outcome, attempts, handling, Math.random())
-  const at = now()
-  if (verdict.state !== 'sent') warn(webhook, delivery, attempted, verdict)
-  if (verdict.state === 'failed' && verdict.suspend) work.suspendAt = at
-  if (verdict.state === 'failed' && verdict.handled)
-    work.alerts.push({
-      eventLocator: event.locator,
-      outcome: outcomeText(attempted.outcome),
-      suspended: verdict.suspend,
-      at,
-    })
-  return {
-    head,
-    event,
-    state: stateAfter(verdict, handling.divert),
-    attempts,
-    dueAt: (verdict.state === 'pending' ? at + verdict.delayMs : at) as Instant,
-    made: attempted.made,
-  }
-}
-
-/** What is given up is diverted; or skipped where it suspends, so that it is sent with what is missed after it. */
-function stateAfter(verdict: Verdict, divert: boolean): DeliveryResult['state'] {
-  if (verdict.state !== 'failed' || !verdict.handled) return verdict.state
-  if (divert) return 'diverted'
-  return verdict.suspend ? 'skipped' : 'failed'
-}
-
-const warn = (
-  webhook: Webhook,
-  { event, attempts }: ClaimedDelivery,
-  { made }: Attempted,
-  { state }: Verdict,
-): void =>
-  console.warn(
-    JSON.stringify({
-      at: 'delivery',
-      webhook: webhook.locator,
-      event: event.locator,
-      attempts: attempts + 1,
-      outcome: made.outcome,
-      next: state,
-    }),
-  )

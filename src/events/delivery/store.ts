@@ -26,6 +26,9 @@ export type Claim = {
   readonly lines: readonly ClaimedLine[]
 }
 
+/** Nothing is due; `nextDue` is undefined when nothing waits, or the webhook takes nothing. */
+export type NothingDue = { readonly nextDue: Instant | undefined }
+
 /** What became of a delivery. `pending` is due again at `dueAt`. */
 export type DeliveryResult = {
   /** Sequence of the first of its line, whose lease it was. */
@@ -60,13 +63,14 @@ export async function webhooksDue(database: Database, at: Instant): Promise<Uuid
 /** Earliest time at which a delivery is due, as SQL for one value; null when none waits. */
 export const earliestDelivery = sql`(select min(due) from (select ${oldestDue} as due from ${webhooks} w where ${listening}))`
 
+const dueOf = (database: Database, webhookLocator: string) =>
+  database.build.all<{ due: Instant | null }>(
+    sql`select ${oldestDue} as due from ${webhooks} w where w.locator = ${webhookLocator} and ${listening}`,
+  )
+
 /** The same for one webhook. */
 export async function nextDue(database: Database, webhookLocator: string): Promise<Instant | undefined> {
-  const [rows] = await database.batch([
-    database.build.all<{ due: Instant | null }>(
-      sql`select ${oldestDue} as due from ${webhooks} w where w.locator = ${webhookLocator} and ${listening}`,
-    ),
-  ])
+  const [rows] = await database.batch([dueOf(database, webhookLocator)])
   return rows[0]?.due ?? undefined
 }
 
@@ -74,24 +78,22 @@ export async function nextDue(database: Database, webhookLocator: string): Promi
 type Found = { readonly attempts: number; readonly line: string | null; readonly event: StoredEvent }
 
 /**
- * Claims deliveries of the webhook that are due at `at`, with what follows in their lines: at most `most`, and of fewer a
- * share such that `claimants` of them have all, so that one slow answer does not hold up what another might send.
+ * Claims at most `most` deliveries of the webhook that are due at `at`, with what follows in their lines. Where none is, it
+ * answers when the next is due.
  */
 export async function claimDue(
   database: Database,
   webhookLocator: string,
   at: Instant,
   leaseUntil: Instant,
-  { most, claimants }: { most: number; claimants: number },
-): Promise<Claim | undefined> {
+  most: number,
+): Promise<Claim | NothingDue> {
   const { build } = database
   const due = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at <= ${at}`
-  const share = sql`(select cast((count(*) + ${claimants - 1}) / ${claimants} as integer) from (
-    select 1 from ${deliveries} where ${due} limit ${most * claimants}))`
   const told = { attempts: deliveries.attempts, line: deliveries.line, event: events }
   const ofWebhook = sql`${deliveries.webhookLocator} = ${webhookLocator}`
   const isClaimed = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at = ${leaseUntil}`
-  const [claimed, found, heads, following] = await database.batch([
+  const [claimed, found, heads, following, next] = await database.batch([
     build
       .update(deliveries)
       .set({ dueAt: leaseUntil })
@@ -99,7 +101,7 @@ export async function claimDue(
         sql`rowid in (select rowid from ${deliveries}
           where ${due}
             and exists (select 1 from ${webhooks} w where w.locator = webhook_locator and ${listening})
-          order by due_at, event_sequence limit ${share})`,
+          order by due_at, event_sequence limit ${most})`,
       )
       .returning({ eventSequence: deliveries.eventSequence }),
     build.select().from(webhooks).where(eq(webhooks.locator, webhookLocator)),
@@ -119,12 +121,13 @@ export async function claimDue(
       )
       .orderBy(deliveries.eventSequence)
       .limit(MOST_FOLLOWING),
+    dueOf(database, webhookLocator),
   ])
   const webhook = found[0]
   // Another's claim of the same millisecond may be among `heads`; `claimed` tells which are ours.
   const ours = new Set(claimed.map(row => row.eventSequence))
   const first = heads.filter(one => ours.has(one.event.sequence))
-  if (!webhook || first.length === 0) return undefined
+  if (!webhook || first.length === 0) return { nextDue: next[0]?.due ?? undefined }
   const behind = Map.groupBy(following, one => one.line)
   return { webhook, leaseUntil, lines: first.map(head => lineOf(head, behind.get(head.line) ?? [], at)) }
 }

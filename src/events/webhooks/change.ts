@@ -34,6 +34,9 @@ export type ChangeContext = {
   readonly makeSecret: () => string
 }
 
+/** A change on its way to be the webhook's next version. */
+type Making = ChangeContext & { readonly version: number }
+
 export function newWebhook(
   { failureHandling, ...request }: CreateWebhookRequest,
   { makeSecret, ...made }: { makeSecret: () => string; locator: Uuid; createdAt: Instant },
@@ -75,17 +78,19 @@ export function changedWebhook(
   context: ChangeContext,
 ): Webhook {
   const { name, enabled, endpoint, failureHandling, removeFailureHandling } = request
+  const version = before.version + 1
+  const made: Making = { ...context, version }
   const handling = removeFailureHandling ? undefined : before.failureHandling
   return {
     ...before,
     name: name ?? before.name,
     enabled: enabled ?? before.enabled,
-    endpoint: endpoint ? changedEndpoint('endpoint', before.endpoint, endpoint, context) : before.endpoint,
+    endpoint: endpoint ? changedEndpoint('endpoint', before.endpoint, endpoint, made) : before.endpoint,
     failureHandling: failureHandling
-      ? changedHandling(handling ?? OWN_FAILURE_HANDLING, failureHandling, context)
+      ? changedHandling(handling ?? OWN_FAILURE_HANDLING, failureHandling, made)
       : handling,
     eventTypes: changedList(before.eventTypes, request.removeEventTypes, request.addEventTypes),
-    version: before.version + 1,
+    version,
   }
 }
 
@@ -98,7 +103,7 @@ const changedList = (
 function changedHandling(
   { alertEndpoint, retryStrategy, ...before }: WebhookFailureHandling,
   request: FailureHandlingUpdateRequest,
-  context: ChangeContext,
+  context: Making,
 ): WebhookFailureHandling {
   const retries = request.retryStrategy ?? (request.removeRetryStrategy ? undefined : retryStrategy)
   const alerted = request.removeAlertEndpoint ? undefined : alertEndpoint
@@ -118,7 +123,7 @@ function changedEndpoint(
   path: string,
   before: WebhookEndpoint | undefined,
   request: UpdateEndpointRequest,
-  { at, makeSecret }: ChangeContext,
+  { at, makeSecret, version }: Making,
 ): WebhookEndpoint {
   const { url, tag = before?.tag } = request
   if (!before && url === undefined)
@@ -127,7 +132,9 @@ function changedEndpoint(
   const hmacEnabled = request.hmacEnabled ?? before?.hmacEnabled ?? true
   const given = request.secret === MASK ? before?.secret : request.secret
   if (request.secret === MASK && given === undefined) throw nothingKept(`${path}.secret`)
-  const secret = given ?? before?.secret ?? (hmacEnabled ? makeSecret() : undefined)
+  const present = given ?? before?.secret
+  const isMade = present === undefined && hmacEnabled
+  const secret = isMade ? makeSecret() : present
   const earlierSecrets = earlierAfter(before, secret, at)
   return {
     url: url === undefined ? before!.url : keptUrl(url, before?.url),
@@ -135,6 +142,7 @@ function changedEndpoint(
     secureSsl: request.secureSsl ?? before?.secureSsl ?? true,
     hmacEnabled,
     ...(secret !== undefined && { secret }),
+    ...(isMade && { secretMadeIn: version }),
     ...(earlierSecrets.length > 0 && { earlierSecrets }),
     ...(tag !== undefined && { tag }),
   }

@@ -16,7 +16,7 @@ import type {
   TestDeliveryResponse,
 } from '../contract-webhook.ts'
 import { attempt } from '../delivery/attempt.ts'
-import { webhookEvent } from '../delivery/body.ts'
+import { toldType, webhookEvent } from '../delivery/body.ts'
 import { type DeliveryShown, deliveriesAfter } from '../delivery/log.ts'
 import { chosenEvents, type EventChoice, redelivered } from '../delivery/redeliver.ts'
 import { mergeShards } from '../stream/merge.ts'
@@ -35,7 +35,7 @@ export async function readDeliveries(
   { pageSize, pagingToken, eventLocator, ...filter }: DeliveryListQuery,
   context: RequestContext,
 ): Promise<DeliveryListResponse> {
-  const { locator } = await webhookAt(webhookLocator, context)
+  const { locator, eventTypes } = await webhookAt(webhookLocator, context)
   const positions = readPositions(pagingToken)
   const wanted = { ...filter, eventLocator: eventLocator?.toLowerCase() }
   const shards = await Promise.all(
@@ -47,7 +47,7 @@ export async function readDeliveries(
   const listCompleted = shards.reduce((sum, found) => sum + found.length, 0) <= pageSize
   return {
     listCompleted,
-    items: page.events.map(deliveryResponse),
+    items: page.events.map(one => deliveryResponse(one, eventTypes)),
     ...(!listCompleted && { pagingToken: Buffer.from(JSON.stringify(page.positions)).toString('base64url') }),
   }
 }
@@ -66,12 +66,12 @@ function readPositions(token: string | undefined): number[] {
   )
 }
 
-function deliveryResponse(one: DeliveryShown): DeliveryResponse {
+function deliveryResponse(one: DeliveryShown, eventTypes: readonly string[]): DeliveryResponse {
   const { state, outcome, dueAt, finishedAt } = one
   return {
     eventLocator: one.locator,
     requestLocator: one.requestId,
-    eventType: one.type,
+    eventType: toldType(one, eventTypes),
     eventTimestamp: isoOf(one.at),
     sequence: one.sequence,
     state,

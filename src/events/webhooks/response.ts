@@ -2,10 +2,16 @@ import { MASK, maskedHeaders, maskedUrl } from '../../integrations/secrecy.ts'
 import type { EndpointResponse, FailureHandlingResponse, WebhookResponse } from '../contract-webhook.ts'
 import { handlingOf, type Webhook, type WebhookEndpoint, type WebhookFailureHandling } from '../webhook.ts'
 
-/** Secrets that the answer tells: those that were made for it, and that nobody knows yet. */
-export type Told = (secret: string) => boolean
+/** Endpoints whose secrets the answer tells: those that came with it, and that nobody may know yet. */
+export type Told = (endpoint: WebhookEndpoint) => boolean
 
 export const TELL_NOTHING: Told = () => false
+
+/** Of the webhook as its latest change made it: at its creation all, later those that the service made for that change. */
+export const tellNew =
+  ({ version }: Pick<Webhook, 'version'>): Told =>
+  ({ secretMadeIn }) =>
+    version === 1 || secretMadeIn === version
 
 const endpointResponse = (endpoint: WebhookEndpoint, told: Told): EndpointResponse => ({
   url: maskedUrl(endpoint.url),
@@ -17,7 +23,7 @@ const endpointResponse = (endpoint: WebhookEndpoint, told: Told): EndpointRespon
   ),
   secureSsl: endpoint.secureSsl,
   hmacEnabled: endpoint.hmacEnabled,
-  ...(endpoint.secret !== undefined && { secret: told(endpoint.secret) ? endpoint.secret : MASK }),
+  ...(endpoint.secret !== undefined && { secret: told(endpoint) ? endpoint.secret : MASK }),
   ...(endpoint.tag !== undefined && { tag: endpoint.tag }),
 })
 

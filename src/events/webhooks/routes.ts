@@ -33,8 +33,8 @@ import {
   updateWebhook,
 } from './service.ts'
 
-const DELIVERY = `Events of the types (by either of their names) are posted to the endpoint at least once; \`docs/webhooks.md\` tells
-all of it. \`webhook-id\` is the same on every attempt. Events of one policy come in order, each after the one before it was taken
+const DELIVERY = `Events of the types (by either of their names, which decides how they read: see the section \`webhooks\`) are posted
+to the endpoint at least once; \`docs/webhooks.md\` tells all of it. \`webhook-id\` is the same on every attempt. Events of one policy come in order, each after the one before it was taken
 or given up, and \`sequence\` rises from one to the next. An answer of 2xx within 15 seconds is success; redirects are not followed.
 What \`triggers\` names (no connection counts as \`timeout\`) is tried again by \`retryStrategy\`; given without one, the first attempt
 is the last; without \`failureHandling\` it is tried for most of a day. What is given up is put aside with \`divert\`, suspends the

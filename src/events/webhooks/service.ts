@@ -34,7 +34,7 @@ import type { Webhook } from '../webhook.ts'
 import { applied, removed } from './apply.ts'
 import { changedWebhook, newWebhook } from './change.ts'
 import { copyTimers, copyWebhook } from './copies.ts'
-import { TELL_NOTHING, webhookResponse } from './response.ts'
+import { TELL_NOTHING, type Told, tellNew, webhookResponse } from './response.ts'
 import { findWebhook, listWebhooks, presentWebhooks, rowOf } from './store.ts'
 
 /** Webhooks of a tenant: every commit looks through all of them. */
@@ -85,20 +85,14 @@ export async function readWebhooks(
   return extended ? { listCompleted: found.length <= count, items } : items
 }
 
-/** Changes it; a secret that is made for it is told in this answer only. */
+/** Changes it; a secret that is made for it is told in this answer, and in that to a repeat of the request. */
 export async function updateWebhook(
   text: string,
   request: UpdateWebhookRequest,
   context: RequestContext,
 ): Promise<JsonText> {
-  const made = new Set<string>()
-  const makeSecret = (): string => {
-    const secret = newSecret()
-    made.add(secret)
-    return secret
-  }
-  return await changed(text, context, made, before => {
-    const after = changedWebhook(before, request, { at: now(), makeSecret })
+  return await changed(text, context, before => {
+    const after = changedWebhook(before, request, { at: now(), makeSecret: newSecret })
     assertAddresses(after, context)
     return after
   })
@@ -113,7 +107,7 @@ export async function unsuspendWebhook(
   { replay }: UnsuspendQuery,
   context: RequestContext,
 ): Promise<JsonText> {
-  await changed(text, context, new Set(), before => {
+  await changed(text, context, before => {
     if (before.suspendedAt === null && !replay) return before
     const version = before.version + 1
     return { ...before, suspendedAt: null, version, ...(replay && { replayVersion: version }) }
@@ -145,7 +139,6 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
 async function changed(
   text: string,
   context: RequestContext,
-  made: ReadonlySet<string>,
   decide: (before: Webhook) => Webhook,
 ): Promise<JsonText> {
   const { env, tenant, calls } = context
@@ -154,12 +147,12 @@ async function changed(
   for (let tries = 1; ; tries += 1) {
     const before = await webhookAt(text, context)
     const after = decide(before)
-    if (after === before) return told(after, made)
+    if (after === before) return told(after, TELL_NOTHING)
     try {
       const answer = await record(context, after, [unchanged(before)], changesOf(before, after))
       await copyWebhook(env, tenant, after.locator, calls)
       for (const shard of tenant.shards.keys()) announce(context, shard)
-      return isOwn(answer, after) ? told(after, made) : await answerOf(answer, context)
+      return isOwn(answer, after) ? told(after, tellNew(after)) : await answerOf(answer, context)
     } catch (problem) {
       if (!(problem instanceof GuardTripped)) throw problem
       if (tries === MOST_TRIES)
@@ -226,25 +219,21 @@ function assertAddresses({ endpoint, failureHandling }: Webhook, { env }: Reques
   if (problems.length > 0) throw new Refusal('invalidRequest', problems.join(' '))
 }
 
-const told = (webhook: Webhook, made: ReadonlySet<string>): JsonText =>
-  jsonText({ status: 200, text: JSON.stringify(webhookResponse(webhook, secret => made.has(secret))) })
+const told = (webhook: Webhook, tell: Told): JsonText =>
+  jsonText({ status: 200, text: JSON.stringify(webhookResponse(webhook, tell)) })
 
-/** Whether the answer is the one that was just recorded, and not that of an earlier request under the same key. */
+/** Whether the answer shows the webhook as it is now. */
 const isOwn = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean =>
   !isBySubject(answer) && answer.text === JSON.stringify(webhookResponse(webhook, TELL_NOTHING))
 
 /**
- * A commit's answer for the wire. That of the creation tells the secrets, also again for a repeat, which may come from a
- * client that never saw the first: while nothing was changed, and only out of what is sealed.
+ * A commit's answer for the wire. That of a creation or change tells the secrets that came with it, also again for a repeat,
+ * which may come from a client that never saw the first: while nothing was changed since, and only out of what is sealed.
  */
 async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestContext): Promise<JsonText> {
   const locator = isBySubject(answer) ? answer.subject : (JSON.parse(answer.text) as WebhookResponse).locator
   const webhook = await findWebhook(context, homeDatabase(context), locator as Uuid)
-  if (webhook && (webhook.version === 1 || isBySubject(answer)))
-    return jsonText({
-      status: answer.status,
-      text: JSON.stringify(webhookResponse(webhook, () => webhook.version === 1)),
-    })
+  if (webhook && (isBySubject(answer) || isOwn(answer, webhook))) return told(webhook, tellNew(webhook))
   if (isBySubject(answer)) throw notFound('webhook', answer.subject)
   return jsonText(answer)
 }

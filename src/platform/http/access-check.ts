@@ -9,7 +9,8 @@ export function requireAccess(
   { caller, tenant, isPasswordExpired }: Pick<SignedIn, 'caller' | 'tenant' | 'isPasswordExpired'>,
   access: Exclude<Access, { kind: 'public' }>,
 ): void {
-  if (isPasswordExpired && access.kind !== 'signedIn')
+  const isOwnSignIn = access.kind === 'signedIn' && !access.permissions
+  if (isPasswordExpired && !isOwnSignIn)
     throw new Refusal(
       'forbidden',
       'The password is older than the tenant allows; choose another with PATCH /account/v1/accounts/password.',

@@ -4,6 +4,7 @@
 import { signedAddress } from '../signed-links.ts'
 import type { Tenant } from '../tenancy.ts'
 import type { Instant } from '../time.ts'
+import type { Route } from './route.ts'
 
 /** Folders below a tenant's place in R2 whose files answers name. */
 type Folder = 'documents' | 'media'
@@ -24,7 +25,24 @@ export const mediaAddress = (locator: string, fileName: string) => ({
 })
 
 /**
- * Quotes cannot stand in a text of JSON as they are, so nobody's data reads like this; and a file is named by a UUID
+ * Groups of routes whose answers have properties that clients, tables or tenant code name, e.g. `url`. They name no files,
+ * and what reads like the name of one there gives no address: it would be one for whoever knows a document's locator.
+ */
+const OPEN_GROUPS: ReadonlySet<string> = new Set([
+  'calculations',
+  'lambda',
+  'tables',
+  'constraints',
+  'events',
+])
+
+/** Whether answers of the route may name files. */
+export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
+  'permissions' in access &&
+  !access.permissions?.some(permission => OPEN_GROUPS.has(permission.slice(0, permission.indexOf('.'))))
+
+/**
+ * Quotes cannot stand in a text of JSON as they are, so no text reads like this; and a file is named by a UUID
  * of the signed-in tenant.
  */
 const NAMED =

@@ -284,8 +284,8 @@ export function administrationFormRoute<
 }
 
 /**
- * A route for whoever is signed in, to a tenant or as an administration account, and holds the permission. Without one it
- * deals with the caller's own sign-in only.
+ * A route for whoever is signed in, to a tenant or as an administration account, and holds the permission, or
+ * one of several. Without any it deals with the caller's own sign-in only.
  */
 export function signedInRoute<
   const Path extends string,
@@ -297,9 +297,10 @@ export function signedInRoute<
   permission,
   ...definition
 }: JsonRoute<Path, Query, Body, Required, Result, SignedInContext> & {
-  readonly permission?: Permission
+  readonly permission?: Permission | readonly Permission[]
 }): Route {
-  return { ...definition, access: { kind: 'signedIn', ...(permission && { permissions: [permission] }) } }
+  const permissions = typeof permission === 'string' ? [permission] : permission
+  return { ...definition, access: { kind: 'signedIn', ...(permissions && { permissions }) } }
 }
 
 /** A route that needs no token. */

@@ -9,7 +9,7 @@ import { storedBytes, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { requireAccess } from './access-check.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
-import { withFileAddresses } from './file-links.ts'
+import { mayNameFiles, withFileAddresses } from './file-links.ts'
 import { type Form, readForm } from './form-body.ts'
 import { idempotencyKey, type SentBody } from './idempotency.ts'
 import { readJson } from './json-body.ts'
@@ -58,7 +58,7 @@ export async function serve(
     const tenant = who?.tenant
     const signing = { env, origin: exchange.url.origin, now }
     return answerResponse(exchange, route.answer.status ?? 200, value, json =>
-      tenant ? withFileAddresses(json, signing, tenant) : json,
+      tenant && mayNameFiles(route) ? withFileAddresses(json, signing, tenant) : json,
     )
   } finally {
     await upload?.close()

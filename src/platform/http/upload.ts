@@ -54,7 +54,7 @@ export async function openUpload(
   try {
     const upload = isForm
       ? await fileOfForm(body, boundaryOf(request), largestBytes, partNames)
-      : { mediaType: plainType(type), fileName: undefined, stream: body }
+      : { mediaType: plainType(type), fileName: undefined, stream: await begun(body) }
     return { upload, close }
   } catch (problem) {
     await close()
@@ -67,6 +67,16 @@ const noFile = (): Refusal =>
     'invalidRequest',
     "The request brings no file; send it as the part 'file' of a form, or as the body itself.",
   )
+
+/** The body, which has a first byte: servers give a request without one a body that is empty. */
+async function begun(body: Body): Promise<Body> {
+  const first = await body.next()
+  if (first.done) throw noFile()
+  return (async function* () {
+    yield first.value
+    yield* body
+  })()
+}
 
 const plainType = (header: string | undefined): string | undefined =>
   header?.replace(/;.*/s, '').trim().toLowerCase() || undefined

@@ -43,7 +43,7 @@ type Reach = 'public' | 'loopback' | 'private'
 
 /** `host` as URL writes it: IPv4 in four decimal parts, IPv6 in brackets, names in lower case. */
 function reachOf(host: string): Reach {
-  const name = host.replace(/\.$/, '')
+  const name = host.replace(/\.+$/, '')
   const address = ipv4(name)
   if (address !== undefined) {
     const within = ({ first, last }: Block): boolean => address >= first && address <= last
@@ -62,21 +62,22 @@ function reachOf(host: string): Reach {
 }
 
 /**
- * Whether http and addresses of this machine may be called: only where the variable ENVIRONMENT is `local`, as on a
+ * Whether addresses of this machine may be called, also by http: only where the variable ENVIRONMENT is `local`, as on a
  * developer's machine and in tests.
  */
 export const mayCallThisMachine = (env: Pick<Env, 'ENVIRONMENT'>): boolean => env.ENVIRONMENT === 'local'
 
 /**
  * Why the address may not be called, as the end of a sentence about it; undefined when it may. `local`: the
- * service runs on a developer's machine, where http and loopback are allowed too.
+ * service runs on a developer's machine, which it may call too, also by http.
  */
 export function addressProblem(address: string, local: boolean): string | undefined {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an https address'
-  if (url.protocol === 'http:' && !local) return 'must be an https address, not http'
-  if (url.username !== '' || url.password !== '') return 'must be without user name and password'
   const reach = reachOf(url.hostname)
+  if (url.protocol === 'http:' && !(local && reach === 'loopback'))
+    return 'must be an https address, not http'
+  if (url.username !== '' || url.password !== '') return 'must be without user name and password'
   if (reach === 'public' || (reach === 'loopback' && local)) return undefined
   return `must be an address of the public internet, which '${url.hostname}' is not`
 }

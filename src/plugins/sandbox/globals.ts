@@ -39,4 +39,7 @@ export function tidyGlobals(): void {
     if (prototype === Function.prototype) define(globalThis, 'Function', Refusing)
   }
   define(globalThis, 'global', globalThis)
+  // `RegExp.$1` and its like, which tell what another call matched last, and not every engine has.
+  const told = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
+  for (const key of Reflect.ownKeys(RegExp)) if (!told.has(key)) Reflect.deleteProperty(RegExp, key)
 }

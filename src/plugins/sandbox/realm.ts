@@ -1,10 +1,11 @@
-import type { AuxWrite, CallOutcome, CustomEvent, LogLevel, LogLine, Missing, PluginCall } from '../runner.ts'
+import type { AuxWrite, CallFailure, CustomEvent, LogLevel, LogLine, Missing, PluginCall } from '../runner.ts'
+import type { PutBack } from './language.ts'
 
 /** What the sandbox is given from outside; nothing else of the outside is within its reach. */
 export type RealmHost = {
   /** Paths of all scripts, with what is wrong with those that cannot run. */
   readonly scripts: readonly { path: string; problem?: { message: string; line: number } }[]
-  /** The function of a script (script.ts). */
+  /** The function of a script (script.ts), which no earlier call has seen. */
   script(path: string): (...given: unknown[]) => void
   /** A row of a table; null where there is none, undefined where it is not at hand. */
   lookup(product: string, table: string, key: string): string | null | undefined
@@ -26,60 +27,40 @@ export type RealmHost = {
 }
 
 /**
- * Carries out a call, one after the other: a PluginCall and a CallOutcome as JSON. Where `packed` is given, the call's
- * arguments are what `host.unpack` makes of it.
+ * Carries out a call, one after the other: a PluginCall and a CallOutcome as JSON, or SPOILED. Where `packed` is given, the
+ * call's arguments are what `host.unpack` makes of it.
  */
 export type Realm = { run(call: string, packed?: unknown): Promise<string> }
 
 /**
  * The sandbox's own side of a call: requires the tenant's files, calls the function, gathers what it made. Each call
- * finds everything as the first one did. Runs inside the sandbox: it stands alone.
+ * finds everything as the first one did. Runs inside the sandbox: it stands alone. What outlives a call is out of the
+ * reach of scripts, which may have changed whatever a method or a promise looks up.
  */
-export function realm(setClock: (now: number, seed: number) => void, host: RealmHost): Realm {
+export function realm(
+  setClock: (now: number, seed: number) => void,
+  host: RealmHost,
+  putBack: PutBack,
+): Realm {
   const { parse, stringify } = JSON
-  const { ownKeys, defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect
-  const { indexOf } = String.prototype
+  const { ownKeys, defineProperty } = Reflect
   const [textOf, isNumber] = [String, Number.isFinite]
+  const OwnPromise = Promise
   const promiseOf = Promise.resolve.bind(Promise) as (value: unknown) => Promise<unknown>
   const { then } = Promise.prototype
   const call = Function.prototype.call.bind(Function.prototype.call) as (...given: unknown[]) => unknown
   const { limits } = host
-  const paths = new Map(host.scripts.map(one => [one.path, one.problem]))
-  const pristine = remembered()
+  type Problem = RealmHost['scripts'][number]['problem']
+  const problems = Object.create(null) as Record<string, Problem | null>
+  for (const { path, problem } of host.scripts) problems[path] = problem ?? null
+  const isEntity = Object.create(null) as Record<string, true>
+  for (const entity of host.entities) isEntity[entity] = true
+  const entityNames = host.entities.join(', ')
 
-  /** Every property of the language's own objects; nothing of it inherits what they become. */
-  function remembered(): { on: object; kept: Record<PropertyKey, PropertyDescriptor> }[] {
-    const found = new Set<object>([globalThis])
-    for (const key of ownKeys(globalThis)) {
-      const value = getOwnPropertyDescriptor(globalThis, key)!.value as unknown
-      if (value === null || (typeof value !== 'function' && typeof value !== 'object')) continue
-      found.add(value)
-      const { prototype } = value as { prototype?: unknown }
-      if (typeof prototype === 'object' && prototype !== null) found.add(prototype)
-    }
-    return [...found].map(on => {
-      const kept = Object.create(null) as Record<PropertyKey, PropertyDescriptor>
-      for (const key of ownKeys(on))
-        kept[key] = Object.setPrototypeOf(getOwnPropertyDescriptor(on, key)!, null)
-      return { on, kept }
-    })
-  }
-
-  /** What is walked here is walked by number: a script may have changed what walking is. */
-  function restore(): void {
-    for (let one = 0; one < pristine.length; one += 1) {
-      const { on, kept } = pristine[one]!
-      const present = ownKeys(on)
-      for (let at = 0; at < present.length; at += 1)
-        if (!(present[at]! in kept)) deleteProperty(on, present[at]!)
-      const keys = ownKeys(kept)
-      for (let at = 0; at < keys.length; at += 1) {
-        const was = kept[keys[at]!]!
-        const is = getOwnPropertyDescriptor(on, keys[at]!)
-        if (is && is.value === was.value && is.get === was.get && is.set === was.set) continue
-        defineProperty(on, keys[at]!, was)
-      }
-    }
+  /** Whatever a script made of lists. */
+  const append = <T>(list: T[], value: T): void => {
+    const whole = { __proto__: null, value, writable: true, enumerable: true, configurable: true }
+    defineProperty(list, list.length, whole)
   }
 
   const shown = (value: unknown): string => {
@@ -109,17 +90,15 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     }
   }
 
-  const places = new WeakMap<object, string>()
-
   /** The first of the tenant's own lines on the way to where it was thrown. */
-  const placeOf = (thrown: unknown): string | undefined => {
+  const placeOf = (thrown: unknown, places: WeakMap<object, string>): string | undefined => {
     try {
       if (typeof thrown !== 'object' || thrown === null) return undefined
       const known = places.get(thrown)
       if (known !== undefined) return known
       for (const frame of String((thrown as Error).stack).split('\n')) {
         const [, path, line] = /([^\s():]+):(\d+)(?::\d+)?\)?$/.exec(frame) ?? []
-        if (path !== undefined && paths.has(path)) return `${path}:${line}`
+        if (path !== undefined && path in problems) return `${path}:${line}`
       }
     } catch {
       // Whatever its `stack` is, it tells no place.
@@ -128,7 +107,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
   }
 
   /** CommonJS' `require` over the archive's scripts: relative, or from the folder `scripts/` and its `lib/`. */
-  function loader() {
+  function loader(places: WeakMap<object, string>) {
     const loaded = new Map<string, { exports: unknown }>()
     const resolve = (from: string, request: string): string => {
       const isRelative = /^\.\.?(\/|$)/.test(request)
@@ -141,13 +120,13 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       const targets = isRelative ? [target] : [target, `lib/${target}`]
       for (const one of targets)
         for (const ending of ['', '.js', '.cjs', '.mjs', '.json', '/index.js'])
-          if (paths.has(one + ending)) return one + ending
+          if (one + ending in problems) return one + ending
       throw new Error(`cannot find '${request}', which ${from} requires; it is not below scripts/`)
     }
     const load = (path: string): unknown => {
       const known = loaded.get(path)
       if (known) return known.exports
-      const problem = paths.get(path)
+      const problem = problems[path]
       if (problem) {
         const error = new SyntaxError(problem.message)
         places.set(error, `${path}:${problem.line}`)
@@ -185,11 +164,10 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     return load
   }
 
+  /** Of a call that did not spoil the sandbox for the next one. */
   async function carriedOut(text: string, packed: unknown): Promise<string> {
     const called = parse(text) as PluginCall
     const { product, path, function: name, now, seed, known, resourceTables } = called
-    // What an earlier call left running may have laid hands on the language since: objects are made with it.
-    if (packed !== undefined) restore()
     const given = packed === undefined ? called.arguments : (host.unpack!(packed) as readonly unknown[])
     const missing: Missing[] = []
     const logs: LogLine[] = []
@@ -210,7 +188,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
     /** Once stopped it stays so, whatever catches it: `missing` is out of the tenant's reach. */
     const stop = (one: Missing): never => {
-      missing[missing.length] = one
+      append(missing, one)
       throw stopped
     }
     const assertGoingOn = (): void => {
@@ -222,7 +200,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       return value
     }
     const namedWithin = (what: string, value: unknown): string => {
-      const named = value === undefined || value === null ? '' : within(what, String(value), limits.auxName)
+      const named = value === undefined || value === null ? '' : within(what, textOf(value), limits.auxName)
       if (named === '') throw new TypeError(`${what} is empty`)
       return named
     }
@@ -237,17 +215,17 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     const api = {
       tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown): string {
         assertGoingOn()
-        const tableName = String(table)
+        const tableName = textOf(table)
         // As resources/data-tables/look-up-key.ts writes it.
         let keyText = ''
         if (typeof key === 'object' && key !== null) {
           let between = ''
           for (const one of key as Iterable<unknown>) {
-            keyText += between + String(one)
+            keyText += between + textOf(one)
             between = '\u001f'
           }
-        } else keyText = String(key)
-        if (column !== undefined) keyText += `\u001e${String(column)}`
+        } else keyText = textOf(key)
+        if (column !== undefined) keyText += `\u001e${textOf(column)}`
         const found = isResource.has(tableName) ? undefined : host.lookup(product, tableName, keyText)
         if (found !== undefined) return found ?? ''
         const fetched = rows.get(pair(tableName, keyText))
@@ -263,27 +241,27 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
       ): unknown {
         assertGoingOn()
         const texts: string[] = []
-        for (const one of keys as Iterable<unknown>) texts[texts.length] = String(one)
+        for (const one of keys as Iterable<unknown>) texts[texts.length] = textOf(one)
         const how: Record<string, string> = {}
         for (const name of ownKeys((columns ?? {}) as object))
-          how[String(name)] = String((columns as Record<PropertyKey, unknown>)[name])
+          how[textOf(name)] = textOf((columns as Record<PropertyKey, unknown>)[name])
         const wanted = stringify({
           keys: texts,
-          bound: String(bound),
-          operation: operation === undefined ? 'record' : String(operation),
+          bound: textOf(bound),
+          operation: operation === undefined ? 'record' : textOf(operation),
           columns: how,
         })
-        const record = ranges.get(pair(String(table), wanted))
-        if (record === undefined) return stop({ kind: 'range', table: String(table), wanted })
+        const record = ranges.get(pair(textOf(table), wanted))
+        if (record === undefined) return stop({ kind: 'range', table: textOf(table), wanted })
         return record === null ? null : parse(record)
       },
       fetchByLocator(entity: unknown, locator: unknown): unknown {
         assertGoingOn()
-        const kind = String(entity)
-        if (!host.entities.includes(kind))
-          throw new TypeError(`there is no entity '${kind}' to fetch; there are ${host.entities.join(', ')}`)
-        const record = entities.get(pair(kind, String(locator)))
-        if (record === undefined) return stop({ kind: 'entity', entity: kind, locator: String(locator) })
+        const kind = textOf(entity)
+        if (!(kind in isEntity))
+          throw new TypeError(`there is no entity '${kind}' to fetch; there are ${entityNames}`)
+        const record = entities.get(pair(kind, textOf(locator)))
+        if (record === undefined) return stop({ kind: 'entity', entity: kind, locator: textOf(locator) })
         return parse(stringify(record))
       },
       getAuxData(locator: unknown, key: unknown): string {
@@ -316,22 +294,22 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
         const text =
           value === undefined || value === null
             ? ''
-            : within('the value of auxiliary data', String(value), limits.auxValue)
+            : within('the value of auxiliary data', textOf(value), limits.auxValue)
         if (
           uiType !== undefined &&
           uiType !== null &&
-          !['normal', 'hidden', 'readonly'].includes(String(uiType))
+          !['normal', 'hidden', 'readonly'].includes(textOf(uiType))
         )
-          throw new TypeError(`'${String(uiType)}' is no uiType; there are normal, hidden, readonly`)
+          throw new TypeError(`'${textOf(uiType)}' is no uiType; there are normal, hidden, readonly`)
         const type =
-          uiType === undefined || uiType === null ? {} : { uiType: String(uiType) as AuxWrite['uiType'] }
+          uiType === undefined || uiType === null ? {} : { uiType: textOf(uiType) as AuxWrite['uiType'] }
         assertMayWrite(whose.length + which.length + text.length)
-        writes[writes.length] = { locator: whose, key: which, value: text, ...type }
+        append(writes, { locator: whose, key: which, value: text, ...type })
         aux.set(pair(whose, which), text)
       },
       createCustomEvent(type: unknown, data: unknown = {}): void {
         assertGoingOn()
-        const kind = String(type)
+        const kind = textOf(type)
         if (!/^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/.test(kind))
           throw new TypeError(
             `'${kind}' is no type of a custom event: it begins with 'custom.', as 'custom.rate.referred'`,
@@ -340,7 +318,7 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
           throw new TypeError('the data of a custom event is an object')
         const texts = Object.fromEntries(Object.entries(data).map(([field, value]) => [field, shown(value)]))
         assertMayWrite(within('the data of a custom event', stringify(texts), limits.eventData).length)
-        events[events.length] = { type: kind as CustomEvent['type'], data: texts }
+        append(events, { type: kind as CustomEvent['type'], data: texts })
       },
     }
     let logged = 0
@@ -351,9 +329,11 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
         const line = parts.map(shown).join(' ').slice(0, limits.log)
         logged += line.length
         const isFull = logs.length === limits.logLines || logged > limits.log
-        logs[logs.length] = isFull
-          ? { level: 'warn', text: 'The log of this call is full; what follows is cut off.' }
-          : { level, text: line }
+        const full = {
+          level: 'warn',
+          text: 'The log of this call is full; what follows is cut off.',
+        } as const
+        append(logs, isFull ? full : { level, text: line })
       }
     const define = (property: string, value: unknown): void => {
       defineProperty(globalThis, property, { value, writable: true, configurable: true, enumerable: false })
@@ -370,34 +350,22 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
     for (const entity of host.entities) define(entity, entity)
     setClock(now, seed)
 
-    type End = { made: string } | Pick<CallOutcome, 'failure'>
-    const failing = (reason: string, at?: string, limit?: boolean): End => ({
-      failure: { reason, at, limit },
-    })
-    // JSON has no such numbers: they go as text, which no amount is.
+    let made: string | undefined
+    let failure: CallFailure | undefined
+    const fail = (reason: string, at?: string, limit?: boolean): void => {
+      failure = { reason, at, limit }
+    }
+    // JSON has no such numbers: they go as text, which no amount is. Written once: an answer may look different again.
     const readable = (_key: string, value: unknown): unknown =>
       typeof value === 'bigint' || (typeof value === 'number' && !isNumber(value)) ? textOf(value) : value
-    /** Of thousands of rates: written at once, and with an eye on each value only where one may need it. */
-    const asJson = (result: unknown): string | undefined => {
-      const before = { logs: logs.length, writes: writes.length, events: events.length }
-      try {
-        const made = stringify(result)
-        if (made === undefined || call(indexOf, made, 'null') === -1) return made
-      } catch {
-        // A bigint, or what is no JSON in any case.
-      }
-      // What the answer itself did when it was written, it does again.
-      logs.length = before.logs
-      writes.length = before.writes
-      events.length = before.events
-      return stringify(result, readable)
-    }
-    const ended = async (): Promise<End> => {
-      try {
-        const exports = loader()(path) as Record<string, unknown> | null
-        const target = exports?.[name] ?? (exports?.default as Record<string, unknown> | undefined)?.[name]
-        if (typeof target !== 'function')
-          return failing(`the file exports no function ${name}; end it with exports.${name} = ${name}`, path)
+    const places = new WeakMap<object, string>()
+    // Nothing but `null` is awaited: of a promise, a script may have changed what awaiting it does.
+    try {
+      const exports = loader(places)(path) as Record<string, unknown> | null
+      const target = exports?.[name] ?? (exports?.default as Record<string, unknown> | undefined)?.[name]
+      if (typeof target !== 'function')
+        fail(`the file exports no function ${name}; end it with exports.${name} = ${name}`, path)
+      else {
         let result: unknown = call(target, undefined, ...given)
         if (
           typeof result === 'object' &&
@@ -416,40 +384,85 @@ export function realm(setClock: (now: number, seed: number) => void, host: Realm
             },
           )
           for (let turn = 0; turn < limits.turns && settled === undefined; turn += 1) await null
-          if (settled === undefined) return failing('returned a promise that is never settled', path)
-          const found = settled as { value: unknown } | { thrown: unknown }
-          if ('thrown' in found) throw found.thrown
-          result = found.value
+          const found = settled as { value: unknown } | { thrown: unknown } | undefined
+          if (found && 'thrown' in found) throw found.thrown
+          if (found) result = found.value
+          else fail('returned a promise that is never settled', path)
         }
-        let made: string | undefined
-        try {
-          made = asJson(result)
-        } catch (problem) {
-          return failing(`returned what is no JSON: ${reasonOf(problem)}`, path)
+        if (!failure) {
+          try {
+            made = stringify(result, readable)
+            if (made === undefined) fail('returned nothing', path)
+            else if (made.length > limits.output)
+              fail(`returned ${made.length} characters, more than ${limits.output}`, path, true)
+          } catch (problem) {
+            fail(`returned what is no JSON: ${reasonOf(problem)}`, path)
+          }
         }
-        if (made === undefined) return failing('returned nothing', path)
-        if (made.length > limits.output)
-          return failing(`returned ${made.length} characters, more than ${limits.output}`, path, true)
-        return { made }
-      } catch (thrown) {
-        return failing(reasonOf(thrown), placeOf(thrown) ?? path)
       }
+    } catch (thrown) {
+      fail(reasonOf(thrown), placeOf(thrown, places) ?? path)
     }
-    const end = await ended()
     // What the tenant made of the language's own objects shall not reach into the answer, nor into the next call.
-    restore()
-    const beside = stringify({ ...('made' in end ? {} : end), missing, logs, writes, events })
+    lasting = putBack()
+    if (lasting !== undefined) {
+      const reason = `changes ${lasting} for good; a plugin may not, since the next call would find it so`
+      // Nothing that it said can be read any more as it was said.
+      return failureAlone({ reason, at: path })
+    }
+    const beside = stringify({ failure, missing, logs, writes, events })
     // The answer is JSON already; of thousands of rates it is long.
-    return 'made' in end ? `{"value":${end.made},${beside.slice(1)}` : beside
+    return failure || made === undefined ? beside : `{"value":${made},${beside.slice(1)}`
   }
 
-  let last: Promise<unknown> = promiseOf(undefined)
+  /** A failure alone, whatever has become of the language: each text is JSON, nothing else is asked how it is written. */
+  const failureAlone = ({ reason, at }: { reason: string; at?: string }): string =>
+    `{"failure":{"reason":${stringify(reason)}${at === undefined ? '' : `,"at":${stringify(at)}`}},"missing":[],"logs":[],"writes":[],"events":[]}`
+
+  let lasting: string | undefined
+  let hasRun = false
+  let isBusy = false
+  type Waiting = { go: () => void; next: Waiting | undefined }
+  let first: Waiting | undefined
+  let last: Waiting | undefined
+
+  /** A promise that is awaited as promises are, whatever has become of them. */
+  const itsTurn = (): Promise<void> => {
+    const turn = new OwnPromise<void>(resolve => {
+      const waiting: Waiting = { go: resolve, next: undefined }
+      if (last) last.next = waiting
+      else first = waiting
+      last = waiting
+    })
+    defineProperty(turn, 'constructor', { __proto__: null, value: OwnPromise } as PropertyDescriptor)
+    return turn
+  }
+
+  const pass = (): void => {
+    const next = first
+    first = next?.next
+    if (!first) last = undefined
+    if (next) next.go()
+    else isBusy = false
+  }
+
   return {
-    run(text, packed) {
-      const turn = (): Promise<string> => carriedOut(text, packed)
-      const own = call(then, last, turn, turn) as Promise<string>
-      last = own
-      return own
+    async run(text, packed) {
+      if (isBusy) await itsTurn()
+      isBusy = true
+      try {
+        // Who called has the promise by now, before a script runs.
+        await null
+        // What an earlier call left running may have laid hands on the language since.
+        if (hasRun) lasting ??= putBack()
+        hasRun = true
+        if (lasting !== undefined) return 'spoiled'
+        const outcome = carriedOut(text, packed)
+        defineProperty(outcome, 'constructor', { __proto__: null, value: OwnPromise } as PropertyDescriptor)
+        return await outcome
+      } finally {
+        pass()
+      }
     },
   }
 }

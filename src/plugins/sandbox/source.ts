@@ -2,6 +2,7 @@
 import { fixedClock } from './clock.ts'
 import { tidyGlobals } from './globals.ts'
 import { ownIntl } from './intl.ts'
+import { keptLanguage } from './language.ts'
 import { realm } from './realm.ts'
 
 /**
@@ -12,5 +13,5 @@ export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
 (${tidyGlobals})();
 (${ownIntl})(zoneOffset);
-return (${realm})(setClock, host);
+return (${realm})(setClock, host, (${keptLanguage})());
 })`

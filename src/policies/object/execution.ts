@@ -82,7 +82,7 @@ export async function execute(
     const earlier = await storedAnswer(context, database)
     if (earlier) return earlier
     if (!SHOWN_ONLY.has(message.operation.kind)) await plugins.tellOfFailure()
-    throw problem
+    throw plugins.withoutSecrets(problem)
   } finally {
     plugins.keepLogs()
   }

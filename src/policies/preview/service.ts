@@ -44,6 +44,8 @@ export async function previewOf(
       }
       return await autofill.explaining(decidePreview(loaded, filled, attempt))
     })
+  } catch (problem) {
+    throw sessions.withoutSecrets(problem)
   } finally {
     sessions.keepLogs()
   }

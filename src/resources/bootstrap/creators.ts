@@ -5,7 +5,7 @@ import type { Upload } from '../../platform/http/upload.ts'
 import { createConstraintTable } from '../constraints/service.ts'
 import { createTable } from '../data-tables/service.ts'
 import { documentFormat } from '../files/document-format.ts'
-import { fontMediaType } from '../files/font-format.ts'
+import { fontFile } from '../files/font-format.ts'
 import { createFile, type FileKind } from '../files/service.ts'
 import type { ResourceType } from '../resource.ts'
 import { createSecret } from '../secrets/service.ts'
@@ -58,10 +58,7 @@ const CREATORS: Readonly<Record<ResourceType, Creator>> = {
   documentTemplate: template('documentTemplate'),
   documentTemplateSnippet: template('documentTemplateSnippet'),
   staticDocument: oneFile(() => ({ type: 'staticDocument', read: documentFormat })),
-  customFont: oneFile(() => ({
-    type: 'customFont',
-    read: ({ bytes }) => ({ mediaType: fontMediaType(bytes) }),
-  })),
+  customFont: oneFile(() => ({ type: 'customFont', read: fontFile })),
   secret: ({ name, staticName, jurisdictions }, file, context) =>
     createSecret(
       {

@@ -1,5 +1,4 @@
 // Constraint tables in force for one transaction, to be asked (resources brief 2 and 3).
-
 import { inArray } from 'drizzle-orm'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { RequestContext } from '../../platform/context.ts'

@@ -1,5 +1,4 @@
 // What a constraint table allows, column by column (resources brief 3).
-
 import { newestConfiguration } from '../../configuration/reading.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'

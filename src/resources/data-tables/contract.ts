@@ -1,6 +1,7 @@
 // Tables on the wire (contract 2, Tables; resources brief 1).
 import { z } from '@hono/zod-openapi'
 import { booleanOr, DateTime, optional, PageSize, Text, Texts } from '../../platform/wire.ts'
+import { rule } from '../../platform/wire-problem.ts'
 import { SelectionQuery } from '../contract.ts'
 import { MOST_COLUMNS } from './csv/reader.ts'
 
@@ -26,7 +27,7 @@ export type RecordQuery = z.output<typeof RecordQuery>
 
 export const RangeRecordQuery = RecordQuery.extend({
   boundValue: z
-    .string()
+    .string(rule('must be a plain decimal number'))
     .openapi({ type: 'number', description: 'A plain decimal number, compared exactly.' }),
 })
 export type RangeRecordQuery = z.output<typeof RangeRecordQuery>
@@ -39,7 +40,7 @@ export type TableLookupResponse = z.output<typeof TableLookupResponse>
 
 /** A time, or the locator of contents. */
 const TimeOrRevision = z
-  .string()
+  .string(rule('must be a time, as 2026-11-21T12:00:00Z, or the locator of contents'))
   .max(64)
   .openapi({ description: 'A time, as 2027-03-01T00:00:00Z, or the locator of contents that a table had.' })
 

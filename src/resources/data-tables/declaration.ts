@@ -42,4 +42,8 @@ export type ResourceDeclarations = {
   tables: Record<string, TableDeclaration>
   rangeTables: Record<string, RangeTableDeclaration>
   constraintTables: Record<string, ConstraintTableDeclaration>
+  /** Snippets that are read for another time than the template that includes them. */
+  templateSnippets?: Record<string, SnippetDeclaration>
 }
+
+export type SnippetDeclaration = { selectionTimeBasis: SelectionTimeBasis }

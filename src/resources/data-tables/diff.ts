@@ -1,12 +1,11 @@
 // Which records of a table change between two times, or two contents (resources brief 13.8).
-
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { readDateTime } from '../../platform/date-time.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { readUuid } from '../../platform/locators.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
-import { notInForce } from '../in-force.ts'
+import { notInForce, unknownStaticName } from '../in-force.ts'
 import { selectInForce } from '../selection.ts'
 import { findResource, findRevision } from '../store.ts'
 import type { TableDiffQuery, TableDiffResponse } from './contract.ts'
@@ -74,7 +73,7 @@ async function sideOf(
     bound: '',
   })
   const { tables, groups } = candidates
-  if (tables.length === 0) throw notFound(byStaticName ? 'table of static name' : 'table', name)
+  if (tables.length === 0) throw byStaticName ? unknownStaticName('table', name) : notFound('table', name)
   if (!byStaticName) return tables[0]!
   const wanted = { name, byStaticName, jurisdiction, at }
   const { chosen } = selectInForce(tables, groups, wanted)
@@ -97,7 +96,10 @@ async function revisionSide(
     resource?.type !== 'table' ||
     (byStaticName ? resource.staticName : resource.name) !== name
   )
-    throw notFound(`contents of '${name}'`, text)
+    throw new Refusal(
+      'notFound',
+      `'${text}' is no time, as 2026-11-21T12:00:00Z, and '${name}' never had contents of that locator.`,
+    )
   const contents =
     (await findContents(database, revision.locator)) ??
     (await reloadedContents(context, database, revision, 'table'))

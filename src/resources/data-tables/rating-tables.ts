@@ -1,7 +1,6 @@
 // Tables as rating, underwriting and plugins use them (resources brief 1.6): of a static name, the resource in force at the
 // time that its declaration names wins over the configuration's table. Look-ups are synchronous; what is not at hand is
 // noted, fetched in one query for all, and everything is rated again. A tenant without tables is asked nothing.
-
 import type { LoadedConfiguration } from '../../configuration/cache.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'

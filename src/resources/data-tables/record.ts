@@ -1,10 +1,9 @@
 // Records of tables (resources brief 1.4 and 1.5).
-
 import type { RequestContext } from '../../platform/context.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
-import { notInForce } from '../in-force.ts'
+import { notInForce, unknownStaticName } from '../in-force.ts'
 import { selectInForce } from '../selection.ts'
 import {
   type Candidate,
@@ -82,7 +81,7 @@ function sortableBound(text: string): string {
 function chosen({ tables, groups }: Candidates, wanted: WantedRecord): Candidate {
   const { name, byStaticName, kind } = wanted
   const what = kind === 'table' ? 'table' : 'range table'
-  if (tables.length === 0) throw notFound(byStaticName ? `${what} of static name` : what, name)
+  if (tables.length === 0) throw byStaticName ? unknownStaticName(what, name) : notFound(what, name)
   if (!byStaticName) return tables.at(-1)!
   const { chosen: selected } = selectInForce(tables, groups, wanted)
   if (!selected) throw notInForce(wanted)

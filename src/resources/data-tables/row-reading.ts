@@ -89,7 +89,13 @@ export class RowReading<Row> {
     if (!this.#hasHeader) {
       this.#hasHeader = true
       while (cells.length > 1 && cells.at(-1) === '') cells.pop()
-      this.#isReadable = fault === undefined && header(cells, line)
+      const separator = cells.length === 1 ? /[;\t]/.exec(cells[0]!)?.[0] : undefined
+      if (separator !== undefined)
+        notes.problem(
+          line,
+          `Cells are separated by commas, and the header by ${separator === ';' ? 'semicolons' : 'tabs'}; save the file as CSV with commas.`,
+        )
+      this.#isReadable = fault === undefined && separator === undefined && header(cells, line)
       return
     }
     if (fault !== undefined) return

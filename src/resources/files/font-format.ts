@@ -1,4 +1,4 @@
-// What a font is, by its first bytes (resources brief 4.1).
+// What a font is, by its bytes (resources brief 4.1).
 import { Refusal } from '../../platform/errors.ts'
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -9,8 +9,21 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   wOF2: 'font/woff2',
 }
 
-/** The media type of the font; refuses (400) what is none. */
-export function fontMediaType(bytes: Uint8Array): string {
+/** Bytes of a font once it is unpacked: all fonts of a document have no more together. */
+const MOST_UNPACKED_BYTES = 24_000_000
+
+/** The font's media type. Refuses (400) what is no font, and one that nothing could be printed with. */
+export async function fontFile({ bytes }: { bytes: Uint8Array }): Promise<{ mediaType: string }> {
+  const mediaType = fontMediaType(bytes)
+  // Code that nothing but an upload of a font needs.
+  const { fontProblem } = await import('../../documents/pdf/web-fonts/font-problem.ts')
+  const problem = fontProblem(bytes, MOST_UNPACKED_BYTES)
+  if (problem !== undefined)
+    throw new Refusal('invalidRequest', `The font cannot be used: ${problem}. Send a whole font.`)
+  return { mediaType }
+}
+
+function fontMediaType(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1')
   const found = Object.hasOwn(MEDIA_TYPES, head) ? MEDIA_TYPES[head] : undefined
   if (!found)

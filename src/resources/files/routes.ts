@@ -2,7 +2,7 @@ import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/
 import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuery } from '../contract.ts'
 import { LONGEST_FONT_STATIC_NAME } from '../resource.ts'
 import { documentFormat } from './document-format.ts'
-import { fontMediaType } from './font-format.ts'
+import { fontFile } from './font-format.ts'
 import type { FileKind } from './service.ts'
 
 /** Code that most requests never need. */
@@ -12,7 +12,7 @@ const LARGEST_DOCUMENT_BYTES = 25 * 1_048_576
 const LARGEST_FONT_BYTES = 10 * 1_048_576
 
 const staticDocument: FileKind = { type: 'staticDocument', read: documentFormat }
-const font: FileKind = { type: 'customFont', read: ({ bytes }) => ({ mediaType: fontMediaType(bytes) }) }
+const font: FileKind = { type: 'customFont', read: fontFile }
 
 const answer = { schema: BasicResourceResponse, description: 'The resource.' }
 const contents = { description: 'The file as it was uploaded.', media: 'application/octet-stream' }

@@ -1,6 +1,5 @@
 // What a tenant's resources give to the documents of its policies: a template, its snippets, fonts and static files of
 // the static names that a configuration uses. What is in force comes before the configuration's own (resources brief 1.6).
-
 import type { StaticFiles } from '../../documents/archive-files.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
@@ -16,10 +15,13 @@ export type DocumentResources = {
   expect(templateNames: readonly string[]): Promise<void>
   /** The template in force; undefined where there is none of the name, which then is the configuration's. */
   template(name: string, where: TimeAndPlace): Promise<TemplateText | undefined>
-  /** The rendering, or why it failed. `snippets` are the static names that it may include; any where undefined. */
+  /**
+   * The rendering, or why it failed. `whereOf` says for which time and place a snippet is read; `snippets` are the static
+   * names that it may include, any where undefined.
+   */
   rendered(
     template: TemplateText,
-    where: TimeAndPlace,
+    whereOf: (snippet: string) => TimeAndPlace,
     data: object,
     environment: Omit<RenderingEnvironment, 'templates'>,
     snippets: readonly string[] | undefined,
@@ -43,10 +45,10 @@ export function documentResources(
       const resource = await named.inForce(staticNameOf(name), 'documentTemplate', where)
       return resource && (await textOf(context, resource))
     },
-    async rendered(template, where, data, environment, allowed) {
+    async rendered(template, whereOf, data, environment, allowed) {
       // The engines are much code, which requests that make no document never need.
       const { renderedTemplate } = await import('./rendering.ts')
-      const snippets = new Snippets(context, named, where, allowed)
+      const snippets = new Snippets(context, named, whereOf, allowed)
       try {
         return await renderedTemplate(template, data, environment, snippets)
       } catch (problem) {

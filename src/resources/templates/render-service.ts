@@ -1,5 +1,4 @@
 // A template tried out by who writes it: rendered over data of the request. Nothing is stored.
-
 import { type StaticFiles, staticFiles } from '../../documents/archive-files.ts'
 import { finishedHtml, fontsOf, imageName, withImages } from '../../documents/html-page.ts'
 import { missingLetters } from '../../documents/missing-letters.ts'
@@ -12,6 +11,7 @@ import { homeDatabase } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import { loadVersion, productOf } from '../../policies/store/loading.ts'
 import type { SelectionQuery } from '../contract.ts'
+import { allAt } from '../data-tables/declaration.ts'
 import { RatingTables } from '../data-tables/rating-tables.ts'
 import { readResource } from '../in-force.ts'
 import type { Resource } from '../resource.ts'
@@ -39,17 +39,11 @@ export async function renderTemplateResource(
   const product = productName === undefined ? undefined : productOf(configuration, productName)
   const text = await textOf(context, resource)
   const named = new NamedResources(database)
-  const snippets = new Snippets(context, named, where)
+  const snippets = new Snippets(context, named, () => where)
   const tables = new RatingTables(context)
   await tables.open()
   // What is tried out belongs to no transaction: all times are the one for which it is tried out.
-  const { at } = where
-  const { lookup } = tables.of(configuration, product?.name ?? '', {
-    policyStartTime: at,
-    termStartTime: at,
-    transactionEffectiveTime: at,
-    currentTime: at,
-  })
+  const { lookup } = tables.of(configuration, product?.name ?? '', { ...allAt(where.at), jurisdiction })
   const now = request.now ?? context.now
   const rendered = await tables.inRounds(() =>
     renderedTemplate(

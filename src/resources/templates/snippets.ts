@@ -1,5 +1,5 @@
 // The snippets that a template includes, and those that these include: by static name, as they are in force at the
-// template's own time and place (resources brief 4.3).
+// template's own time and place (resources brief 4.3), or at the time that config.json says of them.
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Instant } from '../../platform/time.ts'
@@ -46,22 +46,25 @@ export const textOf = async (
 export class Snippets {
   readonly #context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>
   readonly #named: NamedResources
-  readonly #where: TimeAndPlace
+  readonly #whereOf: (name: string) => TimeAndPlace
   readonly #allowed: ReadonlySet<string> | undefined
   /** By static name; undefined where none is in force. */
   readonly #read = new Map<string, TemplateText | undefined>()
   #characters = 0
 
-  /** `allowed`: the static names that the document's `templateSnippets` lists; any where it has no such list. */
+  /**
+   * `whereOf`: for which time and place a snippet is read. `allowed`: the static names that the document's
+   * `templateSnippets` lists; any where it has no such list.
+   */
   constructor(
     context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
     named: NamedResources,
-    where: TimeAndPlace,
+    whereOf: (name: string) => TimeAndPlace,
     allowed?: readonly string[],
   ) {
     this.#context = context
     this.#named = named
-    this.#where = where
+    this.#whereOf = whereOf
     this.#allowed = allowed && new Set(allowed)
   }
 
@@ -111,7 +114,7 @@ export class Snippets {
     const chosen = await Promise.all(
       names.map(async name => ({
         name,
-        resource: await this.#named.inForce(name, 'documentTemplateSnippet', this.#where),
+        resource: await this.#named.inForce(name, 'documentTemplateSnippet', this.#whereOf(name)),
       })),
     )
     const texts: TemplateText[] = []

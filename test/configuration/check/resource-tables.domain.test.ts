@@ -88,6 +88,18 @@ describe('tables that config.json declares as resources', () => {
     expect(compileWith(config(more)).configuration).toBeUndefined()
   })
 
+  test('and snippets, with the time that they are read for', () => {
+    const declared = { seal: { displayName: 'Seal', selectionTimeBasis: 'CurrentTime' }, plain: {} }
+    const { configuration, findings } = compileWith(config({ templateSnippets: declared }))
+    expect(findings.filter(one => one.path === 'config.json')).toEqual([])
+    expect(configuration?.resources?.templateSnippets).toEqual({
+      seal: { selectionTimeBasis: 'currentTime' },
+    })
+    expect(messages({ templateSnippets: { 'a-b': {} } })).toEqual([
+      expect.stringMatching(/^'a-b' is no static name/),
+    ])
+  })
+
   test('need not be in the archive when a template looks up in them', () => {
     const files = (more: object) => ({
       ...config(more),

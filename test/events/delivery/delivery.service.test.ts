@@ -238,11 +238,8 @@ describe('whatever happens in between', () => {
     const { locator } = await makeWebhook(tenant, { url: receiver.url })
     await happen(tenant, [{}])
     const leaseUntil = (now() + 30_000) as Instant
-    const claim = await claimDue(databaseOf(tenant), locator as Uuid, now(), leaseUntil, {
-      most: 20,
-      claimants: 5,
-    })
-    expect(claim!.lines).toHaveLength(1)
+    const claim = await claimDue(databaseOf(tenant), locator as Uuid, now(), leaseUntil, 20)
+    expect(claim).toMatchObject({ lines: [[{ attempts: 0 }]] })
     await deliver(tenant)
     expect(await receiver.received()).toEqual([])
     await letPass(tenant, 30_000)
@@ -291,6 +288,23 @@ describe('whatever happens in between', () => {
     const unanswered = (await deliveriesIn(tenant)).filter(({ state }) => state !== 'sent')
     expect(unanswered).toHaveLength(8 * 3)
     await untilFinished(tenant)
+  })
+
+  it('a slow answer holds up its own line, and no other', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver({ status: 200, delayMs: 4_000 }, { status: 200 })
+    await makeWebhook(tenant, { url: receiver.url })
+    await happen(
+      tenant,
+      Array.from({ length: 30 }, () => ({})),
+    )
+    const sent = async () => (await deliveriesIn(tenant)).filter(({ state }) => state === 'sent').length
+    const all = deliver(tenant)
+    while ((await sent()) < 29) await scheduler.wait(50)
+    expect(await sent()).toBe(29)
+    await all
+    expect(await sent()).toBe(30)
+    expect(await receiver.received()).toHaveLength(30)
   })
 
   it('300 deliveries to one webhook all arrive in one call', async () => {

@@ -122,6 +122,7 @@ describe('removals come first, then additions', () => {
       secureSsl: true,
       hmacEnabled: true,
       secret: 'made',
+      secretMadeIn: 2,
     })
   })
 })

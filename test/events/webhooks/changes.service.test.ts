@@ -116,6 +116,28 @@ describe('PATCH of a webhook', () => {
     expect((await call('GET', `${path}/${locator}`)).body.endpoint.secret).toBe('********')
   })
 
+  it('tells a secret that it makes to a repeat under its key as well, until the webhook is changed again', async () => {
+    const { locator } = await made({ endpoint: { url: 'https://a.example.com/', hmacEnabled: false } })
+    const key = { 'idempotency-key': newUuid(0) }
+    const patch = (body: object, headers = {}) => call('PATCH', `${path}/${locator}`, body, headers)
+    const alerting = {
+      endpoint: { hmacEnabled: true },
+      failureHandling: { alertEndpoint: { url: 'https://b.example.com/' } },
+    }
+    const first = await patch(alerting, key)
+    const { endpoint, failureHandling } = first.body
+    for (const secret of [endpoint.secret, failureHandling.alertEndpoint.secret])
+      expect(secret).toMatch(/^whsec_/)
+    expect((await patch(alerting, key)).body).toEqual(first.body)
+    const other = { 'idempotency-key': newUuid(0) }
+    for (const headers of [other, other, key]) {
+      const { status, body } = await patch(headers === key ? alerting : { divert: true }, headers)
+      expect(status).toBe(200)
+      expect(body.endpoint.secret).toBe('********')
+      expect(body.failureHandling.alertEndpoint.secret).toBe('********')
+    }
+  })
+
   it('refuses what a creation would, and a name that is taken', async () => {
     await made({ name: 'first' })
     const { locator } = await made({ name: 'second' })

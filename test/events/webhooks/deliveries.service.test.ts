@@ -105,25 +105,62 @@ describe('events of one policy', () => {
 })
 
 describe('a body', () => {
-  it('has the name that the types matched, with the time as that name’s readers have it', async () => {
+  it('is that of the name which the types matched: of a newer one what the events interface answers', async () => {
     const older = await hook([], { eventTypes: ['endorsement.create'] })
-    const newer = await hook([], { eventTypes: ['policy.*'] })
-    await happen(tenant, [{ type: 'endorsement.create', ...policy(1) }])
+    const newer = await hook([], { eventTypes: ['policy.change.*'] })
+    const both = await hook([], { eventTypes: ['policy.change.*', 'endorsement.create', 'policy.*'] })
+    const data = { policyLocator: '100000001', endorsementLocator: '100000065', state: 'application' }
+    await happen(tenant, [{ type: 'endorsement.create', data, ...policy(1) }])
     await deliver(tenant)
-    const [one, other] = await Promise.all(
-      [older, newer].map(async ({ receiver }) => JSON.parse((await receiver.received())[0]!.body)),
-    )
-    expect(one).toMatchObject({ type: 'endorsement.create', timestamp: expect.stringMatching(/^\d{13}$/) })
-    expect(other).toEqual({
-      ...one,
-      type: 'policy.change.create',
-      timestamp: new Date(Number(one.timestamp)).toISOString(),
+    const bodiesOf = async ({ receiver }: typeof older) =>
+      (await receiver.received()).map(({ body }) => JSON.parse(body))
+    const [one, ...more] = await bodiesOf(older)
+    const { id, transactionId, sequence, username } = one
+    expect(more).toEqual([])
+    expect(one).toEqual({
+      ...{ id, transactionId, sequence, username },
+      locator: id,
+      requestId: transactionId,
+      userLocator: expect.any(String),
+      type: 'endorsement.create',
+      timestamp: expect.stringMatching(/^\d{13}$/),
+      data,
     })
-    expect(Object.keys(one).sort()).toEqual(
-      ['data', 'id', 'locator', 'requestId', 'sequence', 'timestamp', 'transactionId', 'type', 'userLocator']
-        .concat('username')
-        .sort(),
-    )
+    const event = (await call('GET', `/event/${tenant.locator}/events/${id}`)).body
+    expect(event.data).toEqual({ ...data, transactionLocator: '100000065' })
+    expect(await bodiesOf(newer)).toEqual([{ ...event, id, transactionId, sequence, username }])
+    // One event for both of its names.
+    expect(await bodiesOf(both)).toEqual([one])
+    const listed = async (one: typeof older) => (await call('GET', one.at('/deliveries/list'))).body.items
+    expect(await listed(older)).toMatchObject([{ eventLocator: id, eventType: 'endorsement.create' }])
+    expect(await listed(newer)).toMatchObject([{ eventLocator: id, eventType: 'policy.change.create' }])
+  })
+
+  it('is the same when it is sent again, by hand or out of what was diverted', async () => {
+    const { receiver, at } = await hook([{ status: 500 }, { status: 200 }], {
+      eventTypes: ['policy.change.*', 'billing.*'],
+      failureHandling: diverting,
+    })
+    await happen(tenant, [
+      { type: 'endorsement.issue', data: { endorsementLocator: '5' }, ...policy(1) },
+      { type: 'invoice.issue', data: { invoiceLocator: 'i', policyLocator: '1' } },
+      { type: 'policy.create', ...policy(1) },
+    ])
+    await deliver(tenant)
+    const [diverted] = (await call('GET', at('/diverted'))).body
+    await call('POST', at(`/diverted/${diverted.eventLocator}/resend`))
+    await receiver.wait(3)
+    const eventLocators = (await receiver.received()).slice(0, 2).map(({ body }) => JSON.parse(body).id)
+    expect((await call('POST', at('/redeliver'), { eventLocators })).body).toEqual({ events: 2 })
+    const posts = (await receiver.wait(5)).map(({ body }) => body)
+    expect(new Set(posts).size).toBe(2)
+    const bodies = posts.map(body => JSON.parse(body))
+    expect(bodies.map(({ type }) => type).sort()).toEqual([
+      ...['billing.invoice.generate', 'billing.invoice.generate'],
+      ...['policy.change.issue', 'policy.change.issue', 'policy.change.issue'],
+    ])
+    for (const body of bodies)
+      expect(body).toMatchObject((await call('GET', `/event/${tenant.locator}/events/${body.id}`)).body)
   })
 })
 
@@ -218,7 +255,7 @@ describe('the deliveries of a webhook', () => {
 
 describe('redeliver', () => {
   it('sends events of the webhook’s types, also from before it was made, to it alone', async () => {
-    await happen(tenant, [{ ...policy(1), type: 'policy.create' }, { type: 'policyholder.create' }])
+    await happen(tenant, [{ ...policy(1), type: 'policy.create' }, { type: 'login.success' }])
     const [asked, other] = [await hook([]), await hook([])]
     await happen(tenant, [{ ...policy(1), type: 'policy.issue' }])
     await deliver(tenant)

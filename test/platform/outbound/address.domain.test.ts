@@ -13,6 +13,7 @@ const LOOPBACK = [
   'http://127.0.0.1:9000/hook',
   'http://localhost:9000/',
   'http://receiver.localhost/',
+  'http://localhost../',
   'http://[::1]:80/',
   'http://2130706433/',
   'http://0x7f.1/',
@@ -50,6 +51,7 @@ const PRIVATE = [
   'https://printer.local/',
   'https://intranet/',
   'https://router.lan./',
+  'https://10.0.0.1../',
 ]
 
 describe('an address in production', () => {
@@ -77,8 +79,12 @@ describe('an address in production', () => {
 })
 
 describe("an address on a developer's machine", () => {
-  it.each([...PUBLIC, ...LOOPBACK, 'http://hooks.example.com/'])('may be loopback or http: %s', url => {
+  it.each([...PUBLIC, ...LOOPBACK])('may be loopback, also by http: %s', url => {
     expect(addressProblem(url, true)).toBeUndefined()
+  })
+
+  it('must be https elsewhere', () => {
+    expect(addressProblem('http://hooks.example.com/', true)).toBe('must be an https address, not http')
   })
 
   it.each(PRIVATE)('may not be of a private network even so: %s', url => {

@@ -200,7 +200,25 @@ const CORPUS: [string, string | Uint8Array, Partial<Awaited<ReturnType<typeof re
       ],
     },
   ],
-  ['semicolons', 'key;value\na;1\n', { rows: [['a;1', 'a;1']] }],
+  [
+    'semicolons',
+    'key;value\na;1\n',
+    {
+      problems: [
+        '1: Cells are separated by commas, and the header by semicolons; save the file as CSV with commas.',
+      ],
+    },
+  ],
+  [
+    'tabs',
+    'key\tvalue\na\t1\n',
+    {
+      problems: [
+        '1: Cells are separated by commas, and the header by tabs; save the file as CSV with commas.',
+      ],
+    },
+  ],
+  ['semicolons within cells', 'key,value\na;b,1\n', { rows: [['a;b', 'a;b', '1']] }],
   [
     'NUL',
     'key,value\na\0,1\n',

@@ -192,6 +192,9 @@ describe('a data table', () => {
     expect(await at('&jurisdiction=TX')).toBe('rate_old')
     expect(await at('&date=2030-01-01T00:00:00Z')).toBe('rate_new')
     expect(await at('&date=2029-12-31T23:59:59Z')).toBe('rate_old')
+    // As people write it: the plus of a query is a blank.
+    expect(await at('&date=2030-01-01T01:00:00+01:00')).toBe('rate_new')
+    expect(await at('&date=2030-01-01T00:59:59+01:00')).toBe('rate_old')
     expect(await at('&date=2025-12-31T23:59:59Z')).toBe('resourceNotInForce')
     expect(await at('&byStaticName=false')).toBe('notFound')
     const why = async (name: string, query: string) =>
@@ -244,6 +247,18 @@ describe('a data table', () => {
       { line: 4, column: 'fleet', text: 'maybe', message: "The cell 'fleet' is not true or false." },
       { line: 6, message: 'The row has the same key as line 5; remove one of them.' },
     ])
+    for (const [body, type, told] of [
+      ['', 'text/csv', /^The request brings no file; send it as the part 'file' of a form/],
+      ['{"state":"CA"}', 'application/json', /^Send the table as text\/csv/],
+    ] as const) {
+      const refused = await callApi<Problem>('PATCH', `${root}/tables/kept`, {
+        token: motor.token,
+        body,
+        headers: { 'content-type': type },
+      })
+      expect(refused.status).toBeGreaterThanOrEqual(400)
+      expect(refused.body.message).toMatch(told)
+    }
     const missing = await patch<Problem>('tables/kept', 'state,class,rate,since\nCA,1,1,\n')
     expect(missing.body.tableErrors).toEqual([
       { line: 1, message: "The declared column 'fleet' is missing; add it." },
@@ -258,6 +273,7 @@ describe('a data table', () => {
       [{}, /is empty/],
       [{ 'a.csv': 'a', 'b.csv': 'b' }, /holds 'a\.csv', 'b\.csv'/],
       [{ 'a.zip': 'PK' }, /holds 'a\.zip'/],
+      [{ '[Content_Types].xml': 'x', 'xl/workbook.xml': 'x' }, /is a workbook; save the sheet as CSV/],
       [{ 'a.csv': 'PK\x03\x04' }, /holds a zip/],
     ] as const) {
       const packed = zipSync(

@@ -1,8 +1,11 @@
+import { MOST_FONTS } from '../../../documents/limits.ts'
+import { RESOURCE_NAME } from '../../../resources/resource.ts'
 import type { DocumentDefinition, TemplateSource } from '../../configuration.ts'
 import type { JsonPath } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
-import type { DocumentFiles } from '../schemas/product.ts'
+import type { DocumentFile, DocumentFiles } from '../schemas/product.ts'
 import { present } from '../schemas/scalars.ts'
+import { documentTerms } from './newer-document.ts'
 import { checkSnippetNames } from './snippets.ts'
 
 /** A product's templates by file name, and which of them documents use. */
@@ -24,37 +27,60 @@ export function compileDocuments(
   report: Report,
   otherwise: DocumentDefinition['generatingEvent'] = 'issue',
 ): DocumentDefinition[] {
+  const isOfPolicy = place(path).path.endsWith('/policy.json')
   return present(files).map(([index, file]) => {
-    const templateName = SUFFIXES.map(suffix => file.templateName + suffix).find(name =>
-      Object.hasOwn(templates.all, name),
-    )
-    if (templateName === undefined)
-      report.error(
-        place([...path, index, 'templateName']),
-        'missingTemplate',
-        `The document '${file.fileName}' uses the template '${file.templateName}', which is not beside policy.json. Add the file or correct the name.`,
-      )
-    else {
-      templates.used.add(templateName)
-      if (file.templateSnippets)
-        checkSnippetNames(
-          file.templateSnippets,
-          templates.all[templateName]!,
-          place([...path, index, 'templateSnippets']),
-          report,
+    const at = (property: keyof DocumentFile): Place => place([...path, index, property])
+    const isPrerendered = file.rendering === 'prerendered'
+    const templateName = isPrerendered ? file.templateName : templateOf(file, at, templates, report)
+    const fonts = file.customFonts ?? []
+    for (const name of fonts)
+      if (!RESOURCE_NAME.test(name))
+        report.error(
+          at('customFonts'),
+          'badSnippetName',
+          `'${name}' is no static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`,
         )
-    }
+    if (fonts.length > MOST_FONTS)
+      report.error(
+        at('customFonts'),
+        'badDocument',
+        `The document '${file.fileName}' lists ${fonts.length} fonts, and ${MOST_FONTS} are the most. Take some out.`,
+      )
     return {
       displayName: file.displayName?.trim() || file.fileName,
       fileName: file.fileName,
-      templateName: templateName ?? file.templateName,
-      type: file.type,
-      generatingEvent: file.generatingEvent ?? otherwise,
+      templateName,
+      ...documentTerms(file, { isOfPolicy, otherwise, place: at, report }),
       ...(file.templateSnippets !== undefined && { templateSnippets: file.templateSnippets }),
       ...(file.selectionTimeBasis !== undefined && { selectionTimeBasis: file.selectionTimeBasis }),
-      ...(file.pageLayout !== undefined && { pageLayout: file.pageLayout }),
+      ...(fonts.length > 0 && { customFonts: fonts }),
+      ...(isPrerendered && { isPrerendered }),
     }
   })
+}
+
+/** Its template by the full name; reports one that there is not, and snippets that it does not list. */
+function templateOf(
+  file: DocumentFile,
+  at: (property: keyof DocumentFile) => Place,
+  templates: TemplateNames,
+  report: Report,
+): string {
+  const found = SUFFIXES.map(suffix => file.templateName + suffix).find(name =>
+    Object.hasOwn(templates.all, name),
+  )
+  if (found === undefined) {
+    report.error(
+      at('templateName'),
+      'missingTemplate',
+      `The document '${file.fileName}' uses the template '${file.templateName}', which is not beside policy.json. Add the file or correct the name.`,
+    )
+    return file.templateName
+  }
+  templates.used.add(found)
+  if (file.templateSnippets)
+    checkSnippetNames(file.templateSnippets, templates.all[found]!, at('templateSnippets'), report)
+  return found
 }
 
 /** Warns of templates that nothing will ever render. */

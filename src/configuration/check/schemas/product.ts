@@ -1,26 +1,48 @@
 import { z } from 'zod'
 import { SELECTION_TIME_BASES } from '../../../resources/data-tables/declaration.ts'
 import { fieldList } from './field.ts'
-import { amount, choice, count, flag, indemnity, list, name, text, textList } from './scalars.ts'
+import { amount, choice, count, flag, indemnity, list, margin, name, text, textList } from './scalars.ts'
 
+/** When a document is made, in the newer words. */
+export const DOCUMENT_TRIGGERS = [
+  'validated',
+  'priced',
+  'underwritten',
+  'accepted',
+  'issued',
+  'generated',
+] as const
+
+const types = choice(['pdf', 'html']).optional()
+const pageSize = choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optional()
+
+/** A document in the older words and in the newer (resources brief 4.2; product/newer-document.ts). */
 const document = z.strictObject({
   displayName: text.optional(),
   fileName: name,
   templateName: name,
-  type: choice(['pdf', 'html']).default('pdf'),
+  type: types,
   generatingEvent: choice(['quote', 'accept', 'issue']).optional(),
   templateSnippets: textList.optional(),
+  customFonts: textList.optional(),
   selectionTimeBasis: choice(SELECTION_TIME_BASES).optional(),
   pageLayout: z
     .strictObject({
-      marginLeft: text.optional(),
-      marginRight: text.optional(),
-      marginTop: text.optional(),
-      marginBottom: text.optional(),
+      marginLeft: margin,
+      marginRight: margin,
+      marginTop: margin,
+      marginBottom: margin,
       orientation: choice(['portrait', 'landscape']).optional(),
-      pageSize: choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optional(),
+      pageSize,
     })
     .optional(),
+  format: types,
+  rendering: choice(['dynamic', 'prerendered']).optional(),
+  trigger: choice(DOCUMENT_TRIGGERS).optional(),
+  scope: choice(['transaction', 'policy', 'term', 'segment', 'invoice']).optional(),
+  portrait: flag.optional(),
+  pageSize,
+  margin: z.strictObject({ top: margin, bottom: margin, left: margin, right: margin }).optional(),
 })
 
 const documents = list(document).default([])

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SELECTION_TIME_BASES } from '../../../resources/data-tables/declaration.ts'
 import { COLUMN_TYPES } from '../../../resources/data-tables/values.ts'
-import { choice, flag, name } from './scalars.ts'
+import { choice, flag, name, text } from './scalars.ts'
 
 const dataType = choice(COLUMN_TYPES).default('string')
 
@@ -35,9 +35,16 @@ const constraintTable = z.strictObject({
 const byStaticName = <Entry extends z.ZodType>(entry: Entry) =>
   z.record(z.string(), entry.optional()).default({})
 
+/** A snippet says no more than this (resources brief 4.2); what it says for people is for screens. */
+const templateSnippet = z.strictObject({
+  displayName: text.optional(),
+  selectionTimeBasis: choice(SELECTION_TIME_BASES).optional(),
+})
+
 /** Properties of config.json: tables that are resources, by static name (resources brief 1.1). */
 export const tableDeclarations = {
   tables: byStaticName(table),
   rangeTables: byStaticName(rangeTable),
   constraintTables: byStaticName(constraintTable),
+  templateSnippets: byStaticName(templateSnippet),
 }

@@ -1,5 +1,6 @@
 // What values look like in archives of the world: numbers and booleans as text, one value where a list may stand.
 import { z } from 'zod'
+import { MARGIN } from '../../../documents/pdf/page.ts'
 import { decimal } from '../../../platform/money.ts'
 
 const asText = (value: unknown): unknown => {
@@ -50,6 +51,18 @@ export const amount = z.preprocess(
     if (plain === undefined) context.addIssue('a plain decimal number')
     return plain ?? z.NEVER
   }),
+)
+
+/** A margin of a page; blank is as if it were left out. */
+export const margin = z.preprocess(
+  value => (asText(value) === '' ? undefined : asText(value)),
+  z
+    .string()
+    .transform((value, context) => {
+      if (!MARGIN.test(value)) context.addIssue("a length like '20mm', in mm, cm, in, pt, pc or px")
+      return value
+    })
+    .optional(),
 )
 
 /** An amount or `unlimited`. */

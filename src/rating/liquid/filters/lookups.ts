@@ -42,7 +42,9 @@ function lookUp(
   const found = context.state.environment.lookup(table, key, at)
   if (typeof found === 'object') return found.value
   if (found === 'noSuchTable')
-    return context.reject(`There is no table '${table}'. Add ${table}.csv to the product's tables.`)
+    return context.reject(
+      `There is no table '${table}'. Add ${table}.csv to the product's tables, or put a resource of that static name in force.`,
+    )
   if (found === 'noSuchKey')
     return context.reject(`The table '${table}' has no key '${shownLookUpKey(key)}'. Add a row for it.`)
   context.state.missing.set(

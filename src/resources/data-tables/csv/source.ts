@@ -77,6 +77,8 @@ async function onlyCsv(file: RangedFile): Promise<DirectoryEntry> {
   }
   const [only, ...others] = entries
   if (only && others.length === 0 && /\.csv$/i.test(only.path)) return only.entry
+  if (entries.some(({ path }) => path === '[Content_Types].xml'))
+    throw refused('The file is a workbook; save the sheet as CSV (UTF-8, commas), and send that.')
   const named = entries
     .slice(0, 5)
     .map(({ path }) => `'${path}'`)

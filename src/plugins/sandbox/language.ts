@@ -1,0 +1,103 @@
+/** Puts the language back as it was; answers what a script changed in a way that nobody can put back. */
+export type PutBack = () => string | undefined
+
+/**
+ * Remembers every object of the language: globals, what they lead to, and what no name leads to, as iterators. Functions
+ * that are nothing but functions, as `Math.max`, take no more properties from then on, so that they need not be looked
+ * at again. Runs inside the sandbox: it stands alone, and uses nothing on the way back that a script may have changed.
+ */
+export function keptLanguage(): PutBack {
+  type Kept = {
+    readonly on: object
+    readonly name: string
+    readonly prototype: object | null
+    readonly names: readonly PropertyKey[]
+    readonly properties: Record<PropertyKey, PropertyDescriptor>
+  }
+  const { ownKeys, defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect
+  const { getPrototypeOf, setPrototypeOf, isExtensible } = Reflect
+  const [textOf, isSame] = [String, Object.is]
+  const kept: Kept[] = []
+  const seen = new Set<unknown>()
+  const found: [unknown, string][] = []
+
+  // What others inherit from comes back first.
+  for (const one of [Object, Function, Array]) found.push([one.prototype, `${one.name}.prototype`])
+  for (const key of ownKeys(globalThis)) {
+    const { value } = getOwnPropertyDescriptor(globalThis, key)!
+    if (value === globalThis) continue
+    const { prototype } = (value ?? {}) as { prototype?: unknown }
+    found.push([prototype, `${textOf(key)}.prototype`], [value, textOf(key)])
+  }
+  found.push([globalThis, 'globalThis'])
+  const withoutName: object[] = [
+    [][Symbol.iterator](),
+    ''[Symbol.iterator](),
+    ''.matchAll(/a/g),
+    new Map().entries(),
+    new Set().values(),
+    (function* () {})(),
+    (async function* () {})(),
+    function* () {},
+    async () => {},
+    async function* () {},
+  ]
+  const { Iterator: iterators } = globalThis as { Iterator?: { from?: (given: object) => object } }
+  if (iterators?.from) withoutName.push(iterators.from({ next: () => ({ done: true }) }))
+  const values = [].values() as { map?: (by: () => number) => object }
+  if (values.map) withoutName.push(values.map(() => 0))
+  for (const one of withoutName) found.push([getPrototypeOf(one), 'the language'])
+
+  const isObject = (one: unknown): one is object =>
+    typeof one === 'function' || (typeof one === 'object' && one !== null)
+  for (let next = 0; next < found.length; next += 1) {
+    const [on, name] = found[next]!
+    if (!isObject(on) || seen.has(on)) continue
+    seen.add(on)
+    const prototype = getPrototypeOf(on)
+    if (prototype !== null && !seen.has(prototype)) found.push([prototype, `${name}.__proto__`])
+    const names = ownKeys(on)
+    if (typeof on === 'function' && names.every(key => key === 'name' || key === 'length')) {
+      Object.freeze(on)
+      continue
+    }
+    const properties = Object.create(null) as Kept['properties']
+    for (const key of names) {
+      const property = Object.setPrototypeOf(getOwnPropertyDescriptor(on, key)!, null) as PropertyDescriptor
+      properties[key] = property
+      const { value, get, set } = property
+      for (const one of [value, get, set]) if (isObject(one)) found.push([one, `${name}.${textOf(key)}`])
+    }
+    kept.push({ on, name, prototype, names, properties })
+  }
+
+  const isAsKept = (was: PropertyDescriptor, is: PropertyDescriptor): boolean =>
+    was.enumerable === is.enumerable &&
+    was.configurable === is.configurable &&
+    ('value' in was
+      ? was.writable === is.writable && isSame(was.value, is.value)
+      : was.get === is.get && was.set === is.set)
+
+  return () => {
+    let lasting: string | undefined
+    const named = (name: string, key: PropertyKey): string => `${name}.${textOf(key)}`
+    for (let one = 0; one < kept.length; one += 1) {
+      const { on, name, prototype, names, properties } = kept[one]!
+      if (!isExtensible(on)) lasting ??= name
+      if (getPrototypeOf(on) !== prototype && !setPrototypeOf(on, prototype)) lasting ??= name
+      const present = ownKeys(on)
+      for (let at = 0; at < present.length; at += 1) {
+        const key = present[at]!
+        if (!(key in properties) && !deleteProperty(on, key)) lasting ??= named(name, key)
+      }
+      for (let at = 0; at < names.length; at += 1) {
+        const key = names[at]!
+        const was = properties[key]!
+        const is = getOwnPropertyDescriptor(on, key)
+        if (is && isAsKept(was, is)) continue
+        if (!defineProperty(on, key, was)) lasting ??= named(name, key)
+      }
+    }
+    return lasting
+  }
+}

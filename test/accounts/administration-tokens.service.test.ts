@@ -1,0 +1,182 @@
+// Long-lived tokens of administration accounts, as a pipeline has one: what they deploy, and all that they are not for.
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { prepareAdministrator } from '../../scripts/administrator.ts'
+import type { AuthTokenResponse } from '../../src/accounts/auth-tokens/contract.ts'
+import { tenantOfAuthToken } from '../../src/accounts/auth-tokens/text.ts'
+import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
+import { createTenant } from '../../src/tenants/service.ts'
+import { administratorToken, boat, deploy, tenantNamed } from '../configuration/deploying.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { filledPath, readApi } from '../support/openapi.ts'
+import type { Refused } from './people.ts'
+
+const STUDIO = '/configuration/studio/deploy'
+const PRODUCTION = '/configuration/deploy'
+
+let root: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 6 })
+  root = await administratorToken()
+  await createTenant(env, { name: 'live', type: 'production' })
+})
+afterEach(() => vi.restoreAllMocks())
+
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
+const later = (ms: number) => vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
+
+let made = 0
+const wanted = (changes: object = {}) => {
+  made += 1
+  return {
+    name: `pipeline ${made}`,
+    expiresAt: inDays(30),
+    permissions: ['deployments.*'],
+    tenants: ['type:test'],
+    ...changes,
+  }
+}
+const make = (changes: object = {}, token = root) =>
+  callApi<string & Refused>('POST', '/auth/users/tokens', { token, body: wanted(changes) })
+const token = async (changes: object = {}): Promise<string> => {
+  const { status, body } = await make(changes)
+  expect([status, body]).toEqual([200, expect.stringMatching(/^bdy_[0-9A-Za-z]{58}$/)])
+  return body
+}
+const ping = async (of: string) => (await callApi('GET', '/v1/ping/authorized', { token: of })).status
+
+describe('a long-lived token of an administration account', () => {
+  it('deploys to the tenants that it lists, makes them too, and reads their versions', async () => {
+    const tests = await token()
+    const named = await token({ tenants: ['live', 'boats'] })
+    expect((await deploy(STUDIO, { tenantName: 'boats' }, boat(), { token: tests })).body.success).toBe(true)
+    expect((await deploy(STUDIO, { tenantName: 'boats' }, boat(2), { token: named })).body.success).toBe(true)
+    expect((await deploy(PRODUCTION, { tenantName: 'live' }, boat(), { token: named })).body.success).toBe(
+      true,
+    )
+    const versions = (of: string, tenantName: string) =>
+      callApi<Refused>('GET', `/deployments/versions?tenantName=${tenantName}`, { token: of })
+    expect((await versions(tests, 'boats')).body).toHaveLength(2)
+    expect((await versions(tests, 'live')).body).toMatchObject({
+      httpStatus: 403,
+      message: "The token is not for the production tenant 'live'; it is for type:test.",
+    })
+  })
+
+  it('deploys to no other, of any type, by any of the paths, and makes none', async () => {
+    const tests = await token()
+    const named = await token({ tenants: ['boats'] })
+    const other = { tenantName: 'others', version: '1' }
+    const live = { tenantName: 'live', version: '1' }
+    for (const [path, fields, of] of [
+      [STUDIO, other, named],
+      ['/configuration/studio/repair', other, named],
+      ['/configuration/deployTest', { tenantNameSuffix: 'others' }, named],
+      [PRODUCTION, live, tests],
+      [PRODUCTION, live, named],
+      ['/configuration/repair', live, tests],
+      ['/assets/v1/deploy', live, tests],
+    ] as const) {
+      const answer = await deploy(path, fields, boat(), { token: of })
+      expect([path, answer.status, answer.body]).toMatchObject([path, 403, { code: 'forbidden' }])
+    }
+    expect(await tenantNamed('others')).toBeUndefined()
+    expect(await tenantNamed('administrator-others')).toBeUndefined()
+  })
+
+  it('is refused by every other route: it makes no tokens, unlocks nobody, and enters no tenant', async () => {
+    const widest = await token({ tenants: ['any'] })
+    const { operations } = await readApi()
+    const mine = operations.filter(
+      ({ path, access }) =>
+        access === 'public' ||
+        path === '/v1/ping/authorized' ||
+        path === '/auth/permissions' ||
+        /^\/(?:configuration|deployments|assets)\//.test(path),
+    )
+    for (const { method, path } of operations.filter(one => !mine.includes(one))) {
+      const answer = await callApi<Refused>(
+        method,
+        filledPath(path, () => '00000000-0000-4000-8000-00000000aa00'),
+        {
+          token: widest,
+          ...(method !== 'GET' && {
+            body: path === '/account/v1/accounts/password' ? { oldPassword: 'x', password: 'y' } : '{"',
+          }),
+        },
+      )
+      expect([method, path, answer.status]).toEqual([method, path, 403])
+    }
+    const { permissions } = await callOk<{ permissions: string[] }>('GET', '/auth/permissions', {
+      token: widest,
+    })
+    expect(permissions).toEqual(['deployments.read', 'deployments.download', 'deployments.deploy'])
+  })
+
+  it('is made for configurations only, for tenants by name, and once of a name', async () => {
+    const taken = wanted()
+    expect((await callApi('POST', '/auth/users/tokens', { token: root, body: taken })).status).toBe(200)
+    for (const [changes, status, said] of [
+      [{ name: taken.name }, 409, /has a token 'pipeline/],
+      [{ permissions: ['users.write'] }, 422, /are for configurations, and have no users.write/],
+      [{ permissions: ['deployments.fly'] }, 400, /'deployments.fly'/],
+      [{ tenants: [] }, 400, /'tenants' must name/],
+      [{ tenants: ['type:all'] }, 400, /A tenant's name has/],
+      [{ expiresAt: inDays(-1) }, 400, /in the future/],
+      [{ expiresAt: inDays(366 * 6) }, 400, /five years/],
+    ] as const) {
+      const answer = await make(changes)
+      expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(said)])
+    }
+    const body = wanted()
+    const ask = async () => (await callApi('POST', '/auth/users/tokens', { token: root, body })).status
+    expect((await Promise.all([ask(), ask(), ask()])).sort()).toEqual([200, 409, 409])
+  })
+
+  it('is listed without itself, is in the audit trail, and ends by its name, its value or its time', async () => {
+    const [first, second, third] = [
+      await token({ name: 'first' }),
+      await token(),
+      await token({ expiresAt: inDays(1) }),
+    ]
+    expect(tenantOfAuthToken(first)).toBe('00000000-0000-4000-8000-000000000000')
+    const list = await callOk<AuthTokenResponse[]>('GET', '/auth/users/tokens', { token: root })
+    expect(list.find(one => one.name === 'first')).toEqual({
+      name: 'first',
+      expiresAt: expect.stringMatching(/Z$/),
+      createdAt: expect.stringMatching(/Z$/),
+      permissions: ['deployments.*'],
+      tenants: ['type:test'],
+    })
+    expect([await ping(first), await ping(second), await ping(third)]).toEqual([200, 200, 200])
+    const end = (which: string) => callApi('DELETE', `/auth/users/tokens/${which}`, { token: root })
+    expect([(await end('first')).status, (await end(second)).status]).toEqual([200, 200])
+    expect((await end('first')).status).toBe(404)
+    expect([await ping(first), await ping(second), await ping(third)]).toEqual([401, 401, 200])
+    later(86_400_000)
+    expect(await ping(third)).toBe(401)
+    vi.restoreAllMocks()
+    const { results } = await env.CONTROL.prepare(
+      `select action, details from administration_audit where action like 'tokens.%'`,
+    ).all<{ action: string; details: string }>()
+    const told = results.filter(({ details }) => details.includes('"first"'))
+    expect(told.map(({ action }) => action)).toEqual(['tokens.write', 'tokens.delete'])
+    const kept = await env.CONTROL.prepare('select * from administration_token').all()
+    for (const one of [first, second, third])
+      expect(JSON.stringify([results, kept.results])).not.toContain(one.slice(26, 56))
+  })
+
+  it('ends, with all sessions, when a start gives the account another password, and not by the same one', async () => {
+    const pipeline = await token()
+    const start = (password: string) =>
+      prepareAdministrator(env.CONTROL, env.PASSWORD_PEPPER, { username: 'administrator', password }, false)
+    await start('correct horse battery staple')
+    later(TENANT_TRUST_MS)
+    expect([await ping(pipeline), await ping(root)]).toEqual([200, 200])
+    await start('another horse battery staple')
+    later(2 * TENANT_TRUST_MS)
+    expect([await ping(pipeline), await ping(root)]).toEqual([401, 401])
+  })
+})

@@ -1,0 +1,110 @@
+// Documents as policy.json and its neighbours say them, in the older words and in the newer (resources brief 4.2).
+import { describe, expect, test } from 'vitest'
+import { compileWith } from '../../minimal-archive.ts'
+
+const compiled = (document: object, files: Record<string, unknown> = {}) =>
+  compileWith({
+    'policy/policy.json': {
+      fields: [],
+      documents: [{ fileName: 'paper.pdf', templateName: 'paper', ...document }],
+    },
+    'policy/paper.template.liquid': 'paper',
+    ...(files as Record<string, string>),
+  })
+
+/** What the document is, and every message. */
+const read = (document: object) => {
+  const { configuration, findings } = compiled(document)
+  return [
+    configuration?.products.boat?.documents[0],
+    ...findings.map(({ severity, code, message }) => `${severity} ${code}: ${message}`),
+  ]
+}
+
+const PAPER = {
+  displayName: 'paper.pdf',
+  fileName: 'paper.pdf',
+  templateName: 'paper.template.liquid',
+  type: 'pdf',
+  generatingEvent: 'issue',
+}
+
+describe('a document of the newer words', () => {
+  test.each([
+    [{ format: 'html', rendering: 'dynamic', scope: 'policy' }, { type: 'html' }],
+    [{ trigger: 'validated' }, { generatingEvent: 'quote' }],
+    [{ trigger: 'priced' }, { generatingEvent: 'quote' }],
+    [{ trigger: 'underwritten' }, { generatingEvent: 'quote' }],
+    [{ trigger: 'accepted' }, { generatingEvent: 'accept' }],
+    [{ trigger: 'issued', generatingEvent: 'issue' }, {}],
+    [{ scope: 'invoice' }, { isOfInvoices: true }],
+    [{ scope: 'invoice', trigger: 'generated' }, { isOfInvoices: true }],
+    [{ portrait: false, pageSize: 'a5' }, { pageLayout: { orientation: 'landscape', pageSize: 'A5' } }],
+    [
+      { portrait: true, margin: { top: '1in', bottom: 20, left: '', right: '2.5 cm' } },
+      {
+        pageLayout: {
+          orientation: 'portrait',
+          marginTop: '1in',
+          marginBottom: '20',
+          marginRight: '2.5 cm',
+        },
+      },
+    ],
+    [{ customFonts: 'brand_sans' }, { customFonts: ['brand_sans'] }],
+    [
+      { rendering: 'prerendered', templateName: 'terms' },
+      { templateName: 'terms', isPrerendered: true },
+    ],
+  ])('%j is read', (said, more) => {
+    const unused = 'rendering' in said && said.rendering === 'prerendered'
+    expect(read(said)).toEqual([
+      { ...PAPER, ...more },
+      ...(unused ? [expect.stringContaining('WARNING unusedTemplate')] : []),
+    ])
+  })
+
+  test.each([
+    [{ format: 'html', type: 'pdf' }, "is pdf by 'type' and html by 'format'"],
+    [{ trigger: 'accepted', generatingEvent: 'issue' }, "at 'issue' by 'generatingEvent' and at 'accept'"],
+    [{ trigger: 'generated' }, "not of scope 'invoice'"],
+    [{ scope: 'invoice', trigger: 'issued' }, 'is of invoices, and made when one is generated'],
+    [{ scope: 'invoice', generatingEvent: 'issue' }, 'is of invoices, and made when one is generated'],
+    [{ pageLayout: { marginTop: '1in' }, portrait: true }, "has a 'pageLayout' beside"],
+    [{ customFonts: ['brand-sans'] }, "'brand-sans' is no static name that a font could have"],
+    [{ customFonts: [...'abcdefghi'] }, 'lists 9 fonts, and 8 are the most'],
+    [
+      { trigger: 'declined' },
+      "must be one of 'validated', 'priced', 'underwritten', 'accepted', 'issued', 'generated', not 'declined'",
+    ],
+    [
+      { pageLayout: { marginLeft: 'wide' } },
+      "must be a length like '20mm', in mm, cm, in, pt, pc or px, not 'wide'",
+    ],
+    [{ margin: { top: '-3mm' } }, "must be a length like '20mm', in mm, cm, in, pt, pc or px, not '-3mm'"],
+  ])('%j is an error', (said, told) => {
+    const [document, ...messages] = read(said)
+    expect(document).toBeUndefined()
+    expect(messages).toEqual([expect.stringContaining(told)])
+    expect(messages[0]).toMatch(/^ERROR/)
+  })
+
+  test('is the policy’s in policy.json and its transaction’s elsewhere; another scope is said to be none', () => {
+    expect(read({ scope: 'term' })).toEqual([
+      PAPER,
+      "WARNING documentScope: The document 'paper.pdf' is of scope 'policy', as documents of this file are, and not 'term'. Say 'policy', or leave it out.",
+    ])
+    const renewal = (scope: string) =>
+      compiled(
+        {},
+        {
+          'policy/renewals.json': {
+            documents: [{ fileName: 'renewal.pdf', templateName: 'paper', scope }],
+          },
+        },
+      ).findings.map(({ severity, code }) => `${severity} ${code}`)
+    expect(renewal('transaction')).toEqual([])
+    expect(renewal('policy')).toEqual(['WARNING documentScope'])
+    expect(renewal('invoice')).toEqual(['ERROR badDocument'])
+  })
+})
