@@ -1,5 +1,4 @@
 import { DurableObject } from 'cloudflare:workers'
-import { deliverTo } from '../src/events/delivery/deliver.ts'
 import { placeOf } from '../src/events/delivery/place.ts'
 import { noCalls } from '../src/platform/calls.ts'
 import { type ShardName, tenantOfShard } from '../src/platform/tenancy.ts'
@@ -53,6 +52,8 @@ export class DeliveryObject extends DurableObject<Env> {
   async #deliver({ shard, webhook }: Charge): Promise<Instant | undefined> {
     const calls = noCalls()
     const tenant = await tenantOfShard(this.env, shard, calls)
-    return tenant && (await deliverTo(placeOf(this.env, tenant, shard.shard, calls), webhook))
+    if (!tenant) return undefined
+    const { deliverTo } = await import('../src/events/delivery/deliver.ts')
+    return await deliverTo(placeOf(this.env, tenant, shard.shard, calls), webhook)
   }
 }

@@ -11,8 +11,9 @@ export const SECRETS_FILE = '.dev.vars'
 const randomText = (): string => randomBytes(32).toString('base64url')
 
 /**
- * Secrets that the Worker cannot do without, each with what makes a new one. Lost, all sessions end (the first), links
- * and paging tokens end (the second), no password fits (the third), and integrations cannot be read (the fourth).
+ * Secrets that the Worker cannot do without, each with what makes a new one. Lost, all sessions end (the first), links to
+ * files end (the second), no password fits (the third), and what is sealed cannot be read (the fourth): integrations,
+ * secrets, keys of webhooks, paging tokens of events.
  */
 const SECRETS: Readonly<Record<string, () => string>> = {
   TOKEN_KEYS: () => `'${newTokenKeys()}'`,

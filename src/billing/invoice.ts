@@ -177,6 +177,3 @@ export function carriedForward(invoice: Invoice, at: Instant): Invoice {
   assertInvoiceAllows(invoice, 'carryForward')
   return settled(invoice, 'carriedForward', at)
 }
-
-/** File name of an invoice's document (brief 4.1). */
-export const invoiceFileName = (displayId: DisplayId): string => `invoice_${displayId}.pdf`

@@ -1,7 +1,6 @@
 // What each action on a cancellation makes of its policy, and the events that tell of it (brief 1.5, 1.7). Pure.
 
 import { billAnew, billAtOnce } from '../billing/balance.ts'
-import { invoicesOf } from '../billing/bill.ts'
 import type { OwnBills } from '../billing/own-plan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { CancellationType, ProductDefinition } from '../configuration/configuration.ts'
@@ -248,9 +247,3 @@ function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
     `The effective time ${effectiveAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
   )
 }
-
-/** The invoice that bills the cancellation; undefined before it is issued. */
-export const cancellationInvoice = (aggregate: PolicyAggregate, { modificationLocator }: Cancellation) =>
-  modificationLocator === undefined
-    ? undefined
-    : invoicesOf(aggregate, aggregate.modifications.get(modificationLocator)!)[0]

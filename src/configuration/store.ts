@@ -9,7 +9,6 @@ import type { WantedAccount } from './release/test-users.ts'
 import { configurationVersions, deployments } from './tables.ts'
 
 export type VersionRow = typeof configurationVersions.$inferSelect
-export type DeploymentRow = typeof deployments.$inferSelect
 
 /** The version, or the latest for undefined; to be read in the batch of whoever needs it. */
 export const versionQuery = (database: Database, version: number | undefined) =>

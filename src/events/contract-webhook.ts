@@ -20,12 +20,12 @@ import {
   PageSize,
   PagingToken,
   RequestBoolean,
+  RequestDateTime,
   requestInteger,
   Text,
   Texts,
 } from '../platform/wire.ts'
 import { breaks, rule } from '../platform/wire-problem.ts'
-import { RequestDateTime } from '../resources/contract.ts'
 import { isEventTypePattern } from './types.ts'
 import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from './webhook.ts'
 

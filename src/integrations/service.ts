@@ -10,7 +10,7 @@ import { notFound, Refusal } from '../platform/errors.ts'
 import { type JsonText, jsonText } from '../platform/http/route.ts'
 import { newUuid } from '../platform/locators.ts'
 import { addressProblem, mayCallThisMachine } from '../platform/outbound/address.ts'
-import { HOME_SHARD } from '../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
 import { connectionOf } from './change.ts'
 import type {
   ExternalServiceIntegrationAddRequest,
@@ -19,7 +19,7 @@ import type {
 } from './contract.ts'
 import type { Integration } from './integration.ts'
 import { integrationsResponse } from './projection.ts'
-import { deleteIntegration, forgetIntegrations, homeOf, putIntegration, readIntegrations } from './store.ts'
+import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
 import { namedByNewest, useOf } from './use.ts'
 
 /** Integrations of a tenant; more answer 413. */
@@ -87,7 +87,7 @@ async function changed(
   name: string,
   plan: (present: Present) => Integration | undefined | Promise<Integration | undefined>,
 ): Promise<JsonText> {
-  const database = homeOf(context)
+  const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
   if (earlier) return await answerOf(context, earlier)
   const present = await readIntegrations(context)

@@ -4,7 +4,7 @@ import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { seal, unseal } from '../platform/sealed.ts'
-import { HOME_SHARD, sealedPlace, shardDatabase, type Tenant } from '../platform/tenancy.ts'
+import { homeDatabase, sealedPlace, type Tenant } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
 import type { Connection, Integration, IntegrationType } from './integration.ts'
 import { integrations } from './tables.ts'
@@ -21,15 +21,12 @@ const cached = new Map<string, Cached>()
 /** What an operation needs to know to read integrations. */
 export type IntegrationContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
-export const homeOf = ({ env, tenant, calls }: IntegrationContext): Database =>
-  shardDatabase(env, tenant, HOME_SHARD, calls)
-
 /** The tenant's integrations by name, in the order of their creation: one round trip. */
 export async function readIntegrations(
   context: IntegrationContext,
 ): Promise<ReadonlyMap<string, Integration>> {
   const { env, tenant } = context
-  const database = homeOf(context)
+  const database = homeDatabase(context)
   const [rows] = await database.batch([
     database.build.select().from(integrations).orderBy(asc(integrations.createdAt), asc(integrations.name)),
   ])

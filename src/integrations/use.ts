@@ -2,9 +2,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { configurationVersions } from '../configuration/tables.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { shardDatabase } from '../platform/tenancy.ts'
+import { homeDatabase, shardDatabase } from '../platform/tenancy.ts'
 import { policies } from '../policies/tables.ts'
-import { homeOf } from './store.ts'
 
 const naming = (name: string): SQL =>
   sql`select version, named.key as product from ${configurationVersions}, json_each(external_raters) as named where named.value = ${name}`
@@ -22,7 +21,7 @@ type Naming = { readonly version: number; readonly product: string }
  * are of, which are rated by it when they change. Undefined where nobody does.
  */
 export async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
-  const home = homeOf(context)
+  const home = homeDatabase(context)
   const [versions, [last]] = await home.batch([
     home.build.all<Naming>(naming(name)),
     home.build.all<{ version: number | null }>(sql`select ${newest} as version`),

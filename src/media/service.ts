@@ -7,10 +7,10 @@ import { putRows } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import type { FilePart } from '../platform/http/route.ts'
 import { derivedUuid, newUuid, readUuid } from '../platform/locators.ts'
-import { fileKey, HOME_SHARD } from '../platform/tenancy.ts'
+import { fileKey, HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
 import { type Medium, mediumPath } from './medium.ts'
 import { mediaResponse } from './projection.ts'
-import { homeDatabase, readMedia } from './store.ts'
+import { readMedia } from './store.ts'
 import { media } from './tables.ts'
 
 /** What the first bytes say; the client's word counts for what has no mark of its own. */

@@ -1,16 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { RequestContext } from '../platform/context.ts'
-import type { Database } from '../platform/database.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
-import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
+import { homeDatabase } from '../platform/tenancy.ts'
 import { type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { type Medium, newMedia } from './medium.ts'
 import { media } from './tables.ts'
-
-export const homeDatabase = ({ env, tenant, calls }: RequestContext): Database =>
-  shardDatabase(env, tenant, HOME_SHARD, calls)
 
 /** Those of the media that were uploaded: one round trip. */
 export async function readMedia(context: RequestContext, locators: readonly Uuid[]): Promise<Medium[]> {

@@ -209,6 +209,10 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
   return openDatabase(client, calls)
 }
 
+/** The database of the tenant's home shard, for a request: accounts, resources, integrations. */
+export const homeDatabase = ({ env, tenant, calls }: { env: Env; tenant: Tenant; calls: Calls }): Database =>
+  shardDatabase(env, tenant, HOME_SHARD, calls)
+
 /** Bytes that the tenant's databases hold together, as far as this isolate has had answers of them. */
 export const storedBytes = (env: Env, tenant: Tenant): number =>
   tenant.shards.reduce((sum, binding) => {

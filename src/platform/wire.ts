@@ -3,6 +3,7 @@
 // Values are shared between fields, since each one made costs start-up time.
 import { z } from '@hono/zod-openapi'
 import { isLongerThan } from './characters.ts'
+import { readDateTime } from './date-time.ts'
 import { decimal } from './money.ts'
 import { type Instant, instant } from './time.ts'
 import { breaks, describeProblem, rule } from './wire-problem.ts'
@@ -89,6 +90,19 @@ export const RequestTimestamp = z
     example: 1589740898000,
   })
 export const OptionalTimestamp = optional(RequestTimestamp)
+
+const DATE_TIME = 'must be a time as 2026-03-01T09:30:00Z, or milliseconds since 1970-01-01T00:00Z'
+
+/** An ISO 8601 time, or milliseconds since 1970, years 0001 to 9999: what resources, events and tokens take (contract 2). */
+export const RequestDateTime = z
+  .union([z.number(), z.string().max(64)], rule(DATE_TIME))
+  .transform((wire, ctx): Instant => {
+    const at = readDateTime(String(wire).trim())
+    if (at !== undefined) return at
+    breaks(ctx, DATE_TIME)
+    return z.NEVER
+  })
+  .openapi({ type: 'string', format: 'date-time', example: '2026-03-01T09:30:00Z' })
 
 const DECIMAL = 'must be a plain decimal number with at most 15 digits before the point and 7 after it'
 

@@ -9,11 +9,12 @@ import {
   OptionalBoolean,
   optional,
   PageSize,
+  RequestDateTime,
   requestInteger,
   Text,
   Texts,
 } from '../platform/wire.ts'
-import { breaks, rule } from '../platform/wire-problem.ts'
+import { rule } from '../platform/wire-problem.ts'
 import {
   LONGEST_JURISDICTION,
   LONGEST_RESOURCE_NAME,
@@ -23,25 +24,6 @@ import {
   RESOURCE_TYPES,
   TEMPLATE_FORMATS,
 } from './resource.ts'
-
-/** An ISO-8601 time, or milliseconds since 1970. */
-export const RequestDateTime = z
-  .union([z.number(), z.string()])
-  .transform((wire, ctx): number => {
-    // In a query a plus that is not encoded comes as a blank.
-    const text = String(wire)
-      .trim()
-      .replace(/(T[\d:.]+) (?=\d\d:?\d\d$)/i, '$1+')
-    const at = /^-?\d{1,15}$/.test(text)
-      ? Number(text)
-      : /^\d{4}-\d\d-\d\d/.test(text)
-        ? Date.parse(text)
-        : Number.NaN
-    if (Number.isFinite(at) && Math.abs(at) <= 8.64e15) return at
-    breaks(ctx, 'must be a time, as 2026-11-21T12:00:00Z')
-    return z.NEVER
-  })
-  .openapi({ type: 'string', format: 'date-time' })
 
 export const ResourceName = z
   .string()

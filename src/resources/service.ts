@@ -1,12 +1,13 @@
 // Resources of every type as the Worker lists them.
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
+import { homeDatabase } from '../platform/tenancy.ts'
 import type { ExplainQuery, ListQuery, ResourceListResponse, ResourceResponse } from './contract.ts'
 import { readResource } from './in-force.ts'
 import { explained, resourceResponse } from './projection.ts'
 import { RESOURCE_TYPES, type ResourceType } from './resource.ts'
 import { selectInForce } from './selection.ts'
-import { findCandidates, homeDatabase, listResources } from './store.ts'
+import { findCandidates, listResources } from './store.ts'
 
 /** By its own name, or with `byStaticName` the one in force; `explain` says why. */
 export async function showResource(
@@ -15,7 +16,7 @@ export async function showResource(
   context: RequestContext,
 ): Promise<ResourceResponse> {
   const database = homeDatabase(context)
-  const at = (date ?? context.now) as RequestContext['now']
+  const at = date ?? context.now
   const { resource, selection } = await readResource(database, { name, byStaticName, at, jurisdiction })
   const shown = resourceResponse(resource)
   if (!explain) return shown

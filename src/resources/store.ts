@@ -1,19 +1,10 @@
 // Resources and groups as rows of the home shard.
 import { and, asc, eq, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Guard } from '../platform/commit.ts'
-import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
-import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
 import type { Resource, ResourceGroup, ResourceRevision, ResourceType } from './resource.ts'
 import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from './tables.ts'
-
-export const homeDatabase = ({
-  env,
-  tenant,
-  calls,
-}: Pick<RequestContext, 'env' | 'tenant' | 'calls'>): Database =>
-  shardDatabase(env, tenant, HOME_SHARD, calls)
 
 const names = (of: readonly string[]): SQL => sql`(select value from json_each(${JSON.stringify(of)}))`
 
@@ -201,17 +192,6 @@ async function readGroups(
       .where(inArray(resourceGroupMembers.groupLocator, ofPage)),
   ])
   return withMembers(groups, members)
-}
-
-export async function findRevisions(database: Database, name: string): Promise<ResourceRevision[]> {
-  const [rows] = await database.batch([
-    database.build
-      .select()
-      .from(resourceRevisions)
-      .where(eq(resourceRevisions.resourceName, name))
-      .orderBy(asc(resourceRevisions.createdAt), asc(resourceRevisions.locator)),
-  ])
-  return rows as ResourceRevision[]
 }
 
 /** A resource with new contents: its row, and that of its revision. */

@@ -7,7 +7,7 @@ import { notFound, Refusal } from '../platform/errors.ts'
 import type { JsonText } from '../platform/http/route.ts'
 import { type Upload, withContents } from '../platform/http/upload.ts'
 import { newUuid, type Uuid } from '../platform/locators.ts'
-import { HOME_SHARD } from '../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
 import { csvSource } from './data-tables/csv/source.ts'
 import { zipOf } from './data-tables/download.ts'
 import { deleteFile, type StoredFile, storedFile, storeUpload } from './data-tables/file.ts'
@@ -22,7 +22,6 @@ import {
   findResource,
   findRevision,
   findWithContents,
-  homeDatabase,
   newNameGuard,
   resourceRows,
 } from './store.ts'

@@ -5,7 +5,6 @@ import {
   INVOICE_TRANSITIONS,
   type Invoice,
   invalidated,
-  invoiceFileName,
   invoiceOf,
   invoiceStatus,
   isOutstanding,
@@ -59,7 +58,6 @@ describe('an invoice', () => {
       statuses: [{ at: now, status: 'unfulfilled' }],
     })
     expect(isOutstanding(first!)).toBe(true)
-    expect(invoiceFileName(first!.displayId)).toBe('invoice_100000128.pdf')
   })
 
   test('is named after the transaction when it is the first, and an installment later', () => {

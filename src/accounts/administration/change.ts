@@ -1,5 +1,4 @@
 // Changes of one account, each in one commit with the entry of the audit trail, decided anew when another was faster.
-import { createHmac } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
 import type { AuditEntry } from '../../audit/store.ts'
 import { auditRows } from '../../audit/store.ts'
@@ -8,7 +7,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { readUuid } from '../../platform/locators.ts'
-import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import { forgetAuthTokens } from '../auth-tokens/known.ts'
 import type { PasswordRules } from '../password-rules/rules.ts'
 import { announceRevocation, revocationTimer } from '../revocation.ts'
@@ -28,26 +27,6 @@ export async function attempted<T>(attempt: () => Promise<T>): Promise<T> {
     }
   throw new Refusal('overloaded', 'Others change the same account at this moment; try again.', {}, 1)
 }
-
-/**
- * The context of a request whose body has a password. The hash of the body, which is kept with an Idempotency-Key, is
- * made with the pepper too: without it, passwords could be tried out on what is kept.
- */
-export const withSecretBody = <C extends Pick<RequestContext, 'env' | 'idempotency'>>(context: C): C =>
-  context.idempotency
-    ? {
-        ...context,
-        idempotency: {
-          ...context.idempotency,
-          bodyHash: createHmac('sha256', context.env.PASSWORD_PEPPER)
-            .update(context.idempotency.bodyHash)
-            .digest('hex'),
-        },
-      }
-    : context
-
-export const homeDatabase = ({ env, tenant, calls }: RequestContext): Database =>
-  shardDatabase(env, tenant, HOME_SHARD, calls)
 
 /** What becomes of an account. */
 export type AccountChange = {

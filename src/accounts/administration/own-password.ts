@@ -8,7 +8,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { administrators } from '../../platform/control-tables.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
-import { controlDatabase, HOME_SHARD, tenantNow } from '../../platform/tenancy.ts'
+import { controlDatabase, HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import { now as realNow } from '../../platform/time.ts'
 import type { PasswordChangeRequest } from '../contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter } from '../lock-out.ts'
@@ -18,7 +18,6 @@ import { announceRevocation, revocationTimer } from '../revocation.ts'
 import { readAccount, readAdministrator, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
 import { revoked, unauthenticated } from '../tokens.ts'
-import { homeDatabase, withSecretBody } from './change.ts'
 import { formerHashes } from './service.ts'
 
 /**
@@ -35,11 +34,7 @@ export async function changeOwnPassword(
       'forbidden',
       'A password is changed with the token of a sign-in, not with a long-lived one.',
     )
-  const own = tenant && {
-    // What is kept for a repeat would tell of a password; a repeat after a change has a token that ended.
-    ...withSecretBody({ ...context, tenant }),
-    now: tenantNow(tenant),
-  }
+  const own = tenant && { ...context, tenant, now: tenantNow(tenant) }
   const read = own && (await readAccount(homeDatabase(own), { locator: caller.accountLocator }))
   if (own && read?.account) return changeOfTenant(request, read.account, read.rules, own)
   const administrator = await readAdministrator(

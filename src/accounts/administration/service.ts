@@ -7,7 +7,7 @@ import { putRows } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { newUuid } from '../../platform/locators.ts'
-import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { now as realNow } from '../../platform/time.ts'
 import type {
   AccountAddRequest,
@@ -30,7 +30,7 @@ import {
   storedAccount,
 } from '../store.ts'
 import { accounts, passwordRules } from '../tables.ts'
-import { accountAt, attempted, changeAccount, homeDatabase, withSecretBody } from './change.ts'
+import { accountAt, attempted, changeAccount } from './change.ts'
 import { accountResponse } from './projection.ts'
 
 /** Accounts of one tenant that are not deleted. */
@@ -45,8 +45,7 @@ const SERVICE = 'service'
  * Adds an account: of a person, with a password that fits the rules, or with type `service` of a program, which has none.
  * 422 for a type that may what the caller may not; 409 for a user name that is taken.
  */
-export async function addAccount(request: AccountAddRequest, open: RequestContext): Promise<JsonText> {
-  const context = withSecretBody(open)
+export async function addAccount(request: AccountAddRequest, context: RequestContext): Promise<JsonText> {
   const { tenant, caller, env, now } = context
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
@@ -222,9 +221,8 @@ export async function deleteAccount(locator: string, context: RequestContext): P
 export async function setPassword(
   locator: string,
   { password }: PasswordSetRequest,
-  open: RequestContext,
+  context: RequestContext,
 ): Promise<void> {
-  const context = withSecretBody(open)
   let passwordHash: string | undefined
   await changeAccount(context, locator, async (account, rules) => {
     requireReach(context.caller, account, ['users.write'])

@@ -6,13 +6,12 @@ import type { RequestContext } from '../../platform/context.ts'
 import { administrators } from '../../platform/control-tables.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
-import { controlDatabase, HOME_SHARD, tenantNow } from '../../platform/tenancy.ts'
+import { controlDatabase, HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import type { AccountUnlockRequest } from '../contract.ts'
 import { openQuery } from '../lock-out.ts'
 import { readAccount, readAdministrator, readNamedTenant } from '../store.ts'
 import { accounts } from '../tables.ts'
 import { namings, tenantNamed } from '../tenant-named.ts'
-import { homeDatabase } from './change.ts'
 
 /**
  * Unlocks a user of the tenant that is named; without one, another administration account, or for an administrator of a

@@ -1,8 +1,7 @@
 // Long-lived tokens on the wire (contract 1, Accounts and auth tokens).
 import { z } from '@hono/zod-openapi'
-import { DateTime, filledIn, LONGEST_LIST, Name, Text, Texts } from '../../platform/wire.ts'
+import { DateTime, filledIn, LONGEST_LIST, Name, RequestDateTime, Text, Texts } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
-import { RequestDateTime } from '../../resources/contract.ts'
 
 const TokenName = Name.refine(
   name => !name.startsWith('bdy_'),

@@ -1,5 +1,6 @@
 // What a tenant is to start with: bootstrap/resources (resources brief 2). Whether each file is a good table or template is
 // found when it is made; here, whether all that belongs together is there.
+import { readDateTime } from '../../platform/date-time.ts'
 import {
   BOOTSTRAP_FOLDERS,
   BOOTSTRAP_PATH,
@@ -160,7 +161,7 @@ function compileGroups(
     if (name === '' || name.length > LONGEST_RESOURCE_NAME)
       report.error(at, 'badBootstrap', `The name of a group has 1 to ${LONGEST_RESOURCE_NAME} characters.`)
     checkMembers(resourceNames, value.resourceInstances, known, at, report)
-    const selectionStart = timeOf(entry.selectionStartTime)
+    const selectionStart = readDateTime(entry.selectionStartTime)
     if (selectionStart === undefined) {
       report.error(
         place(['resourceGroups', name, 'selectionStartTime']),
@@ -195,14 +196,4 @@ function checkMembers(
       'badBootstrap',
       `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group has one of them.`,
     )
-}
-
-/** As of requests: ISO 8601, or milliseconds since 1970. */
-function timeOf(written: string): number | undefined {
-  const at = /^-?\d{1,15}$/.test(written)
-    ? Number(written)
-    : /^\d{4}-\d\d-\d\d/.test(written)
-      ? Date.parse(written)
-      : Number.NaN
-  return Number.isFinite(at) && Math.abs(at) <= 8.64e15 ? at : undefined
 }

@@ -5,9 +5,8 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import type { Uuid } from '../../platform/locators.ts'
-import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase, shardDatabase } from '../../platform/tenancy.ts'
 import { announce } from '../announcement.ts'
-import { homeOf } from './service.ts'
 
 /** The tenant's databases, by shard. */
 export const databases = ({ env, tenant, calls }: RequestContext): Database[] =>
@@ -15,7 +14,7 @@ export const databases = ({ env, tenant, calls }: RequestContext): Database[] =>
 
 /** Does the work unless it was done before under the request's key: then its answer is given again. */
 export async function once(context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> {
-  const earlier = await storedAnswer(context, homeOf(context))
+  const earlier = await storedAnswer(context, homeDatabase(context))
   return earlier && !isBySubject(earlier) ? jsonText(earlier) : await work()
 }
 

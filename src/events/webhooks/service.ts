@@ -11,13 +11,13 @@ import {
   storedAnswer,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database, Query } from '../../platform/database.ts'
+import type { Query } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { newUuid, readUuid, type Uuid } from '../../platform/locators.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
 import { newSecret } from '../../platform/outbound/signature.ts'
-import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import { now } from '../../platform/time.ts'
 import { announce } from '../announcement.ts'
 import type {
@@ -43,14 +43,11 @@ const MOST_WEBHOOKS = 500
 /** Changes of a webhook that were overtaken by others are tried so often. */
 const MOST_TRIES = 3
 
-export const homeOf = (context: RequestContext): Database =>
-  shardDatabase(context.env, context.tenant, HOME_SHARD, context.calls)
-
 export async function createWebhook(
   request: CreateWebhookRequest,
   context: RequestContext,
 ): Promise<JsonText> {
-  const database = homeOf(context)
+  const database = homeDatabase(context)
   const webhook = newWebhook(request, {
     makeSecret: newSecret,
     locator: newUuid(HOME_SHARD),
@@ -83,7 +80,7 @@ export async function readWebhooks(
   { offset, count, extended, ...filter }: WebhookListQuery,
   context: RequestContext,
 ): Promise<WebhookListResponse | WebhookResponse[]> {
-  const found = await listWebhooks(context, homeOf(context), filter, offset, count + 1)
+  const found = await listWebhooks(context, homeDatabase(context), filter, offset, count + 1)
   const items = found.slice(0, count).map(webhook => webhookResponse(webhook, TELL_NOTHING))
   return extended ? { listCompleted: found.length <= count, items } : items
 }
@@ -121,7 +118,7 @@ export async function unsuspendWebhook(
 /** Deletes the webhook; what waits for it is not sent any more, what is under way may still arrive. */
 export async function deleteWebhook(text: string, context: RequestContext): Promise<JsonText> {
   const { env, tenant, calls } = context
-  const database = homeOf(context)
+  const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
   if (earlier) return jsonText({ status: 200, text: '' })
   const { locator, name } = await webhookAt(text, context)
@@ -145,7 +142,7 @@ async function changed(
   decide: (before: Webhook) => Webhook,
 ): Promise<JsonText> {
   const { env, tenant, calls } = context
-  const earlier = await storedAnswer(context, homeOf(context))
+  const earlier = await storedAnswer(context, homeDatabase(context))
   if (earlier) return await answerOf(earlier, context)
   for (let tries = 1; ; tries += 1) {
     const before = await webhookAt(text, context)
@@ -183,7 +180,7 @@ const audited = (
   action: AuditAction,
   subject: Uuid,
   details: Record<string, unknown>,
-): Query[] => auditRows(homeOf(context), context, HOME_SHARD, [{ action, subject, details }])
+): Query[] => auditRows(homeDatabase(context), context, HOME_SHARD, [{ action, subject, details }])
 
 /** Commits the webhook at home. The answer that is kept for repeats has no secrets. */
 async function record(
@@ -192,7 +189,7 @@ async function record(
   guards: readonly Guard[],
   changes: readonly string[],
 ): Promise<JsonAnswer | AnswerBySubject> {
-  const database = homeOf(context)
+  const database = homeDatabase(context)
   const { locator, name } = webhook
   return await commit(context, database, {
     shard: HOME_SHARD,
@@ -235,7 +232,7 @@ const isOwn = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean 
  */
 async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestContext): Promise<JsonText> {
   const locator = isBySubject(answer) ? answer.subject : (JSON.parse(answer.text) as WebhookResponse).locator
-  const webhook = await findWebhook(context, homeOf(context), locator as Uuid)
+  const webhook = await findWebhook(context, homeDatabase(context), locator as Uuid)
   if (webhook && (isBySubject(answer) || isOwn(answer, webhook))) return told(webhook, tellNew(webhook))
   if (isBySubject(answer)) throw notFound('webhook', answer.subject)
   return jsonText(answer)
@@ -244,7 +241,7 @@ async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestCo
 /** The webhook that the path names; 404 when the tenant has none such. */
 export async function webhookAt(text: string, context: RequestContext): Promise<Webhook> {
   const locator = readUuid(text)
-  const webhook = locator && (await findWebhook(context, homeOf(context), locator))
+  const webhook = locator && (await findWebhook(context, homeDatabase(context), locator))
   if (!webhook) throw notFound('webhook', text)
   return webhook
 }

@@ -1,5 +1,5 @@
 // What a peril costs over a stretch of time: its premium with taxes and commissions, split and summed together.
-import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../platform/money.ts'
+import { type Money, minus, plus } from '../../platform/money.ts'
 import type { PerilPrice } from '../aggregate.ts'
 
 /** Amounts of one price; taxes and commissions in the order in which the price has them. */
@@ -56,8 +56,3 @@ const both = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amou
 /** Sum and difference of amounts of the same price. */
 export const plusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, plus)
 export const minusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, minus)
-
-export const noAmounts = (price: PerilPrice): Amounts =>
-  each(amountsOf(price), amount => zero(amount.currency))
-
-export const taxesOf = (amounts: Amounts, currency: CurrencyCode): Money => sum(amounts.taxes, currency)

@@ -5,15 +5,7 @@ import type { Uuid } from '../../platform/locators.ts'
 import { type Money, minus } from '../../platform/money.ts'
 import { earlier, type Instant, type Span, type TimeZone } from '../../platform/time.ts'
 import type { PerilRun, PolicySegment } from '../aggregate.ts'
-import {
-  type Amounts,
-  amountsOf,
-  each,
-  minusAmounts,
-  plusAmounts,
-  type Same,
-  splitAmounts,
-} from './amounts.ts'
+import { type Amounts, amountsOf, each, minusAmounts, type Same, splitAmounts } from './amounts.ts'
 import type { Line, Step } from './line.ts'
 import { splitsIn } from './prorated.ts'
 import { type Measure, measureOf, portion, shares } from './shares.ts'
@@ -144,11 +136,3 @@ function restored(
     })
   })
 }
-
-/** The sum of the amounts of pieces of one run; undefined when it is not priced. */
-export const totalOf = (run: PerilRun, pieces: readonly Piece[]): Amounts | undefined =>
-  run.price &&
-  pieces.reduce<Amounts>(
-    (total, piece) => (piece.amounts ? plusAmounts(total, piece.amounts) : total),
-    each(amountsOf(run.price), amount => ({ ...amount, minor: 0 })),
-  )

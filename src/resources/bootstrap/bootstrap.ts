@@ -1,4 +1,5 @@
 // What an archive gives a tenant to start with: `bootstrap/resources` (resources brief 2).
+import type { Instant } from '../../platform/time.ts'
 import type { ResourceType } from '../resource.ts'
 
 export const BOOTSTRAP_PATH = 'bootstrap/resources'
@@ -30,7 +31,7 @@ export type BootstrapResource = {
 export type BootstrapGroup = {
   readonly name: string
   /** Milliseconds since 1970. */
-  readonly selectionStart: number
+  readonly selectionStart: Instant
   readonly resourceNames: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../platform/context.ts'
 import { type Route, tenantRoute } from '../../platform/http/route.ts'
-import { homeDatabase } from '../store.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import { BootstrapListResponse } from './contract.ts'
 import { readItems } from './store.ts'
 

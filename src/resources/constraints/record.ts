@@ -2,10 +2,11 @@
 import { newestConfiguration } from '../../configuration/reading.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import type { ConstraintTableDeclaration } from '../data-tables/declaration.ts'
 import { type CellValue, typedValue } from '../data-tables/values.ts'
 import { readResource } from '../in-force.ts'
-import { findRevision, homeDatabase } from '../store.ts'
+import { findRevision } from '../store.ts'
 import { openContents } from './contents.ts'
 import type { ConstraintRecordQuery, ConstraintRecordResponse } from './contract.ts'
 import { columnIn, declarationOf } from './force.ts'
@@ -24,7 +25,7 @@ export async function showConstraintRecord(
   context: RequestContext,
 ): Promise<ConstraintRecordResponse> {
   const { byStaticName, date, jurisdiction } = query
-  const at = (date ?? context.now) as RequestContext['now']
+  const at = date ?? context.now
   const database = homeDatabase(context)
   const { resource } = await readResource(database, {
     name,

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { booleanOr, DateTime, optional, PageSize, Text, Texts } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
-import { RequestDateTime, SelectionQuery } from '../contract.ts'
+import { SelectionQuery } from '../contract.ts'
 import { MOST_COLUMNS } from './csv/reader.ts'
 
 /** One value or several of a query: `key=CA&key=12`. */
@@ -84,6 +84,3 @@ export const TableUseResponse = z
   })
   .openapi('TableUseResponse')
 export type TableUseResponse = z.output<typeof TableUseResponse>
-
-/** The time of a diff's side; undefined when the text is a locator. */
-export const timeOf = (text: string): number | undefined => RequestDateTime.safeParse(text).data

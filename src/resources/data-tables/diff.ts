@@ -1,13 +1,14 @@
 // Which records of a table change between two times, or two contents (resources brief 13.8).
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
+import { readDateTime } from '../../platform/date-time.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { readUuid } from '../../platform/locators.ts'
-import { type Instant, instant } from '../../platform/time.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import { notInForce, unknownStaticName } from '../in-force.ts'
 import { selectInForce } from '../selection.ts'
-import { findResource, findRevision, homeDatabase } from '../store.ts'
-import { type TableDiffQuery, type TableDiffResponse, timeOf } from './contract.ts'
+import { findResource, findRevision } from '../store.ts'
+import type { TableDiffQuery, TableDiffResponse } from './contract.ts'
 import { findDifferences, type Position, type RowDifference } from './diff-store.ts'
 import type { TableLayout } from './layout.ts'
 import { reloadedContents } from './loading.ts'
@@ -62,7 +63,7 @@ async function sideOf(
   context: RequestContext,
   database: Database,
 ): Promise<Side> {
-  const at = timeOf(text)
+  const at = readDateTime(text)
   if (at === undefined) return await revisionSide(text, name, byStaticName, context, database)
   const { candidates } = await findTablesAndRows(database, {
     kind: 'table',
@@ -74,7 +75,7 @@ async function sideOf(
   const { tables, groups } = candidates
   if (tables.length === 0) throw byStaticName ? unknownStaticName('table', name) : notFound('table', name)
   if (!byStaticName) return tables[0]!
-  const wanted = { name, byStaticName, jurisdiction, at: (instant(at) ?? 0) as Instant }
+  const wanted = { name, byStaticName, jurisdiction, at }
   const { chosen } = selectInForce(tables, groups, wanted)
   if (!chosen) throw notInForce(wanted)
   return chosen.resource

@@ -4,10 +4,10 @@
 import type { LoadedConfiguration } from '../../configuration/cache.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
 import type { LookupResult } from '../../rating/liquid/environment.ts'
 import { selectInForce } from '../selection.ts'
-import { homeDatabase } from '../store.ts'
 import {
   type Candidate,
   type Candidates,

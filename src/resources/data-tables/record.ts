@@ -1,10 +1,10 @@
 // Records of tables (resources brief 1.4 and 1.5).
 import type { RequestContext } from '../../platform/context.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
 import { notInForce, unknownStaticName } from '../in-force.ts'
 import { selectInForce } from '../selection.ts'
-import { homeDatabase } from '../store.ts'
 import {
   type Candidate,
   type Candidates,

@@ -52,7 +52,7 @@ export async function showRecord(
   context: RequestContext,
 ): Promise<TableLookupResponse> {
   const { byStaticName, date, jurisdiction, key: keys } = query
-  const at = (date ?? context.now) as RequestContext['now']
+  const at = date ?? context.now
   const bound = 'boundValue' in query ? query.boundValue : undefined
   const { record } = await readRecord(context, { kind, name, byStaticName, at, jurisdiction, keys, bound })
   return { value: { ...record } }

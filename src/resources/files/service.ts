@@ -8,15 +8,14 @@ import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/upload.ts'
 import { derivedUuid, newUuid } from '../../platform/locators.ts'
-import { fileKey, HOME_SHARD } from '../../platform/tenancy.ts'
-import type { Instant } from '../../platform/time.ts'
+import { fileKey, HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { readResource } from '../in-force.ts'
 import { assertNew } from '../new-resource.ts'
 import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
 import type { Resource, ResourceType, TemplateFormat } from '../resource.ts'
-import { contentsGuard, findResource, homeDatabase, newNameGuard, resourceRows } from '../store.ts'
+import { contentsGuard, findResource, newNameGuard, resourceRows } from '../store.ts'
 
 /** What a file is found to be. */
 export type FileContents = {
@@ -178,7 +177,7 @@ export async function fileResponse(
   { byStaticName, date, jurisdiction }: SelectionQuery,
   context: RequestContext,
 ): Promise<Response> {
-  const at = (date ?? context.now) as Instant
+  const at = date ?? context.now
   const { resource } = await readResource(homeDatabase(context), {
     name,
     byStaticName,

@@ -1,6 +1,5 @@
 // What a group becomes (resources brief 2).
 import { Refusal } from '../../platform/errors.ts'
-import type { Instant } from '../../platform/time.ts'
 import type { ResourceGroupCreateRequest, ResourceGroupUpdateRequest } from '../contract.ts'
 import { MOST_GROUP_RESOURCES, type Resource, type ResourceGroup } from '../resource.ts'
 import { clashes } from '../selection.ts'
@@ -13,7 +12,7 @@ export const newGroup = (
 ): ResourceGroup => ({
   ...made,
   name,
-  selectionStart: selectionStartTime as Instant,
+  selectionStart: selectionStartTime,
   retired: false,
   version: 1,
   resourceNames: [...new Set(resourceNames)],
@@ -37,7 +36,7 @@ export function changedGroup(group: ResourceGroup, request: ResourceGroupUpdateR
   return {
     ...group,
     name,
-    selectionStart: selectionStartTime as Instant,
+    selectionStart: selectionStartTime,
     resourceNames,
     version: group.version + 1,
   }

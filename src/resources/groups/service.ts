@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { derivedUuid, newUuid, readUuid } from '../../platform/locators.ts'
-import { HOME_SHARD } from '../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import type {
   GroupListQuery,
   ResourceGroupCreateRequest,
@@ -15,15 +15,7 @@ import type {
 import { groupResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
 import type { ResourceGroup } from '../resource.ts'
-import {
-  findGroup,
-  findResources,
-  groupGuard,
-  groupRows,
-  hasGroupNamed,
-  homeDatabase,
-  listGroups,
-} from '../store.ts'
+import { findGroup, findResources, groupGuard, groupRows, hasGroupNamed, listGroups } from '../store.ts'
 import { changedGroup, checkMembers, newGroup, retiredGroup } from './change.ts'
 
 /** 400 for unknown resources; 409 for a name that another group has, or resources that clash. */

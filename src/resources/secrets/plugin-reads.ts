@@ -2,8 +2,7 @@
 import { type AuditEntry, auditRows } from '../../audit/store.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
-import { HOME_SHARD } from '../../platform/tenancy.ts'
-import { homeDatabase } from '../store.ts'
+import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import { readInForce } from './sending.ts'
 
 type Asked = { readonly staticName: string; readonly item: string }

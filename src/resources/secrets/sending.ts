@@ -6,10 +6,10 @@ import {
   type SecretReference,
   withReferences,
 } from '../../platform/outbound/secret-references.ts'
-import { sealedPlace, type Tenant, tenantNow } from '../../platform/tenancy.ts'
+import { homeDatabase, sealedPlace, type Tenant, tenantNow } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
 import { selectInForce } from '../selection.ts'
-import { findCandidates, homeDatabase } from '../store.ts'
+import { findCandidates } from '../store.ts'
 import { plainText, type SecretItems } from './items.ts'
 import { readItemsOf, type SecretContext } from './store.ts'
 

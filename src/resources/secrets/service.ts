@@ -8,14 +8,14 @@ import type { Database } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { newUuid } from '../../platform/locators.ts'
-import { HOME_SHARD } from '../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { readResource } from '../in-force.ts'
 import { assertNew } from '../new-resource.ts'
 import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
 import type { Resource } from '../resource.ts'
-import { contentsGuard, findResource, homeDatabase, newNameGuard, resourceRows } from '../store.ts'
+import { contentsGuard, findResource, newNameGuard, resourceRows } from '../store.ts'
 import type {
   SecretCreateQuery,
   SecretCreateRequest,
@@ -37,7 +37,7 @@ export async function readSecret(
 ): Promise<SecretResponse> {
   const database = homeDatabase(context)
   if (!byStaticName) return secretResponse(await secretNamed(context, database, name))
-  const at = (date ?? context.now) as RequestContext['now']
+  const at = date ?? context.now
   const { resource } = await readResource(database, { name, byStaticName, at, jurisdiction, type: 'secret' })
   return secretResponse({ resource, items: await readItems(context, database, resource.name) })
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { DocumentType, PageLayout } from '../../documents/contract.ts'
-import { OptionalName, optional, requestInteger, Text, Texts } from '../../platform/wire.ts'
-import { RequestDateTime, SelectionQuery } from '../contract.ts'
+import { OptionalName, optional, RequestDateTime, requestInteger, Text, Texts } from '../../platform/wire.ts'
+import { SelectionQuery } from '../contract.ts'
 import { TEMPLATE_FORMATS } from '../resource.ts'
 
 /** Which template: `byStaticName` reads the name as a static name. The date is that of its snippets and fonts too. */

@@ -7,6 +7,7 @@ import { ConversionError, pageOf } from '../../documents/pdf/page.ts'
 import { pdfRenderer } from '../../documents/pdf/pdf-renderer.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import { loadVersion, productOf } from '../../policies/store/loading.ts'
 import type { SelectionQuery } from '../contract.ts'
@@ -14,7 +15,6 @@ import { allAt } from '../data-tables/declaration.ts'
 import { RatingTables } from '../data-tables/rating-tables.ts'
 import { readResource } from '../in-force.ts'
 import type { Resource } from '../resource.ts'
-import { homeDatabase } from '../store.ts'
 import { filesInForce } from './files.ts'
 import { NamedResources } from './named.ts'
 import type { RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
@@ -29,7 +29,7 @@ export async function renderTemplateResource(
   context: RequestContext,
 ): Promise<RenderTemplateResponse> {
   const database = homeDatabase(context)
-  const where = { at: (date ?? context.now) as Instant, jurisdiction }
+  const where = { at: date ?? context.now, jurisdiction }
   const [{ resource }, { configuration }] = await Promise.all([
     readResource(database, { name, byStaticName, ...where, type: 'documentTemplate' }),
     loadVersion(context, database, request.configVersion),
@@ -44,7 +44,7 @@ export async function renderTemplateResource(
   await tables.open()
   // What is tried out belongs to no transaction: all times are the one for which it is tried out.
   const { lookup } = tables.of(configuration, product?.name ?? '', { ...allAt(where.at), jurisdiction })
-  const now = (request.now ?? context.now) as Instant
+  const now = request.now ?? context.now
   const rendered = await tables.inRounds(() =>
     renderedTemplate(
       text,
