@@ -408,7 +408,7 @@ export function realm(
     if (lasting !== undefined) {
       const reason = `changes ${lasting} for good; a plugin may not, since the next call would find it so`
       // Nothing that it said can be read any more as it was said.
-      return failureAlone({ reason, at: path })
+      return failureAlone(reason, path)
     }
     const beside = stringify({ failure, missing, logs, writes, events })
     // The answer is JSON already; of thousands of rates it is long.
@@ -416,8 +416,8 @@ export function realm(
   }
 
   /** A failure alone, whatever has become of the language: each text is JSON, nothing else is asked how it is written. */
-  const failureAlone = ({ reason, at }: { reason: string; at?: string }): string =>
-    `{"failure":{"reason":${stringify(reason)}${at === undefined ? '' : `,"at":${stringify(at)}`}},"missing":[],"logs":[],"writes":[],"events":[]}`
+  const failureAlone = (reason: string, at: string): string =>
+    `{"failure":{"reason":${stringify(reason)},"at":${stringify(at)}},"missing":[],"logs":[],"writes":[],"events":[]}`
 
   let lasting: string | undefined
   let hasRun = false
