@@ -78,6 +78,11 @@ describe('a new webhook', () => {
     })
   })
 
+  test('names its types, though there may be none yet', () => {
+    expect(messages({ eventTypes: null })).toEqual(["'eventTypes' must be a list, not null."])
+    expect(messages({ eventTypes: [] })).toEqual([])
+  })
+
   test('is told of every unknown type and trigger, and of a strategy out of bounds', () => {
     expect(
       messages({
