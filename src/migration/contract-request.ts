@@ -1,0 +1,314 @@
+// Accounts, policies and bills as another system hands them over (contract 2, Migration; resources brief 9.1). Read
+// leniently: what client converters leave out is empty or inherited. What the parts mean together is `convert/`'s matter.
+import { z } from '@hono/zod-openapi'
+import { decimal, RATE_PLACES } from '../platform/money.ts'
+import { type Instant, instant } from '../platform/time.ts'
+import { list, optional, optionalRecord, RequestDecimal, requestInteger } from '../platform/wire.ts'
+import { breaks, rule } from '../platform/wire-problem.ts'
+
+/** Items of one account: itself, its policies, invoices, payments and disbursements; more answer 413. */
+export const MOST_ITEMS = 5_000
+/** Accounts of one request; more answer 413. */
+export const MOST_ACCOUNTS = 1_000
+/** Characters of an id of the other system. */
+export const LONGEST_ID = 256
+
+const TIME = 'must be a time, as 2026-11-21T12:00:00Z or milliseconds since 1970-01-01T00:00Z'
+
+/** ISO 8601 (a date alone is midnight UTC), or milliseconds as a number or digits; years 0001 to 9999. */
+const Time = z
+  .union([z.number(), z.string()], rule(TIME))
+  .transform((wire, ctx): Instant => {
+    const text = String(wire).trim()
+    const ms = /^-?\d{1,15}$/.test(text)
+      ? Number(text)
+      : /^\d{4}-\d\d-\d\d/.test(text)
+        ? Date.parse(text)
+        : Number.NaN
+    const at = instant(ms)
+    if (at !== undefined) return at
+    breaks(ctx, TIME)
+    return z.NEVER
+  })
+  .openapi({ type: 'string', format: 'date-time' })
+
+const RATE = 'must be a number'
+
+/** A rate as decimal text; places beyond those that rates keep are rounded. */
+const Rate = z
+  .union([z.number(), z.string()], rule(RATE))
+  .transform((wire, ctx): string => {
+    const text = String(wire).trim()
+    if (/^[+-]?\d{1,15}(\.\d{1,40})?(e[+-]?\d{1,2})?$/i.test(text))
+      return decimal(text.replace(/^\+/, '')).round(RATE_PLACES, 1).toFixed()
+    breaks(ctx, RATE)
+    return z.NEVER
+  })
+  .openapi({ type: 'number' })
+
+/** An id of the other system: any text. A number is its digits. */
+const Id = z
+  .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(LONGEST_ID))
+  .openapi({ type: 'string', description: 'Id of the other system, unique per kind within the account.' })
+
+const Name = z.string().min(1).max(128)
+const OptionalName = optional(Name)
+const CreatedBy = optional(z.string().max(128)).openapi({ description: 'defaultCreatedBy when left out.' })
+const OptionalTime = optional(Time)
+
+/** Values as the other system has them: plain values, lists, and objects for field groups. */
+const Data = z
+  .preprocess(wire => wire ?? {}, z.record(z.string(), z.unknown()))
+  .openapi({ type: 'object', additionalProperties: true })
+
+const BillingLevel = z.enum(['account', 'inherit', 'policy'])
+
+const CADENCES = [
+  ...['none', 'fullPay', 'weekly', 'everyOtherWeek', 'monthly', 'quarterly', 'semiannually', 'annually'],
+  ...['thirtyDays', 'everyNDays'],
+] as const
+
+const Preferences = z
+  .object({
+    installmentPreferences: optional(
+      z.looseObject({
+        cadence: optional(z.enum(CADENCES)),
+        anchorMode: optional(z.enum(['generateDay', 'termStartDay', 'dueDay'])),
+        anchorType: optional(z.enum(['none', 'dayOfMonth', 'anchorTime', 'dayOfWeek', 'weekOfMonth'])),
+        installmentPlanName: OptionalName,
+      }),
+    ),
+  })
+  .loose()
+  .openapi('PreferencesMigrationRequest')
+export type Preferences = z.output<typeof Preferences>
+
+export const AccountMigrationData = z
+  .object({
+    id: Id,
+    accountType: OptionalName,
+    data: Data,
+    billingLevel: optional(BillingLevel),
+    preferences: optionalRecord(Preferences),
+    autoRenewalPlanName: OptionalName,
+    delinquencyPlanName: OptionalName,
+    excessCreditPlanName: OptionalName,
+    shortfallTolerancePlanName: OptionalName,
+    createdAt: OptionalTime,
+    createdBy: CreatedBy,
+  })
+  .openapi('AccountMigrationData')
+export type AccountMigrationData = z.output<typeof AccountMigrationData>
+
+export const InstallmentItemMigrationRequest = z
+  .object({ id: optional(Id), amount: RequestDecimal, installmentNumber: requestInteger(1, 10_000) })
+  .openapi('InstallmentItemMigrationRequest')
+export type InstallmentItemMigrationRequest = z.output<typeof InstallmentItemMigrationRequest>
+
+export const ChargeMigrationRequest = z
+  .object({
+    chargeType: Name,
+    /** Per unit of the policy's durationBasis. */
+    rate: optional(Rate),
+    referenceRate: optional(Rate),
+    tag: OptionalName,
+    installmentItems: list(InstallmentItemMigrationRequest),
+  })
+  .openapi('ChargeMigrationRequest')
+export type ChargeMigrationRequest = z.output<typeof ChargeMigrationRequest>
+
+const elementFields = {
+  id: Id,
+  elementType: Name,
+  data: Data,
+  coverageTerms: Data,
+  charges: list(ChargeMigrationRequest),
+}
+
+export type ElementMigrationRequest = {
+  id: string
+  elementType: string
+  data: Record<string, unknown>
+  coverageTerms: Record<string, unknown>
+  charges: ChargeMigrationRequest[]
+  elements: ElementMigrationRequest[]
+}
+
+/** Elements within elements: root, exposure, coverage, and what a coverage may have. */
+export const DEEPEST_ELEMENT = 8
+
+const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
+  z.object({
+    ...elementFields,
+    elements:
+      depth === DEEPEST_ELEMENT
+        ? list(z.never(rule(`must not lie deeper than ${DEEPEST_ELEMENT} elements`)))
+        : list(z.lazy(() => nestedAt(depth + 1))),
+  }) as unknown as z.ZodType<ElementMigrationRequest>
+
+const made = new Map<number, z.ZodType<ElementMigrationRequest>>()
+
+function nestedAt(depth: number): z.ZodType<ElementMigrationRequest> {
+  const schema = made.get(depth) ?? nested(depth)
+  made.set(depth, schema)
+  return schema
+}
+
+export const ElementMigrationRequest = nestedAt(1).openapi('ElementMigrationRequest', {
+  type: 'object',
+  description: 'Its `elements` are elements too.',
+})
+
+export const SegmentMigrationRequest = z
+  .object({
+    segmentType: z.enum(['coverage', 'gap']),
+    startTime: Time,
+    /** Of a gap it may be left out. */
+    rootElement: optional(ElementMigrationRequest),
+  })
+  .openapi('SegmentMigrationRequest')
+export type SegmentMigrationRequest = z.output<typeof SegmentMigrationRequest>
+
+export const InstallmentMigrationRequest = z
+  .object({
+    id: optional(Id),
+    startTime: Time,
+    dueTime: Time,
+    generateTime: OptionalTime,
+    /** Left out while it is not invoiced. */
+    invoiceId: optional(Id),
+  })
+  .openapi('InstallmentMigrationRequest')
+export type InstallmentMigrationRequest = z.output<typeof InstallmentMigrationRequest>
+
+export const TransactionMigrationRequest = z
+  .object({
+    transactionType: Name,
+    issuedTime: Time,
+    createdAt: OptionalTime,
+    createdBy: CreatedBy,
+    preferences: optionalRecord(Preferences),
+    segment: optional(SegmentMigrationRequest),
+    installments: list(InstallmentMigrationRequest),
+  })
+  .openapi('TransactionMigrationRequest')
+export type TransactionMigrationRequest = z.output<typeof TransactionMigrationRequest>
+
+export const TermMigrationRequest = z
+  .object({ startTime: Time, endTime: Time, transactions: list(TransactionMigrationRequest) })
+  .openapi('TermMigrationRequest')
+export type TermMigrationRequest = z.output<typeof TermMigrationRequest>
+
+export const PolicyMigrationRequest = z
+  .object({
+    id: Id,
+    productName: Name,
+    durationBasis: optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])),
+    billingLevel: optional(BillingLevel),
+    preferences: optionalRecord(Preferences),
+    autoRenewalPlanName: OptionalName,
+    delinquencyPlanName: OptionalName,
+    currency: optional(z.string().max(3)),
+    timezone: optional(z.string().max(64)),
+    createdAt: OptionalTime,
+    createdBy: CreatedBy,
+    staticData: Data,
+    auxData: optional(
+      z.object({
+        settingsName: OptionalName,
+        entries: list(z.object({ key: z.string().min(1).max(LONGEST_ID), value: z.unknown() })),
+      }),
+    ),
+    terms: list(TermMigrationRequest),
+  })
+  .openapi('PolicyMigrationRequest')
+export type PolicyMigrationRequest = z.output<typeof PolicyMigrationRequest>
+
+export const InvoiceMigrationRequest = z
+  .object({
+    id: Id,
+    startTime: Time,
+    endTime: Time,
+    dueTime: Time,
+    generateTime: OptionalTime,
+    currency: optional(z.string().max(3)),
+    timezone: optional(z.string().max(64)),
+    invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
+  })
+  .openapi('InvoiceMigrationRequest')
+export type InvoiceMigrationRequest = z.output<typeof InvoiceMigrationRequest>
+
+export const PaymentItemMigrationRequest = z
+  .object({ amount: RequestDecimal, invoiceId: optional(Id) })
+  .openapi('PaymentItemMigrationRequest')
+
+export const PaymentMigrationRequest = z
+  .object({
+    id: Id,
+    paymentTime: Time,
+    paymentType: OptionalName,
+    data: Data,
+    currency: optional(z.string().max(3)),
+    createdBy: CreatedBy,
+    paymentItems: list(PaymentItemMigrationRequest),
+  })
+  .openapi('PaymentMigrationRequest')
+export type PaymentMigrationRequest = z.output<typeof PaymentMigrationRequest>
+
+export const CreditItemMigrationRequest = z
+  .object({ amount: RequestDecimal })
+  .openapi('CreditItemMigrationRequest')
+
+export const DisbursementMigrationRequest = z
+  .object({
+    id: Id,
+    disbursementTime: Time,
+    disbursementType: OptionalName,
+    data: Data,
+    currency: optional(z.string().max(3)),
+    sources: list(CreditItemMigrationRequest),
+  })
+  .openapi('DisbursementMigrationRequest')
+export type DisbursementMigrationRequest = z.output<typeof DisbursementMigrationRequest>
+
+const items = {
+  defaultCreatedBy: CreatedBy,
+  policies: list(PolicyMigrationRequest),
+  invoices: list(InvoiceMigrationRequest),
+  payments: list(PaymentMigrationRequest),
+  disbursements: list(DisbursementMigrationRequest),
+  /** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`. */
+  accounting: optional(
+    z.object({ originalAccountBalances: optional(z.record(z.string().max(64), RequestDecimal)) }),
+  ),
+}
+
+/** Further items of an account that exists. */
+export const MigrationRequest = z.object(items).openapi('MigrationRequest')
+export type MigrationRequest = z.output<typeof MigrationRequest>
+
+/** An account with everything of it. */
+export const AccountMigrationRequest = z
+  .object({ accountData: AccountMigrationData, ...items })
+  .openapi('AccountMigrationRequest')
+export type AccountMigrationRequest = z.output<typeof AccountMigrationRequest>
+
+const byId = <S extends z.ZodType>(item: S) =>
+  z.preprocess<unknown, z.ZodRecord<z.ZodString, S>, Record<string, z.input<S>> | null | undefined>(
+    wire => wire ?? {},
+    z.record(z.string().min(1).max(LONGEST_ID), item),
+  )
+
+/** Failed items anew, by their original ids; each takes the place of what failed, whole. */
+export const PatchAccountMigrationRequest = z
+  .object({
+    accountLocator: z.string().min(1).max(64),
+    defaultCreatedBy: CreatedBy,
+    accountData: optionalRecord(AccountMigrationData),
+    policies: byId(PolicyMigrationRequest),
+    invoices: byId(InvoiceMigrationRequest),
+    payments: byId(PaymentMigrationRequest),
+    disbursements: byId(DisbursementMigrationRequest),
+  })
+  .openapi('PatchAccountMigrationRequest')
+export type PatchAccountMigrationRequest = z.output<typeof PatchAccountMigrationRequest>

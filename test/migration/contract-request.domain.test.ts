@@ -1,0 +1,73 @@
+// What requests of migrations are read as: leniently, as client converters write them (resources brief 9.1).
+import { describe, expect, it } from 'vitest'
+import { AccountMigrationRequest, DEEPEST_ELEMENT } from '../../src/migration/contract-request.ts'
+
+const element = (depth: number): object => ({
+  id: `e${depth}`,
+  elementType: 'x',
+  ...(depth > 1 && { elements: [element(depth - 1)] }),
+})
+
+const withRoot = (rootElement: object) => ({
+  accountData: { id: 'A1' },
+  policies: [
+    {
+      id: 'P1',
+      productName: 'motor',
+      terms: [
+        {
+          startTime: '2026-01-01',
+          endTime: '2027-01-01T00:00:00Z',
+          transactions: [
+            {
+              transactionType: 'issuance',
+              issuedTime: 1_767_225_600_000,
+              segment: { segmentType: 'coverage', startTime: '2026-01-01', rootElement },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+})
+
+describe('a request of a migration', () => {
+  it('may leave out lists, plans, preferences and who made it', () => {
+    const read = AccountMigrationRequest.parse({ accountData: { id: 17 } })
+    expect(read).toMatchObject({
+      accountData: { id: '17', data: {} },
+      policies: [],
+      invoices: [],
+      payments: [],
+      disbursements: [],
+    })
+  })
+
+  it('has times as ISO 8601 or milliseconds, and amounts as numbers or text', () => {
+    const charges = [
+      {
+        chargeType: 'premium',
+        rate: 33.3333333333,
+        installmentItems: [{ amount: '12.5', installmentNumber: 1 }],
+      },
+    ]
+    const read = AccountMigrationRequest.parse(withRoot({ id: 'r', elementType: 'motor', charges }))
+    const [term] = read.policies[0]!.terms
+    expect(term).toMatchObject({ startTime: 1_767_225_600_000, endTime: 1_798_761_600_000 })
+    expect(term!.transactions[0]!.segment!.rootElement!.charges).toEqual([
+      {
+        chargeType: 'premium',
+        rate: '33.3333333',
+        installmentItems: [{ amount: '12.5', installmentNumber: 1 }],
+      },
+    ])
+  })
+
+  it('may nest elements as deep as the limit, and no deeper', () => {
+    expect(AccountMigrationRequest.safeParse(withRoot(element(DEEPEST_ELEMENT))).success).toBe(true)
+    const deeper = AccountMigrationRequest.safeParse(withRoot(element(DEEPEST_ELEMENT + 1)))
+    expect(deeper.error?.issues[0]?.path.join('.')).toMatch(
+      /^policies\.0\.terms\.0\.transactions\.0\.segment\.rootElement(\.elements\.0){8}$/,
+    )
+  })
+})
