@@ -5,9 +5,10 @@ export default defineConfig({
   casing: 'snake_case',
   schema: [
     './src/platform/tables.ts',
-    './src/{accounts,audit,auxdata,billing,configuration,documents,events,integrations,lapses,media,plugins,policies,policyholders,quick-quotes,resources}/tables.ts',
+    './src/{accounts,audit,auxdata,billing,configuration,documents,events,integrations,lapses,media,migration,plugins,policies,policyholders,quick-quotes,resources}/tables.ts',
     './src/resources/{secrets,bootstrap}/tables.ts',
     './src/events/schedules/tables.ts',
+    './src/billing/disbursements/tables.ts',
   ],
   out: './migrations/tenant',
 })

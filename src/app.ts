@@ -19,6 +19,7 @@ import { scheduleRoutes } from './events/schedules/routes.ts'
 import { integrationRoutes } from './integrations/routes.ts'
 import { lapseRoutes } from './lapses/routes.ts'
 import { mediaRoutes } from './media/routes.ts'
+import { migrationRoutes } from './migration/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
@@ -91,6 +92,7 @@ export const ROUTES: readonly Route[] = [
   ...deprecatedRoutes,
   ...dataTableRoutes,
   ...constraintTableRoutes,
+  ...migrationRoutes,
   ...tenantRoutes,
   ...settingRoutes,
   ...fileRoutes,

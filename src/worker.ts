@@ -6,6 +6,7 @@ import { ROUTE_INDEX } from './route-index.mjs'
 
 export { DeliveryObject } from '../durable/delivery.ts'
 export { DispatcherObject } from '../durable/dispatcher.ts'
+export { MigrationObject } from '../durable/migration.ts'
 export { PolicyObject } from '../durable/policy.ts'
 
 /** As wrangler.toml names it. */

@@ -8,7 +8,9 @@ CREATE TABLE `guard` (
 	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version'),
 	CONSTRAINT "guard_resource" CHECK("guard"."name" <> 'guard_resource'),
 	CONSTRAINT "guard_webhook_version" CHECK("guard"."name" <> 'guard_webhook_version'),
-	CONSTRAINT "guard_account" CHECK("guard"."name" <> 'guard_account')
+	CONSTRAINT "guard_account" CHECK("guard"."name" <> 'guard_account'),
+	CONSTRAINT "guard_migration_state" CHECK("guard"."name" <> 'guard_migration_state'),
+	CONSTRAINT "guard_migration_account" CHECK("guard"."name" <> 'guard_migration_account')
 );
 --> statement-breakpoint
 CREATE TABLE `timer` (
@@ -339,6 +341,72 @@ CREATE TABLE `policy_medium` (
 	`file_name` text NOT NULL,
 	`mime_type` text NOT NULL,
 	PRIMARY KEY(`policy_locator`, `locator`)
+);
+--> statement-breakpoint
+CREATE TABLE `migrated_account` (
+	`original_id` text PRIMARY KEY NOT NULL,
+	`account_locator` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `migration_account` (
+	`migration_locator` text NOT NULL,
+	`ordinal` integer NOT NULL,
+	`account_locator` text NOT NULL,
+	`original_id` text NOT NULL,
+	`state` text NOT NULL,
+	`source` text NOT NULL,
+	`start` integer NOT NULL,
+	`length` integer NOT NULL,
+	`total_items` integer NOT NULL,
+	`processed_items` integer NOT NULL,
+	`error_items` integer NOT NULL,
+	`warnings` text NOT NULL,
+	`tries` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	PRIMARY KEY(`migration_locator`, `ordinal`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `migration_account_locator` ON `migration_account` (`migration_locator`,`account_locator`);--> statement-breakpoint
+CREATE INDEX `migration_account_waiting` ON `migration_account` (`migration_locator`,`ordinal`) WHERE state in ('pending', 'processing');--> statement-breakpoint
+CREATE TABLE `migration_failure` (
+	`migration_locator` text NOT NULL,
+	`account_locator` text NOT NULL,
+	`kind` text NOT NULL,
+	`original_id` text NOT NULL,
+	`problems` text NOT NULL,
+	PRIMARY KEY(`migration_locator`, `account_locator`, `kind`, `original_id`)
+);
+--> statement-breakpoint
+CREATE TABLE `migration_mapping` (
+	`account_locator` text NOT NULL,
+	`kind` text NOT NULL,
+	`original_id` text NOT NULL,
+	`migration_locator` text NOT NULL,
+	`locator` text NOT NULL,
+	`children` text NOT NULL,
+	`migrated_at` integer NOT NULL,
+	PRIMARY KEY(`account_locator`, `kind`, `original_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `migration_mapping_migration` ON `migration_mapping` (`migration_locator`,`account_locator`);--> statement-breakpoint
+CREATE TABLE `migration_slot` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`migration_locator` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `migration_slot_migration` ON `migration_slot` (`migration_locator`);--> statement-breakpoint
+CREATE TABLE `migration` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`state` text NOT NULL,
+	`type` text NOT NULL,
+	`validate_only` integer NOT NULL,
+	`total_accounts` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text NOT NULL,
+	`username` text NOT NULL,
+	`updated_at` integer NOT NULL,
+	`running_since` integer,
+	`done_before` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `plugin_log` (
@@ -709,4 +777,16 @@ CREATE TABLE `event_schedule` (
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `event_schedule_created` ON `event_schedule` (`created_at`,`locator`);
+CREATE INDEX `event_schedule_created` ON `event_schedule` (`created_at`,`locator`);--> statement-breakpoint
+CREATE TABLE `disbursement` (
+	`locator` text PRIMARY KEY NOT NULL,
+	`policyholder_locator` text NOT NULL,
+	`type` text NOT NULL,
+	`amount` integer NOT NULL,
+	`currency` text NOT NULL,
+	`data` text NOT NULL,
+	`disbursed_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `disbursement_policyholder` ON `disbursement` (`policyholder_locator`,`disbursed_at`,`locator`);

@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = [
   'webhooks.write',
   'webhooks.delete',
   'webhooks.resend',
+  'migration.write',
   'login.success',
   'login.failure',
   'accounts.write',

@@ -9,6 +9,8 @@ import {
   PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
 } from './contract.ts'
+import { DisbursementListResponse, DisbursementsQuery } from './disbursements/contract.ts'
+import { disbursementsOf } from './disbursements/service.ts'
 import {
   checkInvoices,
   creditsOf,
@@ -99,6 +101,16 @@ export const billingRoutes: readonly Route[] = [
     query: PolicyholderCreditsQuery,
     answer: { schema: PolicyholderCreditsResponse, description: 'The credit, and a page of its movements.' },
     handle: ({ params, query }, context) => creditsOf(context, params.policyholderLocator, query),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policyholder/{policyholderLocator}/disbursements',
+    summary: 'What was paid out of the credit of a policyholder, oldest first',
+    tags,
+    permission: ['payments.list', 'payments.read'],
+    query: DisbursementsQuery,
+    answer: { schema: DisbursementListResponse, description: 'A page of them.' },
+    handle: ({ params, query }, context) => disbursementsOf(context, params.policyholderLocator, query),
   }),
   tenantRoute({
     method: 'get',

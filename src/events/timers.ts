@@ -6,6 +6,7 @@ import { INVOICE_TIMER } from '../billing/bill.ts'
 import { CANCELLATION_EFFECTIVE } from '../cancellations/effective.ts'
 import { deleteGoneFile, GONE_FILE_TIMER } from '../documents/gone-files.ts'
 import { GRACE_END_TIMER, PAST_DUE_TIMER, REINSTATEMENT_PERIOD_TIMER } from '../lapses/timers.ts'
+import { MIGRATION_TIMER } from '../migration/timer.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Database } from '../platform/database.ts'
 import { timers } from '../platform/tables.ts'
@@ -63,6 +64,8 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [SCHEDULE_TIMER]: async (timer, place) => (await import('./schedules/due.ts')).scheduleDue(timer, place),
   [BOOTSTRAP_TIMER]: async (timer, place) =>
     (await import('../resources/bootstrap/run.ts')).bootstrapDue(timer, place),
+  [MIGRATION_TIMER]: async ({ subject }, place) =>
+    (await import('../migration/wake.ts')).migrationDue(subject, place),
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 

@@ -84,6 +84,14 @@ export const EVENT_TYPES = {
   'payment.reverse': 'A payment was reversed.',
   'document.ready': 'The file of a document was made.',
   'document.failed': 'A document could not be made.',
+  'migration.start': 'A migration began.',
+  'migration.pause': 'A migration was paused.',
+  'migration.resume': 'A paused migration went on.',
+  'migration.recover': 'Accounts that a fault of the system had stopped were taken up again.',
+  'migration.patch': 'Items of a failed account were corrected, and the account is tried again.',
+  'migration.error': 'A migration ended with accounts that a fault of the system stopped.',
+  'migration.fail': 'A migration ended with accounts that failed.',
+  'migration.finish': 'A migration ended with every account completed.',
 } as const satisfies Record<string, string>
 
 export type EventType = keyof typeof EVENT_TYPES

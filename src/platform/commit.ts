@@ -20,6 +20,8 @@ export type GuardName =
   | 'guard_resource'
   | 'guard_webhook_version'
   | 'guard_account'
+  | 'guard_migration_state'
+  | 'guard_migration_account'
 
 /** Trips when `holds` is not true at the time of the batch. */
 export type Guard = { name: GuardName; holds: ReturnType<typeof sql> }

@@ -16,6 +16,8 @@ export const guards = sqliteTable('guard', { name: text().notNull() }, table => 
   check('guard_resource', sql`${table.name} <> 'guard_resource'`),
   check('guard_webhook_version', sql`${table.name} <> 'guard_webhook_version'`),
   check('guard_account', sql`${table.name} <> 'guard_account'`),
+  check('guard_migration_state', sql`${table.name} <> 'guard_migration_state'`),
+  check('guard_migration_account', sql`${table.name} <> 'guard_migration_account'`),
 ])
 
 /**

@@ -256,6 +256,9 @@ export const dispatcherObject = (env: Env, tenant: Tenant, shard: number) =>
 export const webhookObject = (env: Env, tenant: Tenant, shard: number, webhook: Uuid) =>
   env.DELIVERY.get(env.DELIVERY.idFromName(`${scope(tenant)}/${shard}/${webhook}`))
 
+export const migrationObject = (env: Env, tenant: Tenant, migration: Uuid) =>
+  env.MIGRATION.get(env.MIGRATION.idFromName(`${scope(tenant)}/${migration}`))
+
 /** Name of a tenant's file in R2. */
 export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
 

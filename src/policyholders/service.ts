@@ -105,7 +105,7 @@ export async function updatePolicyholder(
 }
 
 /** A repeat must find the record of the first try, so the shard follows from its key. */
-const shardForCreate = ({ tenant, idempotency }: RequestContext): number =>
+export const shardForCreate = ({ tenant, idempotency }: RequestContext): number =>
   idempotency
     ? createHash('sha256').update(idempotency.key).digest().readUInt32BE() % tenant.shards.length
     : shardForNewPolicyholder(tenant)

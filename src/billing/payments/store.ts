@@ -7,6 +7,7 @@ import { type CurrencyCode, fromMinor, type Money } from '../../platform/money.t
 import type { Position } from '../../platform/paging.ts'
 import { byChoice } from '../../policies/store/aggregates.ts'
 import { policies } from '../../policies/tables.ts'
+import { disbursements } from '../disbursements/tables.ts'
 import { MOVES_CREDIT, payments } from '../tables.ts'
 
 const CHANGE = sql<number>`case ${payments.source} when 'credit' then -${payments.amount} else ${payments.credited} end`
@@ -16,12 +17,18 @@ const standing = (holder: SQL | Uuid): SQL =>
 
 export type CreditRow = { currency: string; minor: number }
 
+/** What changed the credit: payments that made or used it, and what was paid out of it. */
+const changes = (holder: SQL | Uuid): SQL => sql`(
+  select ${payments.currency} as currency, ${CHANGE} as change from ${payments} where ${standing(holder)}
+  union all
+  select ${disbursements.currency}, -${disbursements.amount} from ${disbursements}
+  where ${disbursements.policyholderLocator} = ${holder}) as credit_change`
+
 const balances = (build: Database['build'], holder: SQL | Uuid) =>
   build
-    .select({ currency: payments.currency, minor: sql<number>`sum(${CHANGE})` })
-    .from(payments)
-    .where(standing(holder))
-    .groupBy(payments.currency)
+    .select({ currency: sql<string>`currency`, minor: sql<number>`sum(change)` })
+    .from(changes(holder))
+    .groupBy(sql`currency`)
 
 /** The policyholder's credit, by currency; `readCredit` takes the rows. */
 export const creditQuery = (database: Database, holder: Uuid) => balances(database.build, holder)
@@ -41,7 +48,7 @@ export const readCredit = (rows: readonly CreditRow[], currency: CurrencyCode): 
 /** Trips when the credit is not what was read. */
 export const creditGuard = (holder: Uuid, { minor, currency }: Money): Guard => ({
   name: 'guard_policyholder_credit',
-  holds: sql`coalesce((select sum(${CHANGE}) from ${payments} where ${standing(holder)} and ${payments.currency} = ${currency}), 0) = ${minor}`,
+  holds: sql`coalesce((select sum(change) from ${changes(holder)} where currency = ${currency}), 0) = ${minor}`,
 })
 
 /** A page of the payments that made or used credit, reversed ones too, oldest first; one more than asked for. */

@@ -162,6 +162,13 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   'clock cancellation.effective': { does: ['cancellation.effective'] },
   'clock policy.end': { does: ['policy.end'] },
   'clock policy.end.reminder': { does: ['policy.end.reminder'] },
+  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}': { does: ['migration.patch'] },
+  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/pause': { does: ['migration.pause'] },
+  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/resume': { does: ['migration.resume'] },
+  'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/recover': { does: ['migration.recover'] },
+  'clock migration.run': {
+    does: ['migration.start', 'migration.finish', 'migration.fail', 'migration.error'],
+  },
   'clock document': { does: ['document.ready', 'document.failed'] },
 }
 

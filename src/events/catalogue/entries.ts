@@ -32,6 +32,8 @@ const REINSTATEMENT = [
   'cancellationLocator',
   'effectiveTimestamp',
 ] as const
+const MIGRATION = ['migrationLocator', 'migrationType', 'totalAccounts'] as const satisfies readonly Key[]
+const MIGRATED = [...MIGRATION, 'completedAccounts', 'failedAccounts', 'erroredAccounts'] as const
 const GRACE = [...POLICY, 'gracePeriodLocator', 'invoiceLocator', 'start', 'end'] as const
 const LAPSED = [...POLICY, 'reinstatementLocator', 'lapseLocator'] as const
 const INVOICE = [...POLICY, 'invoiceLocator', 'totalDue', 'currency', 'dueTimestamp', 'invoiceType'] as const
@@ -148,6 +150,14 @@ export const ENTRIES: Readonly<Record<EventType, Entry>> = {
   'payment.reverse': of('PaymentReverse', PAYMENT),
   'document.ready': of('DocumentReady', DOCUMENT, { optional: ['message'] }),
   'document.failed': of('DocumentFailed', [...DOCUMENT, 'message']),
+  'migration.start': of('MigrationStart', MIGRATION),
+  'migration.pause': of('MigrationPause', MIGRATION),
+  'migration.resume': of('MigrationResume', MIGRATION),
+  'migration.recover': of('MigrationRecover', MIGRATION),
+  'migration.patch': of('MigrationPatch', [...MIGRATION, 'accountLocator']),
+  'migration.error': of('MigrationError', MIGRATED),
+  'migration.fail': of('MigrationFail', MIGRATED),
+  'migration.finish': of('MigrationFinish', MIGRATED),
   'claim.close': foreign('ClaimClose'),
   'claim.create': foreign('ClaimCreate'),
   'claim.discard': foreign('ClaimDiscard'),

@@ -74,6 +74,17 @@ export const KEYS = {
   documentLocator: uuid('The document.', 'f2b9e4d1-8c3a-4d7f-b6e5-1a9c0d8e7f00'),
   referenceType: text('What kind of record the document is of.', 'policy'),
   referenceLocator: text('The record that the document is of.', '100002304'),
+  migrationLocator: uuid('The migration.', '3c8e1d6a-2f4b-4e90-8a7d-6b5c4f3e2d00'),
+  migrationType: oneOf(
+    'What it brings: accounts, or items of one that exists.',
+    'fullMigration',
+    'addAccountItems',
+  ),
+  totalAccounts: integer('Accounts that it brings.', '1000'),
+  accountLocator: uuid('The account of it that was patched.', '5f0c2a54-6c1e-4b0e-9a57-0d3b6f1c7b00'),
+  completedAccounts: integer('Accounts of it that are completed.', '998'),
+  failedAccounts: integer('Accounts of it that failed.', '2'),
+  erroredAccounts: integer('Accounts of it that a fault of the system stopped.', '0'),
   message: text(
     'What there is to say of it: why it failed, or a warning.',
     'The template names no field “vin”.',

@@ -20,7 +20,8 @@ export function idempotencyKey(
   caller: Caller,
   body: SentBody,
 ): IdempotencyKey | undefined {
-  const key = request.headers.get('idempotency-key')
+  // Migrations spell it with an X (resources brief 9.1).
+  const key = request.headers.get('idempotency-key') ?? request.headers.get('x-idempotency-key')
   if (key === null) return undefined
   if (!KEY.test(key))
     throw new Refusal(

@@ -51,7 +51,8 @@ function requires(access: Access): string {
 }
 
 const FILE = z.string().openapi({ format: 'binary' })
-const uploadOf = ({ partNames = ['file'], media = 'application/octet-stream' }: UploadBody) => {
+const uploadOf = ({ partNames = ['file'], media = 'application/octet-stream', json }: UploadBody) => {
+  if (json) return { required: true, content: { 'application/json': { schema: json } } }
   const parts = partNames.map(name => [name, partNames.length === 1 ? FILE : FILE.optional()])
   return {
     required: true,

@@ -115,6 +115,8 @@ export type UploadBody = {
   readonly partNames?: readonly string[]
   /** Of a body that is the file itself, for the document; application/octet-stream unless told. */
   readonly media?: string
+  /** Of a body that is JSON read as it comes, for the document: there is no form then. */
+  readonly json?: z.ZodType
 }
 
 /** The answer when all goes well. Without a schema there is no body (void), or one that is no JSON. */

@@ -17,14 +17,20 @@ export type StoredFile = { readonly sizeBytes: number; readonly hash: string }
 type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
 /** Puts the upload under the revision's name. Nothing stays when the upload fails. */
-export async function storeUpload(
+export const storeUpload = (
   context: FileContext,
   revision: Uuid,
   upload: Upload,
   held: Held,
+): Promise<StoredFile> => storeStream(context, revisionKey(context.tenant, revision), upload, held)
+
+/** As `storeUpload`, under a key of R2. */
+export async function storeStream(
+  { env, calls }: FileContext,
+  key: string,
+  upload: Pick<Upload, 'stream' | 'mediaType'>,
+  held: Held,
 ): Promise<StoredFile> {
-  const { env, tenant, calls } = context
-  const key = revisionKey(tenant, revision)
   const options = { httpMetadata: { contentType: upload.mediaType ?? 'application/octet-stream' } }
   const hash = contentsHash()
   let part = new Uint8Array(0)

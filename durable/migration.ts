@@ -1,0 +1,64 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { Uuid } from '../src/platform/locators.ts'
+import type { ShardName } from '../src/platform/tenancy.ts'
+import { now } from '../src/platform/time.ts'
+
+/** While it works, and after it failed, the next alarm is this far away. */
+const REARM_MS = 20_000
+
+type Charge = { readonly shard: ShardName; readonly migration: Uuid }
+
+/**
+ * One for each migration: an alarm works on a bounded number of its accounts, and sets the next. How far it is lies in D1,
+ * in the batch of each account, so that a crash repeats and loses nothing. Kept in its own storage: `charge` (what it works on).
+ */
+export class MigrationObject extends DurableObject<Env> {
+  /** Told to look while it works: it looks once more. Lost in a crash, after which the alarm looks anyway. */
+  #woken = false
+  #halted = false
+  #working: Promise<unknown> | undefined
+
+  /** Sees to it that it looks for what is to do, at once. */
+  async wake(shard: ShardName, migration: Uuid): Promise<void> {
+    this.#woken = true
+    if (this.#working) return
+    if ((await this.ctx.storage.get('charge')) === undefined)
+      await this.ctx.storage.put('charge', { shard, migration } satisfies Charge)
+    const armed = await this.ctx.storage.getAlarm()
+    if (armed === null || armed > now()) await this.ctx.storage.setAlarm(now())
+  }
+
+  /** Begins no further account before its next alarm; answers when the one that is under way is done with. */
+  async halt(): Promise<void> {
+    this.#halted = true
+    await this.#working
+  }
+
+  /** Re-arms before it works, so that a crash in between costs seconds and loses nothing. */
+  override async alarm(): Promise<void> {
+    const charge = await this.ctx.storage.get<Charge>('charge')
+    if (!charge) return
+    await this.ctx.storage.setAlarm(now() + REARM_MS)
+    this.#woken = false
+    this.#halted = false
+    const work = this.#work(charge)
+    this.#working = work
+    const waitMs = await work
+    this.#working = undefined
+    if (waitMs === 'failed') return
+    if (this.#woken) await this.ctx.storage.setAlarm(now())
+    else if (waitMs === undefined) await this.ctx.storage.deleteAlarm()
+    else await this.ctx.storage.setAlarm(now() + waitMs)
+  }
+
+  /** Milliseconds until it is to look again; undefined when there is nothing more to do. Never throws. */
+  async #work({ shard, migration }: Charge): Promise<number | undefined | 'failed'> {
+    try {
+      const { workOn } = await import('../src/migration/run/run.ts')
+      return await workOn(this.env, shard, migration, () => this.#halted)
+    } catch (problem) {
+      console.error(JSON.stringify({ at: 'migration', ...shard, migration, problem: String(problem) }))
+      return 'failed'
+    }
+  }
+}

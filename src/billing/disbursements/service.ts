@@ -1,0 +1,49 @@
+import type { RequestContext } from '../../platform/context.ts'
+import { notFound } from '../../platform/errors.ts'
+import type { Uuid } from '../../platform/locators.ts'
+import { type CurrencyCode, fromMinor, toNumber } from '../../platform/money.ts'
+import { readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
+import type { Instant } from '../../platform/time.ts'
+import { placeOf } from '../../policyholders/loading.ts'
+import { policyholderQuery } from '../../policyholders/store.ts'
+import type { DisbursementListResponse, DisbursementResponse, DisbursementsQuery } from './contract.ts'
+import { disbursementsQuery } from './store.ts'
+import type { disbursements } from './tables.ts'
+
+/** A page of the policyholder's disbursements, oldest first. 404 for a policyholder that there is not. */
+export async function disbursementsOf(
+  context: RequestContext,
+  text: string,
+  { pageSize, pagingToken }: DisbursementsQuery,
+): Promise<DisbursementListResponse> {
+  const { database, locator } = placeOf(context, text)
+  const [position] = readPagingToken(pagingToken, UUID_FORM)
+  const [holders, rows] = await database.batch([
+    policyholderQuery(database, locator),
+    disbursementsQuery(database, locator, position, pageSize),
+  ])
+  if (!holders[0]) throw notFound('policyholder', text)
+  const items = rows.slice(0, pageSize)
+  const last = rows.length > pageSize ? items.at(-1) : undefined
+  return {
+    listCompleted: last === undefined,
+    items: items.map(disbursementResponse),
+    ...(last && {
+      pagingToken: writePagingToken(
+        [{ createdAt: last.disbursedAt as Instant, locator: last.locator as Uuid }],
+        UUID_FORM,
+      ),
+    }),
+  }
+}
+
+const disbursementResponse = (row: typeof disbursements.$inferSelect): DisbursementResponse => ({
+  locator: row.locator,
+  policyholderLocator: row.policyholderLocator,
+  disbursementType: row.type,
+  amount: toNumber(fromMinor(row.amount, row.currency as CurrencyCode)),
+  currency: row.currency,
+  data: row.data,
+  disbursementTimestamp: String(row.disbursedAt),
+  createdTimestamp: String(row.createdAt),
+})

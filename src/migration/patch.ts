@@ -1,0 +1,150 @@
+// Corrections of a failed account: each item takes the place of the failed one, and the account is tried again.
+import { isBySubject, type JsonAnswer, storedAnswer } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
+import { notFound, Refusal } from '../platform/errors.ts'
+import { type JsonText, jsonText } from '../platform/http/route.ts'
+import { newUuid, readUuid } from '../platform/locators.ts'
+import type { MigrationFailuresResponse } from './contract.ts'
+import type { PatchAccountMigrationRequest } from './contract-request.ts'
+import { deleteSource, Sources, storeSource } from './files.ts'
+import { type ItemFailure, LISTED_KINDS, type ListedKind } from './item.ts'
+import { failuresResponse } from './projection.ts'
+import { itemFailure, itemId, itemsOf } from './request.ts'
+import {
+  commitChange,
+  type MigrationPlace,
+  migrationPlace,
+  readMigration,
+  runningQuery,
+  twice,
+  wakeLater,
+} from './service.ts'
+import { assertAccountAllows, assertMigrationAllows } from './states.ts'
+import {
+  accountGuard,
+  accountQuery,
+  changeAccountQuery,
+  type MigrationAccount,
+  mappingsOfQuery,
+} from './store.ts'
+
+type Value = Readonly<Record<string, unknown>>
+
+/** Answers the failures that are known at once, of which nothing is queued; empty maps: the account is tried again. */
+export async function patchAccount(
+  context: RequestContext,
+  text: string,
+  patch: PatchAccountMigrationRequest,
+): Promise<JsonText> {
+  const place = migrationPlace(context, text)
+  const earlier = await storedAnswer(context, place.database)
+  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
+  const answer = await twice(() => patched(context, place, patch))
+  wakeLater(context, place.locator)
+  return jsonText(answer)
+}
+
+async function patched(
+  context: RequestContext,
+  place: MigrationPlace,
+  patch: PatchAccountMigrationRequest,
+): Promise<JsonAnswer> {
+  const { database, locator, shard } = place
+  const accountLocator = readUuid(patch.accountLocator)
+  if (!accountLocator) throw notFound('account of the migration', patch.accountLocator)
+  const { migration, counts } = await readMigration(place)
+  const [accounts, mappings] = await database.batch([
+    accountQuery(database, locator, accountLocator),
+    mappingsOfQuery(database, accountLocator),
+  ])
+  const account = accounts[0] as MigrationAccount | undefined
+  if (!account) throw notFound('account of the migration', patch.accountLocator)
+  assertMigrationAllows(locator, migration.state, 'patch')
+  assertAccountAllows(accountLocator, account.state, 'patch')
+  const done = new Set(mappings.map(({ kind, originalId }) => `${kind} ${originalId}`))
+  const value = (await new Sources(context, locator).read(account)) as Value
+  assertPatchable(value, patch, done, migration.type === 'fullMigration')
+  const wrong = misnamed(patch)
+  if (wrong.length > 0) return answered(failuresResponse(account, wrong))
+
+  const source = newUuid(shard)
+  const stored = await storeSource(context, locator, source, merged(value, patch))
+  const originalId =
+    patch.accountData && migration.type === 'fullMigration' ? patch.accountData.id : account.originalId
+  const answer = answered(failuresResponse({ ...account, originalId }, []))
+  try {
+    await commitChange(context, place, migration, 'patch', {
+      facts: [
+        changeAccountQuery(database, account, {
+          ...stored,
+          originalId,
+          state: 'pending',
+          errorItems: 0,
+          tries: 0,
+          updatedAt: context.now,
+        }),
+        ...(migration.state === 'processing' ? [] : [runningQuery(context, database, locator, counts)]),
+      ],
+      guards: [accountGuard(account, 'failed')],
+      data: { accountLocator },
+      answer,
+    })
+  } catch (problem) {
+    await deleteSource(context, locator, source)
+    throw problem
+  }
+  return answer
+}
+
+const answered = (response: MigrationFailuresResponse): JsonAnswer => ({
+  status: 200,
+  text: JSON.stringify(response),
+})
+
+/** Refuses (409) what names no failed item, each by its id. */
+function assertPatchable(
+  value: Value,
+  patch: PatchAccountMigrationRequest,
+  done: ReadonlySet<string>,
+  isFull: boolean,
+): void {
+  const problems: string[] = []
+  if (patch.accountData && !isFull) problems.push('the account exists, and is not altered by a migration')
+  if (patch.accountData && done.has(`account ${accountId(value)}`)) problems.push('the account is completed')
+  for (const kind of LISTED_KINDS) {
+    const known = new Set(itemsOf(value, kind).map((item, index) => itemId(kind, item, index)))
+    for (const id of Object.keys(patch[kind])) {
+      if (!known.has(id)) problems.push(`${kind} '${id}' is not in the migration`)
+      else if (done.has(`${kind} ${id}`)) problems.push(`${kind} '${id}' is completed`)
+    }
+  }
+  if (problems.length > 0)
+    throw new Refusal(
+      'wrongState',
+      `Nothing was patched: ${problems.join('; ')}. Name failed items by their original ids, as failures/list has them.`,
+    )
+}
+
+const accountId = ({ accountData }: Value): string =>
+  String((accountData as { id?: unknown } | undefined)?.id ?? '')
+
+/** An item may get another id only where nothing refers to it by the old one; so it keeps its own. */
+const misnamed = (patch: PatchAccountMigrationRequest): ItemFailure[] =>
+  LISTED_KINDS.flatMap(kind =>
+    Object.entries(patch[kind]).flatMap(([id, item]) =>
+      item.id === id
+        ? []
+        : [itemFailure(kind, id, [`'id' is '${item.id}', and must be the '${id}' that it is named by.`])],
+    ),
+  )
+
+function merged(value: Value, patch: PatchAccountMigrationRequest): Value {
+  const itemsAfter = (kind: ListedKind): readonly unknown[] =>
+    itemsOf(value, kind).map((item, index) => patch[kind][itemId(kind, item, index)] ?? item)
+  return {
+    ...value,
+    ...(patch.accountData && { accountData: patch.accountData }),
+    ...(patch.defaultCreatedBy !== undefined && { defaultCreatedBy: patch.defaultCreatedBy }),
+    ...Object.fromEntries(LISTED_KINDS.map(kind => [kind, itemsAfter(kind)])),
+  }
+}

@@ -1,0 +1,91 @@
+// The rows of whole policies: as `differenceQueries` writes one, but of all policies of an account together, so that the
+// statements of a batch are as many for a large account as for a small one.
+import { INVOICE_TIMER } from '../../billing/bill.ts'
+import { coverEnds } from '../../cancellations/effective.ts'
+import type { Configuration } from '../../configuration/configuration.ts'
+import { scheduleChanges } from '../../events/schedules/plan.ts'
+import { pastDueTimers } from '../../lapses/timers.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { derivedUuid, shardOfDigits } from '../../platform/locators.ts'
+import { type Instant, later } from '../../platform/time.ts'
+import type { PolicyAggregate } from '../../policies/aggregate.ts'
+import { termChange } from '../../policies/list/terms.ts'
+import { NOTHING_UNREAD } from '../../policies/part.ts'
+import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../policies/store/rows.ts'
+import { policies, policyTerms } from '../../policies/tables.ts'
+import { termEndTimers } from '../../policies/term-end.ts'
+import { policyState } from '../../policies/transitions.ts'
+
+/** Queries that insert the policies with everything in them, and what they are found by. */
+export function policyRows(
+  database: Database,
+  { products }: Configuration,
+  aggregates: readonly PolicyAggregate[],
+): Query[] {
+  const collections = COLLECTION_NAMES.flatMap(name => {
+    const { table, toRow } = COLLECTIONS[name]
+    const rows = aggregates.flatMap(aggregate =>
+      [...(aggregate[name] as ReadonlyMap<unknown, unknown>).values()].map(record => ({
+        ...toRow(record as never),
+        policyLocator: aggregate.policy.locator,
+      })),
+    )
+    return putRows(database, table, rows as never)
+  })
+  const terms = aggregates.flatMap(aggregate =>
+    termChange(products[aggregate.policy.productName]!, undefined, aggregate).added.map(term => ({
+      ...term,
+      policyLocator: aggregate.policy.locator,
+    })),
+  )
+  return [
+    ...putRows(
+      database,
+      policies,
+      aggregates.map(one => policyRow(one, NOTHING_UNREAD)),
+    ),
+    ...collections,
+    ...putRows(database, policyTerms, terms),
+  ]
+}
+
+/** What goes on by the clock from the policies' last state: bills, what is unpaid, the end, schedules of events. */
+export function courseOfPolicies(
+  database: Database,
+  { products, customEvents }: Configuration,
+  aggregates: readonly PolicyAggregate[],
+  now: Instant,
+): { facts: Query[]; timers: NewTimer[] } {
+  const scheduled = aggregates.map(one => scheduleChanges(database, undefined, one, customEvents, now))
+  const timers = aggregates.flatMap(aggregate => {
+    const product = products[aggregate.policy.productName]!
+    return [
+      ...billingTimers(aggregate, now),
+      ...pastDueTimers(undefined, aggregate, product),
+      ...coverEnds(undefined, aggregate, now).timers,
+      ...(policyState(aggregate) === 'issued' ? termEndTimers(aggregate.policy, product, now) : []),
+    ]
+  })
+  return {
+    facts: scheduled.flatMap(({ facts }) => facts),
+    timers: [...timers, ...scheduled.flatMap(one => one.timers)],
+  }
+}
+
+/** One for each time at which planned installments are to be invoiced; for those whose time has passed, now. */
+function billingTimers({ policy, installments, invoices }: PolicyAggregate, now: Instant): NewTimer[] {
+  const invoiced = new Set(
+    [...invoices.values()].map(one => `${one.policyModificationLocator} ${one.installmentNumber}`),
+  )
+  const planned = [...installments.values()].filter(
+    one => one.absorbedBy.length === 0 && !invoiced.has(`${one.modificationLocator} ${one.number}`),
+  )
+  return [...new Set(planned.map(({ issueAt }) => later(issueAt, now)))].map(dueAt => ({
+    locator: derivedUuid(shardOfDigits(policy.locator), INVOICE_TIMER, String(policy.locator), String(dueAt)),
+    dueAt,
+    kind: INVOICE_TIMER,
+    subject: String(policy.locator),
+    payload: {},
+  }))
+}

@@ -1,0 +1,204 @@
+// A migration's object calls this at each alarm: some accounts, one after the other, each in a batch of its own with its
+// state. So a crash, a deploy or an eviction repeats what was not committed, and loses nothing that was.
+import { loadConfiguration } from '../../configuration/cache.ts'
+import { versionQuery } from '../../configuration/store.ts'
+import { noCalls } from '../../platform/calls.ts'
+import { GuardTripped } from '../../platform/commit.ts'
+import type { Uuid } from '../../platform/locators.ts'
+import {
+  HOME_SHARD,
+  type ShardName,
+  shardDatabase,
+  tenantNow,
+  tenantOfShard,
+} from '../../platform/tenancy.ts'
+import { deleteSources, Sources } from '../files.ts'
+import { itemFailure } from '../request.ts'
+import { commitChange, migrationPlace, runningQuery } from '../service.ts'
+import { MIGRATION_TRANSITIONS, outcomeOf } from '../states.ts'
+import {
+  type AccountCounts,
+  beginQuery,
+  changeAccountQuery,
+  claimsQuery,
+  countsQuery,
+  failureRows,
+  leavePlaceQuery,
+  type Migration,
+  type MigrationAccount,
+  migrationQuery,
+  migrationStateQuery,
+  nothingWaitsGuard,
+  placeQuery,
+  readCounts,
+  takePlaceQuery,
+  waitingQuery,
+} from '../store.ts'
+import { migrateAccount } from './account.ts'
+import { contextOf, type Ground } from './ground.ts'
+
+/** Accounts of one alarm, and their items together. */
+const MOST_ACCOUNTS_AT_ONCE = 25
+const MOST_ITEMS_AT_ONCE = 2_000
+
+/** Attempts at an account that a fault of the system ends; then it is in error, until it is recovered. */
+const MOST_TRIES = 3
+
+/** Between attempts at one account, by how often it was tried. */
+const RETRY_MS = [1_000, 5_000]
+
+/** How long it waits for its turn while others run. */
+const TURN_MS = 2_000
+
+/** Milliseconds until the next look is due; undefined when there is nothing to do until somebody says so. */
+export async function workOn(
+  env: Env,
+  shard: ShardName,
+  locator: Uuid,
+  isHalted: () => boolean,
+): Promise<number | undefined> {
+  const calls = noCalls()
+  const tenant = await tenantOfShard(env, shard, calls)
+  if (!tenant) return undefined
+  const database = shardDatabase(env, tenant, shard.shard, calls)
+  const home = shard.shard === HOME_SHARD ? database : shardDatabase(env, tenant, HOME_SHARD, calls)
+  const [rows, counts] = await database.batch([
+    migrationQuery(database, locator),
+    countsQuery(database, locator),
+  ])
+  const migration = rows[0] as Migration | undefined
+  if (!migration) return undefined
+  const ground: Ground = { env, tenant, calls, shard: shard.shard, database, home, migration }
+  if (migration.state !== 'submitted' && migration.state !== 'processing') return await rested(ground)
+  const [, places] = await home.batch([takePlaceQuery(home, locator), placeQuery(home, locator)])
+  if (!places[0]) return TURN_MS
+  if (migration.state === 'submitted') {
+    const running = await begun(ground, readCounts(counts))
+    return running ? 0 : TURN_MS
+  }
+  return await someAccounts(ground, isHalted)
+}
+
+/** Whoever waits for its turn may have it; what was sent is not needed any more once all of it is migrated. */
+async function rested(ground: Ground): Promise<undefined> {
+  const { home, migration } = ground
+  await home.batch([leavePlaceQuery(home, migration.locator)])
+  if (migration.state === 'finished') await deleteSources(ground, migration.locator)
+  return undefined
+}
+
+/** Whether it is processing now; false when somebody else changed its state. */
+async function begun(ground: Ground, counts: AccountCounts): Promise<boolean> {
+  const { database, migration } = ground
+  const context = contextOf(ground)
+  const place = migrationPlace(context, migration.locator)
+  return await unlessChanged(async () => {
+    await commitChange(context, place, migration, 'start', {
+      facts: [runningQuery(context, database, migration.locator, counts)],
+    })
+  })
+}
+
+async function unlessChanged(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (problem) {
+    if (problem instanceof GuardTripped) return false
+    throw problem
+  }
+}
+
+async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<number | undefined> {
+  const { env, tenant, calls, database, home, migration } = ground
+  const { locator } = migration
+  const [rows, versions] = await database.batch([
+    waitingQuery(database, locator, MOST_ACCOUNTS_AT_ONCE),
+    versionQuery(database, undefined),
+  ])
+  const waiting = rows as MigrationAccount[]
+  if (waiting.length === 0) return await ended(ground)
+  const [first] = waiting
+  const [claims] = await home.batch([
+    claimsQuery(
+      home,
+      waiting.map(({ originalId }) => originalId),
+    ),
+  ])
+  const claimedBy = new Map(claims.map(({ originalId, accountLocator }) => [originalId, accountLocator]))
+  await database.batch([beginQuery(database, first!, tenantNow(tenant))])
+  const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
+  const configured = { ...ground, configuration, configVersion: versions[0]!.version }
+  const sources = new Sources(ground, locator)
+  let items = 0
+  for (const [at, account] of waiting.entries()) {
+    if (isHalted() || items > MOST_ITEMS_AT_ONCE) break
+    items += account.totalItems
+    const next = items > MOST_ITEMS_AT_ONCE ? undefined : waiting[at + 1]
+    try {
+      const value = await sources.read(account)
+      await migrateAccount(configured, account, value, next, claimedBy.get(account.originalId))
+      if (migration.type === 'fullMigration' && !claimedBy.has(account.originalId))
+        if (waiting.slice(at + 1).some(({ originalId }) => originalId === account.originalId))
+          // A second account of that id in the same request: whether the first was made is read again.
+          return 0
+    } catch (problem) {
+      // What it rests on has changed: the account was patched, paused, or the configuration deployed anew.
+      if (problem instanceof GuardTripped) return 0
+      return await afterFault(ground, account, problem)
+    }
+  }
+  return 0
+}
+
+/** The account is tried again, three times in all; then it is in error, and the others go on. */
+async function afterFault(ground: Ground, account: MigrationAccount, problem: unknown): Promise<number> {
+  const { database, tenant } = ground
+  const tries = account.tries + 1
+  const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
+  console.error(
+    JSON.stringify({
+      at: 'migration',
+      migration: account.migrationLocator,
+      account: account.ordinal,
+      tries,
+      problem: text,
+    }),
+  )
+  const isGivenUp = tries >= MOST_TRIES
+  const said = `The service failed ${tries} times; recover the migration to try again.`
+  await database.batch([
+    changeAccountQuery(database, account, {
+      tries,
+      updatedAt: tenantNow(tenant),
+      ...(isGivenUp && { state: 'error' as const, errorItems: account.totalItems - account.processedItems }),
+    }),
+    ...(isGivenUp
+      ? failureRows(database, account, [itemFailure('account', account.originalId, [said])])
+      : []),
+  ])
+  return isGivenUp ? 0 : (RETRY_MS[account.tries] ?? 0)
+}
+
+/** No account waits any more: the state that it comes to, with its event. */
+async function ended(ground: Ground): Promise<number | undefined> {
+  const { database, migration } = ground
+  const { locator } = migration
+  const [rows] = await database.batch([countsQuery(database, locator)])
+  const counts = readCounts(rows)
+  const action = outcomeOf(counts)
+  const context = contextOf(ground)
+  const state = MIGRATION_TRANSITIONS[action].to as Migration['state']
+  await unlessChanged(async () => {
+    await commitChange(context, migrationPlace(context, locator), migration, action, {
+      facts: [migrationStateQuery(database, locator, state, context.now)],
+      guards: [nothingWaitsGuard(locator)],
+      data: {
+        completedAccounts: String(counts.completed),
+        failedAccounts: String(counts.failed),
+        erroredAccounts: String(counts.error),
+      },
+    })
+  })
+  return 0
+}

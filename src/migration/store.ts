@@ -1,0 +1,299 @@
+// The rows of migrations: what was sent, how far it is, what became of it.
+import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { Guard } from '../platform/commit.ts'
+import { type Database, putRows, type Query } from '../platform/database.ts'
+import type { Uuid } from '../platform/locators.ts'
+import type { Instant } from '../platform/time.ts'
+import type { ItemFailure, ItemMapping } from './item.ts'
+import { ACCOUNT_STATES, type AccountState, type MigrationState } from './states.ts'
+import {
+  migratedAccounts,
+  migrationAccounts,
+  migrationFailures,
+  migrationMappings,
+  migrationSlots,
+  migrations,
+} from './tables.ts'
+
+type BrandedRow<T> = Omit<T, 'locator' | 'accountLocator' | 'migrationLocator'> & {
+  [K in Extract<keyof T, 'locator' | 'accountLocator' | 'migrationLocator'>]: Uuid
+}
+
+export type Migration = BrandedRow<typeof migrations.$inferSelect>
+export type MigrationAccount = BrandedRow<typeof migrationAccounts.$inferSelect>
+export type MappingRow = BrandedRow<Omit<typeof migrationMappings.$inferSelect, 'locator'>> & {
+  locator: string
+}
+export type FailureRow = BrandedRow<typeof migrationFailures.$inferSelect>
+
+/** How many accounts are in which state. */
+export type AccountCounts = Readonly<Record<AccountState, number>>
+
+export const migrationQuery = ({ build }: Database, locator: Uuid) =>
+  build.select().from(migrations).where(eq(migrations.locator, locator))
+
+export const countsQuery = ({ build }: Database, locator: Uuid) =>
+  build
+    .select({ state: migrationAccounts.state, count: sql<number>`count(*)` })
+    .from(migrationAccounts)
+    .where(eq(migrationAccounts.migrationLocator, locator))
+    .groupBy(migrationAccounts.state)
+
+export function readCounts(rows: readonly { state: AccountState; count: number }[]): AccountCounts {
+  const counts = Object.fromEntries(ACCOUNT_STATES.map(state => [state, 0])) as Record<AccountState, number>
+  for (const { state, count } of rows) counts[state] = count
+  return counts
+}
+
+export const newMigrationQueries = (
+  database: Database,
+  migration: Migration,
+  accounts: readonly MigrationAccount[],
+): Query[] => [
+  ...putRows(database, migrations, [migration]),
+  ...putRows(database, migrationAccounts, accounts),
+]
+
+/** Trips when the migration is not in one of the states any more. */
+export const migrationGuard = (locator: Uuid, ...states: readonly MigrationState[]): Guard => ({
+  name: 'guard_migration_state',
+  holds: sql`exists (select 1 from ${migrations} where ${migrations.locator} = ${locator} and ${inArray(migrations.state, [...states])})`,
+})
+
+/** Trips when an account of it still waits: one that was patched meanwhile. */
+export const nothingWaitsGuard = (locator: Uuid): Guard => ({
+  name: 'guard_migration_state',
+  holds: sql`not exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing'))`,
+})
+
+/** Trips when the account is not in that state any more. */
+export const accountGuard = (
+  { migrationLocator, ordinal, tries }: Pick<MigrationAccount, 'migrationLocator' | 'ordinal' | 'tries'>,
+  state: AccountState,
+): Guard => ({
+  name: 'guard_migration_account',
+  holds: sql`exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${migrationLocator}
+    and ${migrationAccounts.ordinal} = ${ordinal} and ${migrationAccounts.state} = ${state} and ${migrationAccounts.tries} = ${tries})`,
+})
+
+/** `runs`: it goes on from now, and its rate is counted from here. */
+export const migrationStateQuery = (
+  { build }: Database,
+  locator: Uuid,
+  state: MigrationState,
+  at: Instant,
+  runs?: { readonly since: Instant; readonly done: number },
+): Query =>
+  build
+    .update(migrations)
+    .set({ state, updatedAt: at, runningSince: runs?.since ?? null, ...(runs && { doneBefore: runs.done }) })
+    .where(eq(migrations.locator, locator))
+
+/** Accounts that wait, in their order; one that was begun comes first. */
+export const waitingQuery = ({ build }: Database, locator: Uuid, most: number) =>
+  build
+    .select()
+    .from(migrationAccounts)
+    .where(sql`${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing')`)
+    .orderBy(sql`${migrationAccounts.state} = 'pending'`, asc(migrationAccounts.ordinal))
+    .limit(most)
+
+/** The account is the one that is processed now, unless the migration was paused meanwhile. */
+export const beginQuery = (
+  { build }: Database,
+  { migrationLocator, ordinal }: MigrationAccount,
+  at: Instant,
+): Query =>
+  build
+    .update(migrationAccounts)
+    .set({ state: 'processing', updatedAt: at })
+    .where(
+      sql`${migrationAccounts.migrationLocator} = ${migrationLocator} and ${migrationAccounts.ordinal} = ${ordinal}
+        and ${migrationAccounts.state} = 'pending'
+        and exists (select 1 from ${migrations} where ${migrations.locator} = ${migrationLocator} and ${migrations.state} = 'processing')`,
+    )
+
+export const accountQuery = (database: Database, migration: Uuid, account: Uuid) =>
+  database.build
+    .select()
+    .from(migrationAccounts)
+    .where(
+      and(eq(migrationAccounts.migrationLocator, migration), eq(migrationAccounts.accountLocator, account)),
+    )
+
+export const changeAccountQuery = (
+  { build }: Database,
+  { migrationLocator, ordinal }: MigrationAccount,
+  changes: Partial<typeof migrationAccounts.$inferInsert>,
+): Query =>
+  build
+    .update(migrationAccounts)
+    .set(changes)
+    .where(
+      and(eq(migrationAccounts.migrationLocator, migrationLocator), eq(migrationAccounts.ordinal, ordinal)),
+    )
+
+/** Lets accounts that a fault of the system stopped begin anew. */
+export const recoverQuery = ({ build }: Database, locator: Uuid, at: Instant): Query =>
+  build
+    .update(migrationAccounts)
+    .set({ state: 'pending', tries: 0, errorItems: 0, updatedAt: at })
+    .where(and(eq(migrationAccounts.migrationLocator, locator), eq(migrationAccounts.state, 'error')))
+
+export const mappingRows = (
+  database: Database,
+  { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
+  mappings: readonly ItemMapping[],
+  at: Instant,
+): Query[] =>
+  putRows(
+    database,
+    migrationMappings,
+    mappings.map(({ kind, originalId, locator, children = [] }) => ({
+      kind,
+      originalId,
+      locator,
+      children,
+      migrationLocator,
+      accountLocator,
+      migratedAt: at,
+    })),
+  )
+
+/** Puts the failures of the account in the place of those of an earlier attempt. */
+export const failureRows = (
+  database: Database,
+  { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
+  failures: readonly ItemFailure[],
+): Query[] => [
+  database.build
+    .delete(migrationFailures)
+    .where(
+      and(
+        eq(migrationFailures.migrationLocator, migrationLocator),
+        eq(migrationFailures.accountLocator, accountLocator),
+      ),
+    ),
+  ...putRows(
+    database,
+    migrationFailures,
+    failures.map(failure => ({ ...failure, migrationLocator, accountLocator })),
+  ),
+]
+
+export const failuresOfQuery = ({ build }: Database, migration: Uuid, account: Uuid) =>
+  build
+    .select()
+    .from(migrationFailures)
+    .where(
+      and(eq(migrationFailures.migrationLocator, migration), eq(migrationFailures.accountLocator, account)),
+    )
+
+/** What items of the account became, in any migration. */
+export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
+  build
+    .select()
+    .from(migrationMappings)
+    .where(eq(migrationMappings.accountLocator, account))
+    .orderBy(migrationMappings.kind, sql`rowid`)
+
+export type Page = { readonly offset: number; readonly count: number }
+
+const pageOf = (locator: Uuid, condition: SQL | undefined, { offset, count }: Page): SQL => sql`(
+  select account_locator from ${migrationAccounts} as m where m.migration_locator = ${locator}
+  ${condition ? sql`and ${condition}` : sql``} order by m.ordinal limit ${count + 1} offset ${offset})`
+
+/** A page of the accounts in their order, with one more that tells whether it was the last. */
+export const accountsPageQuery = ({ build }: Database, locator: Uuid, { offset, count }: Page) =>
+  build
+    .select()
+    .from(migrationAccounts)
+    .where(eq(migrationAccounts.migrationLocator, locator))
+    .orderBy(asc(migrationAccounts.ordinal))
+    .limit(count + 1)
+    .offset(offset)
+
+const HAS_FAILURES = sql`exists (select 1 from ${migrationFailures} f
+  where f.migration_locator = m.migration_locator and f.account_locator = m.account_locator)`
+const HAS_MAPPINGS = sql`exists (select 1 from ${migrationMappings} p
+  where p.migration_locator = m.migration_locator and p.account_locator = m.account_locator)`
+
+/** The accounts of a page of those with failures, and their failures. */
+export const failuresPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
+  const among = pageOf(locator, HAS_FAILURES, page)
+  return [
+    build
+      .select()
+      .from(migrationAccounts)
+      .where(
+        sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
+      )
+      .orderBy(asc(migrationAccounts.ordinal)),
+    build
+      .select()
+      .from(migrationFailures)
+      .where(
+        sql`${migrationFailures.migrationLocator} = ${locator} and ${migrationFailures.accountLocator} in ${among}`,
+      )
+      .orderBy(sql`rowid`),
+  ] as const
+}
+
+/** The accounts of a page of those with mappings, and what their items became. */
+export const mappingsPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
+  const among = pageOf(locator, HAS_MAPPINGS, page)
+  return [
+    build
+      .select()
+      .from(migrationAccounts)
+      .where(
+        sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
+      )
+      .orderBy(asc(migrationAccounts.ordinal)),
+    build
+      .select()
+      .from(migrationMappings)
+      .where(
+        sql`${migrationMappings.migrationLocator} = ${locator} and ${migrationMappings.accountLocator} in ${among}`,
+      )
+      .orderBy(sql`rowid`),
+  ] as const
+}
+
+/** Which of the ids were migrated before, and as which account; of the home shard. */
+export const claimsQuery = ({ build }: Database, originalIds: readonly string[]) =>
+  build
+    .select()
+    .from(migratedAccounts)
+    .where(
+      sql`${migratedAccounts.originalId} in (select value from json_each(${JSON.stringify(originalIds)}))`,
+    )
+
+/** The id is the account's from now on, if it is nobody's. */
+export const claimQuery = ({ build }: Database, originalId: string, accountLocator: Uuid): Query =>
+  build.insert(migratedAccounts).values({ originalId, accountLocator }).onConflictDoNothing()
+
+/** Trips when the id is another account's. */
+export const claimGuard = (originalId: string, accountLocator: Uuid): Guard => ({
+  name: 'guard_migration_account',
+  holds: sql`not exists (select 1 from ${migratedAccounts}
+    where ${migratedAccounts.originalId} = ${originalId} and ${migratedAccounts.accountLocator} <> ${accountLocator})`,
+})
+
+/** Migrations of one tenant that run at a time; others wait. */
+export const MOST_RUNNING = 4
+
+/** Takes a place for the migration, if it has none and one is free; `placeQuery` tells. Of the home shard. */
+export const takePlaceQuery = ({ build }: Database, locator: Uuid): Query =>
+  build.run(sql`
+    insert into ${migrationSlots} (number, migration_locator)
+    select value, ${locator} from json_each(${JSON.stringify(Array.from({ length: MOST_RUNNING }, (_, at) => at))})
+    where value not in (select number from ${migrationSlots})
+      and not exists (select 1 from ${migrationSlots} where migration_locator = ${locator})
+    limit 1`)
+
+export const placeQuery = ({ build }: Database, locator: Uuid) =>
+  build.select().from(migrationSlots).where(eq(migrationSlots.migrationLocator, locator))
+
+export const leavePlaceQuery = ({ build }: Database, locator: Uuid): Query =>
+  build.delete(migrationSlots).where(eq(migrationSlots.migrationLocator, locator))

@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ElementSplitter, LARGEST_ACCOUNT_BYTES } from '../../src/migration/split.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** What a splitter finds in the text when it comes in pieces of that many bytes. */
+function split(text: string, pieceBytes: number, single = false) {
+  const splitter = new ElementSplitter({ single })
+  const all = bytes(text)
+  const elements = []
+  for (let at = 0; at < all.length; at += pieceBytes)
+    elements.push(...splitter.push(all.subarray(at, at + pieceBytes)))
+  splitter.end()
+  return elements
+}
+
+function refusalOf(work: () => unknown): Refusal {
+  try {
+    work()
+  } catch (problem) {
+    if (problem instanceof Refusal) return problem
+    throw problem
+  }
+  throw new Error('It was taken.')
+}
+
+describe('cutting a list of accounts', () => {
+  it('gives every account as it was sent, wherever its bytes are cut', () => {
+    const accounts = fc.array(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 3 })), {
+      minLength: 0,
+      maxLength: 5,
+    })
+    fc.assert(
+      fc.property(
+        accounts,
+        fc.integer({ min: 1, max: 40 }),
+        fc.constantFrom(0, 2),
+        (list, pieceBytes, indent) => {
+          const text = JSON.stringify(list, undefined, indent)
+          const found = split(text, pieceBytes)
+          expect(found.map(one => JSON.parse(one.text))).toEqual(JSON.parse(text))
+          const all = bytes(text)
+          for (const { start, text: one } of found) {
+            const length = bytes(one).length
+            expect(new TextDecoder().decode(all.subarray(start, start + length))).toBe(one)
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('passes over a byte-order mark and blanks', () => {
+    expect(split('\uFEFF \n[ {"a":"}]\\""} ]\n', 3).map(one => one.text)).toEqual(['{"a":"}]\\""}'])
+  })
+
+  it('takes one object where one is expected', () => {
+    expect(split(' {"policies":[{"id":"P1"}]} ', 4, true).map(one => one.text)).toEqual([
+      '{"policies":[{"id":"P1"}]}',
+    ])
+    expect(refusalOf(() => split('{} {}', 2, true)).message).toBe(
+      'At byte 3 of the body nothing more must follow.',
+    )
+  })
+
+  it.each([
+    ['{}', 'At byte 0 of the body a list of accounts, that is `[`, must follow.'],
+    ['[1]', 'At byte 1 of the body an account, that is an object, must follow.'],
+    ['[{} {}]', 'At byte 4 of the body `,` or `]` must follow.'],
+    ['[{},]', 'At byte 4 of the body an object must follow.'],
+    ['[{}]x', 'At byte 4 of the body nothing more must follow.'],
+    ['[{"a":1}', 'The body ends before its JSON does; send it whole.'],
+    ['[{"a":"}]', 'The body ends before its JSON does; send it whole.'],
+    ['', 'The body ends before its JSON does; send it whole.'],
+  ])('refuses %s', (text, message) => {
+    const refusal = refusalOf(() => split(text, 2))
+    expect(refusal.code).toBe('malformedJson')
+    expect(refusal.message).toBe(message)
+  })
+
+  it('refuses text that is not UTF-8', () => {
+    const splitter = new ElementSplitter({ single: false })
+    const broken = Uint8Array.from([...bytes('[{"a":"'), 0xff, ...bytes('"}]')])
+    expect(refusalOf(() => splitter.push(broken)).message).toBe(
+      'The account at byte 1 of the body is not UTF-8.',
+    )
+  })
+
+  it('refuses an account that is larger than one may be, before it has come whole', () => {
+    const splitter = new ElementSplitter({ single: false })
+    splitter.push(bytes('[{"a":"'))
+    const piece = new Uint8Array(65_536).fill(0x78)
+    const refusal = refusalOf(() => {
+      for (let sent = 0; sent <= LARGEST_ACCOUNT_BYTES; sent += piece.length) splitter.push(piece)
+    })
+    expect(refusal.code).toBe('tooLarge')
+    expect(refusal.message).toContain('The account at byte 1 is larger than 10 MiB')
+  })
+})
