@@ -395,7 +395,7 @@ CREATE TABLE `migration_slot` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `migration_slot_migration` ON `migration_slot` (`migration_locator`);--> statement-breakpoint
-CREATE TABLE `migration` (
+CREATE TABLE `migration_run` (
 	`locator` text PRIMARY KEY NOT NULL,
 	`state` text NOT NULL,
 	`type` text NOT NULL,

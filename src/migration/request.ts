@@ -78,10 +78,67 @@ export function readAccount(
     })
   }
   if (own.length > 0) failures.unshift(itemFailure('account', originalId, own))
+  const blocked = blockedBy(value, failures)
+  const kept = LISTED_KINDS.map(kind => [
+    kind,
+    items[kind]!.filter(item => !blocked.has(`${kind} ${(item as { id: string }).id}`)),
+  ])
   return {
-    request: { ...(frame ?? EMPTY), ...items, ...(data && { accountData: data }) } as ReadAccount,
-    failures,
+    request: {
+      ...(frame ?? EMPTY),
+      ...Object.fromEntries(kept),
+      ...(data && { accountData: data }),
+    } as ReadAccount,
+    failures: [...failures, ...blocked.values()],
   }
+}
+
+type Link = { readonly kind: ListedKind; readonly id: string; readonly invoice: string }
+
+/**
+ * What hangs together with items that do not fit, by kind and id: policies, invoices and payments that refer to one another
+ * stand or fall together, as in `convert/`.
+ */
+function blockedBy(
+  value: Readonly<Record<string, unknown>>,
+  failures: readonly ItemFailure[],
+): ReadonlyMap<string, ItemFailure> {
+  const failed = new Set(failures.map(({ kind, originalId }) => `${kind} ${originalId}`))
+  const blocked = new Map<string, ItemFailure>()
+  if (failed.size === 0) return blocked
+  const invoices = new Set(itemsOf(value, 'invoices').map((item, index) => itemId('invoices', item, index)))
+  const links = LISTED_KINDS.flatMap(kind =>
+    itemsOf(value, kind).flatMap((item, index): Link[] => {
+      const id = itemId(kind, item, index)
+      const named = kind === 'policies' || kind === 'payments' ? invoiceIdsIn(item) : []
+      return named.filter(invoice => invoices.has(invoice)).map(invoice => ({ kind, id, invoice }))
+    }),
+  )
+  const block = (kind: ListedKind, id: string, by: string): void => {
+    failed.add(`${kind} ${id}`)
+    blocked.set(`${kind} ${id}`, itemFailure(kind, id, [`blocked by ${by}`]))
+  }
+  for (let more = true; more; ) {
+    more = false
+    for (const { kind, id, invoice } of links) {
+      const fails = failed.has(`${kind} ${id}`)
+      if (fails === failed.has(`invoices ${invoice}`)) continue
+      if (fails) block('invoices', invoice, id)
+      else block(kind, id, invoice)
+      more = true
+    }
+  }
+  return blocked
+}
+
+/** Every `invoiceId` in the item, however deep. */
+function invoiceIdsIn(part: unknown): string[] {
+  if (typeof part !== 'object' || part === null) return []
+  return Object.entries(part).flatMap(([name, inner]) =>
+    name === 'invoiceId' && (typeof inner === 'string' || typeof inner === 'number')
+      ? [String(inner)]
+      : invoiceIdsIn(inner),
+  )
 }
 
 const EMPTY = { policies: [], invoices: [], payments: [], disbursements: [] }

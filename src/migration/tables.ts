@@ -7,7 +7,7 @@ import type { AccountState, MigrationState } from './states.ts'
  * Migrations, each in one shard with all that it brings, so that an account's records, its state and its mappings are one
  * batch. How far it is follows from the states of its accounts.
  */
-export const migrations = sqliteTable('migration', {
+export const migrations = sqliteTable('migration_run', {
   locator: text().primaryKey(),
   state: text().$type<MigrationState>().notNull(),
   type: text().$type<'fullMigration' | 'addAccountItems'>().notNull(),

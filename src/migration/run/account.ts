@@ -166,9 +166,7 @@ async function recorded(
   const { originalId, accountLocator } = account
   const kept = migration.validateOnly ? undefined : converted
   const mappings = kept ? mappingsOf(kept, account) : []
-  const processed = migration.validateOnly
-    ? account.totalItems - failures.length
-    : mappings.length + before
+  const processed = migration.validateOnly ? account.totalItems - failures.length : mappings.length + before
   const course = kept && courseOfPolicies(database, configuration.configuration, kept.policies, at)
   await commit(context, database, {
     shard,

@@ -1,0 +1,265 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import type {
+  AccountMigrationIdMappingsResponse,
+  AccountMigrationResponse,
+  MigrationFailuresResponse,
+  MigrationResponse,
+} from '../../src/migration/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { type Answer, callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { migratedAccount, migratedInvoice, migratedPolicy } from '../support/migrated.ts'
+import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+
+let motor: Motor
+let root: string
+let token: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('migration')
+  token = await motor.signIn('anna.admin')
+  root = `/migration/${motor.tenantLocator}/migrations`
+})
+
+type List<T> = { listCompleted: boolean; items: T[] }
+
+const accountData = (id: string, changes: object = {}) => ({
+  id,
+  data: plainYear().request.policyholder.values,
+  ...changes,
+})
+
+const send = (body: unknown, query = '', headers: Record<string, string> = {}) =>
+  callApi<MigrationResponse>('POST', `${root}${query}`, { token, body, headers })
+
+/** Reads the migration until it is in a state that only somebody's doing ends. */
+async function settled(locator: string): Promise<MigrationResponse> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const migration = await callOk<MigrationResponse>('GET', `${root}/${locator}`, { token })
+    if (!['submitted', 'processing'].includes(migration.migrationState)) return migration
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  throw new Error('The migration does not end.')
+}
+
+async function migrated(body: unknown, query = ''): Promise<MigrationResponse> {
+  const { status, body: sent } = await send(body, query)
+  if (status !== 200) throw new Error(JSON.stringify(sent))
+  return await settled(sent.locator)
+}
+
+const read = <T>(path: string): Promise<T> => callOk<T>('GET', `${root}/${path}`, { token })
+
+const patch = (path: string, body?: unknown): Promise<Answer<MigrationFailuresResponse>> =>
+  callApi('PATCH', `${root}/${path}`, { token, body })
+
+describe('accounts', () => {
+  it('become policyholders, and are told of as they go', async () => {
+    const { body: submitted } = await send([
+      { accountData: accountData('A-1') },
+      { accountData: accountData('A-2') },
+    ])
+    expect(submitted).toMatchObject({
+      migrationState: 'submitted',
+      migrationType: 'fullMigration',
+      processedAccounts: 0,
+      totalAccounts: 2,
+    })
+    const migration = await settled(submitted.locator)
+    expect(migration).toMatchObject({ migrationState: 'finished', processedAccounts: 2, totalAccounts: 2 })
+    const { items, listCompleted } = await read<List<AccountMigrationResponse>>(
+      `${submitted.locator}/accounts/list`,
+    )
+    expect(listCompleted).toBe(true)
+    expect(items.map(one => [one.accountOriginalId, one.accountMigrationState, one.processedItems])).toEqual([
+      ['A-1', 'completed', 1],
+      ['A-2', 'completed', 1],
+    ])
+    const holder = await motor.get<{ entity: { values: Record<string, string[]> } }>(
+      `/policyholder/${items[0]!.accountLocator}`,
+    )
+    expect(holder.body.entity.values.city).toEqual(['Berlin'])
+    expect(await patch(`${submitted.locator}/pause`)).toMatchObject({ status: 409 })
+  })
+
+  it('fail where their id was migrated before, and are migrated once they have another', async () => {
+    await migrated([{ accountData: accountData('B-1') }])
+    const again = await migrated([{ accountData: accountData('B-1') }, { accountData: accountData('B-2') }])
+    expect(again).toMatchObject({ migrationState: 'failed', processedAccounts: 1 })
+    const failures = await read<List<MigrationFailuresResponse>>(`${again.locator}/failures/list`)
+    expect(failures.items).toHaveLength(1)
+    const [failure] = failures.items
+    expect(failure!.accountError!.errors.validationItems[0]!.errors[0]).toContain("'id' must be unique")
+    const answer = await patch(again.locator, {
+      accountLocator: failure!.accountLocator,
+      accountData: accountData('B-3'),
+    })
+    expect(answer.body).toEqual({
+      accountLocator: failure!.accountLocator,
+      accountOriginalId: 'B-3',
+      policies: {},
+      invoices: {},
+      payments: {},
+      disbursements: {},
+    })
+    expect(await settled(again.locator)).toMatchObject({ migrationState: 'finished', processedAccounts: 2 })
+    expect((await read<List<MigrationFailuresResponse>>(`${again.locator}/failures/list`)).items).toEqual([])
+  })
+
+  it('with a key are migrated once, and with it and another body refused', async () => {
+    const key = { 'x-idempotency-key': 'once' }
+    const first = await send([{ accountData: accountData('C-1') }], '', key)
+    const again = await send([{ accountData: accountData('C-1') }], '', key)
+    expect(again).toMatchObject({ status: 200, body: first.body })
+    expect(await send([{ accountData: accountData('C-2') }], '', key)).toMatchObject({ status: 409 })
+    await settled(first.body.locator)
+  })
+
+  it('are only checked where that is asked for', async () => {
+    const migration = await migrated([{ accountData: accountData('D-1') }], '?validateOnly=true')
+    expect(migration).toMatchObject({ migrationState: 'finished', validateOnly: true })
+    const { items } = await read<List<AccountMigrationResponse>>(`${migration.locator}/accounts/list`)
+    expect((await motor.get(`/policyholder/${items[0]!.accountLocator}`)).status).toBe(404)
+    expect((await migrated([{ accountData: accountData('D-1') }])).migrationState).toBe('finished')
+  })
+
+  it.each([
+    ['no JSON', '[{"a":', 400],
+    ['no list', '{}', 400],
+    ['an empty list', '[]', 400],
+    ['JSON that breaks within an account', '[{"a":}]', 400],
+    ['too many', JSON.stringify(Array.from({ length: 1001 }, () => ({}))), 413],
+    ['too many items', JSON.stringify([{ invoices: Array.from({ length: 5000 }, () => 0) }]), 413],
+  ])('are refused whole for %s', async (_, body, status) => {
+    expect((await send(body)).status).toBe(status)
+  })
+})
+
+describe('an account with a policy', () => {
+  let migration: MigrationResponse
+  let account: string
+  let mappings: AccountMigrationIdMappingsResponse
+  let policy: PolicyResponse
+
+  beforeAll(async () => {
+    migration = await migrated([migratedAccount('E-1')])
+    const failures = await read<List<unknown>>(`${migration.locator}/failures/list`)
+    expect(failures.items).toEqual([])
+    expect(migration.migrationState).toBe('finished')
+    const { items } = await read<List<AccountMigrationResponse>>(`${migration.locator}/accounts/list`)
+    account = items[0]!.accountLocator
+    expect(items[0]).toMatchObject({ totalItems: 6, processedItems: 6, errorItems: 0 })
+    mappings = await read(`${migration.locator}/accounts/${account}/mappings`)
+    policy = (await motor.get(`/policy/${Object.keys(mappings.policies)[0]}`)).body
+  })
+
+  it('reads as any policy, with its invoice, payments, credit and disbursement', async () => {
+    expect(policy).toMatchObject({ policyholderLocator: account, productName: 'private_motor' })
+    expect(policy.exposures).toHaveLength(1)
+    const { body: price } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
+    expect([price.grossPremium, price.grossTaxes, price.grossFees, price.total].map(String)).toEqual([
+      '120.84',
+      '22.96',
+      '12.5',
+      '156.3',
+    ])
+    expect(policy.invoices.map(one => [one.totalDue, one.settlementStatus])).toEqual([[84.4, 'settled']])
+    const { body: credits } = await motor.get(`/policyholder/${account}/credits`)
+    expect(JSON.stringify(credits)).toContain('20')
+    const { body: paidOut } = await motor.get<List<DisbursementResponse>>(
+      `/policyholder/${account}/disbursements`,
+    )
+    expect(paidOut.items).toMatchObject([{ amount: 5, currency: 'EUR', disbursementType: 'refund' }])
+    const { body: kept } = await motor.get<{ value: string }>(`/auxData/${policy.locator}/legacyNumber`)
+    expect(kept.value).toBe('L-P1')
+  })
+
+  it('has its ids in a tree, from either side', async () => {
+    const [tree] = Object.values(mappings.policies)
+    expect(tree!.originalId).toBe('P1')
+    expect(Object.values(mappings.invoices)[0]!.originalId).toBe('I1')
+    const byId = await read<AccountMigrationIdMappingsResponse>(
+      `${migration.locator}/accounts/${account}/mappings?by=originalId`,
+    )
+    expect(byId.policies.P1!.locator).toBe(policy.locator)
+    const list = await read<List<AccountMigrationIdMappingsResponse>>(`${migration.locator}/mappings/list`)
+    expect(list).toEqual({ listCompleted: true, items: [mappings] })
+    expect(await read(`${migration.locator}/mappings/list?extended=false`)).toEqual([mappings])
+  })
+
+  it('is cancelled, reinstated, endorsed and billed on as any policy', async () => {
+    const effectiveTimestamp = Date.UTC(2026, 11, 1)
+    const { body: cancellation } = await motor.post<CancellationResponse>(
+      `/policies/${policy.locator}/cancellations`,
+      { name: 'customer_request', cancellationCategory: 'other', effectiveTimestamp },
+    )
+    const issue = await callApi('PATCH', `/cancellations/${cancellation.locator}/issue`, { token })
+    expect(issue.status).toBe(200)
+    const back = await callApi('PATCH', `/cancellations/${cancellation.locator}/reinstate`, { token })
+    expect(back.status).toBe(200)
+    const { body: price } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
+    expect(price.total).toBe(156.3)
+    const { status, body: invoice } = await motor.post<{ totalDue: number }>(
+      `/policy/${policy.locator}/issueNextInvoice`,
+    )
+    expect([status, invoice.totalDue]).toEqual([200, 71.9])
+  })
+})
+
+describe('an account of which something fails', () => {
+  it('keeps what hangs together with nothing that failed, and takes the rest when it is corrected', async () => {
+    const broken = migratedPolicy('P2', 'I2', { productName: 'unknown' })
+    const account = migratedAccount('F-1', {
+      policies: [migratedPolicy('P1', 'I1'), broken],
+      invoices: [
+        migratedInvoice('I1'),
+        migratedInvoice('I2'),
+        { ...migratedInvoice('I3'), startTime: 'soon' },
+      ],
+      accounting: undefined,
+    })
+    const migration = await migrated([account])
+    expect(migration.migrationState).toBe('failed')
+    const [failure] = (await read<List<MigrationFailuresResponse>>(`${migration.locator}/failures/list`))
+      .items
+    expect(Object.keys(failure!.policies)).toEqual(['P2'])
+    expect(Object.keys(failure!.invoices).sort()).toEqual(['I2', 'I3'])
+    expect(failure!.policies.P2!.errors.validationItems[0]!.locator).toBe('P2')
+    expect(failure!.invoices.I2!.errors.validationItems[0]!.errors[0]).toContain('blocked by P2')
+    const { accountLocator } = failure!
+    const tree = await read<AccountMigrationIdMappingsResponse>(
+      `${migration.locator}/accounts/${accountLocator}/mappings`,
+    )
+    expect(Object.values(tree.policies).map(one => one.originalId)).toEqual(['P1'])
+
+    const wrong = await patch(migration.locator, {
+      accountLocator,
+      policies: { P1: migratedPolicy('P1', 'I1') },
+    })
+    expect(wrong.status).toBe(409)
+    expect(JSON.stringify(wrong.body)).toContain("policies 'P1' is completed")
+    const answer = await patch(migration.locator, {
+      accountLocator,
+      policies: { P2: migratedPolicy('P2', 'I2', { terms: [...migratedPolicy('P2', 'I2').terms] }) },
+      invoices: { I2: migratedInvoice('I2') },
+    })
+    expect(answer.status).toBe(200)
+    const again = await settled(migration.locator)
+    expect(again.migrationState).toBe('failed')
+    const [left] = (await read<List<MigrationFailuresResponse>>(`${migration.locator}/failures/list`)).items
+    expect(Object.keys(left!.policies)).toEqual([])
+    expect(Object.keys(left!.invoices)).toEqual(['I3'])
+    const after = await read<AccountMigrationIdMappingsResponse>(
+      `${migration.locator}/accounts/${accountLocator}/mappings`,
+    )
+    expect(
+      Object.values(after.policies)
+        .map(one => one.originalId)
+        .sort(),
+    ).toEqual(['P1', 'P2'])
+  })
+})
