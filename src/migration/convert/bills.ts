@@ -1,0 +1,171 @@
+// The bills of a migrated policy: what each installment of the other system billed of each charge, as plans of plugins
+// have it (billing/installments.ts), and one invoice for what was invoiced together.
+//
+// An invoice bills one installment here. Installments of one transaction that went on the same invoice are one, and of
+// several transactions the last one's takes over the others, as a new plan takes over an open one.
+import type { InstallmentFee } from '../../billing/installments.ts'
+import { INVOICED_TRANSACTIONS, type Invoice } from '../../billing/invoice.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
+import { fromMinor, type Money } from '../../platform/money.ts'
+import type { Instant } from '../../platform/time.ts'
+import type { Modification, PlannedInstallment } from '../../policies/aggregate.ts'
+import type { InvoiceMigrationRequest } from '../contract-request.ts'
+import type { ReadTransaction } from './history.ts'
+import type { Billed, Making } from './transaction.ts'
+
+/** The locators that the installments of a transaction have, in their order. */
+export type PlannedBills = {
+  readonly installments: readonly Uuid[]
+  /** Installments by the invoices that they went on. */
+  readonly invoiced: readonly { readonly invoiceId: string; readonly installment: Uuid }[]
+}
+
+type Plan = { items: Record<string, number>; fees: InstallmentFee[] }
+
+/** Plans the transaction's bills as it says; nothing where it has no installments. */
+export function planBills(
+  making: Making,
+  { request, term }: ReadTransaction,
+  modification: Modification,
+  billed: readonly Billed[],
+  supply: LocatorSupply,
+): PlannedBills {
+  const { installments } = request
+  const plans = installments.map((): Plan => ({ items: {}, fees: [] }))
+  for (const one of billed) lay(one, plans, supply, making.policy.currency)
+  const groups: number[][] = []
+  const ofInvoice = new Map<string, number[]>()
+  for (const [at, { invoiceId }] of installments.entries()) {
+    const group = invoiceId === undefined ? undefined : ofInvoice.get(invoiceId)
+    if (group) {
+      group.push(at)
+      continue
+    }
+    const own = [at]
+    groups.push(own)
+    if (invoiceId !== undefined) ofInvoice.set(invoiceId, own)
+  }
+  const locators: Uuid[] = []
+  const invoiced: { invoiceId: string; installment: Uuid }[] = []
+  for (const [index, group] of groups.entries()) {
+    const first = installments[group[0]!]!
+    const next = installments
+      .map(one => one.startTime)
+      .filter(start => start > first.startTime)
+      .reduce((a, b) => Math.min(a, b) as Instant, Number.POSITIVE_INFINITY as Instant)
+    const end = Number.isFinite(next) ? next : term.endTime
+    const plan = group.map(at => plans[at]!).reduce(joined)
+    const installment: PlannedInstallment = {
+      locator: supply.uuid(),
+      modificationLocator: modification.locator,
+      number: index + 1,
+      start: first.startTime,
+      end: end > first.startTime ? end : ((first.startTime + 1) as Instant),
+      issueAt: first.generateTime ?? first.dueTime,
+      dueAt: first.dueTime,
+      periods: [],
+      items: plan.items,
+      ...(plan.fees.length > 0 && { fees: plan.fees }),
+      absorbedBy: [],
+    }
+    making.installments.set(installment.locator, installment)
+    for (const at of group) locators[at] = installment.locator
+    if (first.invoiceId !== undefined)
+      invoiced.push({ invoiceId: first.invoiceId, installment: installment.locator })
+  }
+  return { installments: locators, invoiced }
+}
+
+/**
+ * What was said of the installments, on the charges that the fold has of it: a change takes back what was and charges it
+ * anew, and all but its main charge lie on the first installment.
+ */
+function lay(
+  { said, charges, name }: Billed,
+  plans: readonly Plan[],
+  supply: LocatorSupply,
+  currency: Money['currency'],
+): void {
+  const parts = plans.map(() => 0)
+  let first: number | undefined
+  for (const { items } of said)
+    for (const { at, amount } of items) {
+      parts[at]! += amount.minor
+      first ??= at
+    }
+  first ??= 0
+  if (plans.length === 0) return
+  const main = charges.at(-1)
+  if (!main) {
+    // Nothing in all, but something at a time: each installment asks for its part, which belongs to it alone.
+    for (const [at, minor] of parts.entries())
+      if (minor !== 0 && said.some(one => one.kind !== 'commission'))
+        plans[at]!.fees.push({
+          ...{ locator: supply.uuid(), name, description: name },
+          amount: fromMinor(minor, currency),
+        })
+    return
+  }
+  for (const charge of charges) {
+    if (charge === main) continue
+    put(plans[first]!, charge.id, charge.amount.minor)
+    parts[first]! -= charge.amount.minor
+  }
+  for (const [at, minor] of parts.entries()) put(plans[at]!, main.id, minor)
+}
+
+function put({ items }: Plan, id: string, minor: number): void {
+  const sum = (items[id] ?? 0) + minor
+  if (sum === 0) delete items[id]
+  else items[id] = sum
+}
+
+function joined(a: Plan, b: Plan): Plan {
+  const items = { ...a.items }
+  const both = { items, fees: [...a.fees, ...b.fees] }
+  for (const [id, minor] of Object.entries(b.items)) put(both, id, minor)
+  return both
+}
+
+/** The invoice of these installments of the policy, in the order of the line. Takes one digit. */
+export function invoiceInstallmentsOf(
+  making: Making,
+  request: InvoiceMigrationRequest,
+  locators: readonly Uuid[],
+  supply: LocatorSupply,
+): Invoice {
+  const parts = locators.map(locator => making.installments.get(locator)!)
+  const last = parts.at(-1)!
+  const plan = parts.map(({ items = {}, fees = [] }): Plan => ({ items, fees: [...fees] })).reduce(joined)
+  for (const one of parts)
+    if (one !== last)
+      making.installments.set(one.locator, {
+        ...one,
+        // Its fees go with what it billed to the installment that the invoice is of.
+        fees: undefined,
+        absorbedBy: [last.modificationLocator],
+      })
+  making.installments.set(last.locator, {
+    ...last,
+    items: plan.items,
+    ...(plan.fees.length > 0 && { fees: plan.fees }),
+  })
+  const at = request.generateTime ?? request.startTime
+  const { kind } = making.modifications.get(last.modificationLocator)!
+  const invoice: Invoice = {
+    locator: supply.uuid(),
+    displayId: supply.digits() as DisplayId,
+    policyLocator: making.policy.locator,
+    policyModificationLocator: last.modificationLocator,
+    installmentNumber: last.number,
+    type: last.number === 1 ? INVOICED_TRANSACTIONS[kind] : 'installment',
+    start: request.startTime,
+    end: request.endTime,
+    dueAt: request.dueTime,
+    createdAt: at,
+    updatedAt: at,
+    statuses: [{ at, status: 'unfulfilled' }],
+  }
+  making.invoices.set(invoice.locator, invoice)
+  return invoice
+}

@@ -1,0 +1,182 @@
+// The tree of elements that a transaction says is in force, as the policy's own data, exposures and perils (rule 2 of
+// resources brief 9.3; 9.5). What lies deeper than a coverage is a peril of the same exposure.
+import type { FieldDefinition, ProductDefinition } from '../../configuration/configuration.ts'
+import { changeFields, type FieldData } from '../../platform/fields/groups.ts'
+import { normaliseFieldData } from '../../platform/fields/normalise.ts'
+import { validateFields } from '../../platform/fields/validate.ts'
+import type { LocatorSupply } from '../../platform/locators.ts'
+import type { Instant, TimeZone } from '../../platform/time.ts'
+import { createPerilAmounts, type PerilAmounts } from '../../policies/draft/peril-amounts.ts'
+import type { ElementMigrationRequest } from '../contract-request.ts'
+import { type ChargeReading, readCharges, type SaidCharge } from './charges.ts'
+
+export type Level = 'policy' | 'exposure' | 'peril'
+
+export type ReadElement = {
+  readonly id: string
+  readonly level: Level
+  readonly type: string
+  /** Of a peril: the id of its exposure's element. */
+  readonly exposureId: string
+  /** The same for the same data. */
+  readonly fingerprint: string
+  readonly data: FieldData
+  readonly amounts: PerilAmounts
+  readonly charges: readonly SaidCharge[]
+  readonly path: string
+  /** Ids of the elements in it. */
+  readonly children: readonly string[]
+}
+
+export type ReadTree = { readonly root: ReadElement; readonly elements: ReadonlyMap<string, ReadElement> }
+
+export type ElementReading = ChargeReading & {
+  readonly timeZone: TimeZone
+  readonly at: Instant
+  readonly supply: LocatorSupply
+  /** Data that was read before, by fingerprint. */
+  readonly known: Map<string, Pick<ReadElement, 'data' | 'amounts'>>
+  /** Of a gap nothing but ids and charges counts. */
+  readonly isGap: boolean
+}
+
+/** The tree below `path`, which names the transaction; what is wrong with it goes to the problems. */
+export function readTree(root: ElementMigrationRequest, path: string, reading: ElementReading): ReadTree {
+  const { product, problems } = reading
+  const elements = new Map<string, ReadElement>()
+  const read = (
+    element: ElementMigrationRequest,
+    level: Level,
+    fields: FieldDefinition[] | undefined,
+    exposureId: string,
+  ): ReadElement => {
+    const place = `${path}/${element.id}`
+    if (elements.has(element.id))
+      problems.add(
+        'element',
+        place,
+        `id '${element.id}' must be the id of one element of the transaction only.`,
+      )
+    const found: ReadElement = {
+      id: element.id,
+      level,
+      type: element.elementType,
+      exposureId,
+      path: place,
+      fingerprint: canonical([element.elementType, element.data, element.coverageTerms]),
+      ...contentOf(element, level, fields, place, reading),
+      charges: readCharges(element.charges, place, level === 'peril', reading),
+      children: element.elements.map(one => one.id),
+    }
+    elements.set(element.id, found)
+    return found
+  }
+  const unknown = (element: ElementMigrationRequest, rule: string): void => {
+    problems.add('element', `${path}/${element.id}`, `elementType '${element.elementType}' ${rule}.`)
+  }
+  const readPeril = (element: ElementMigrationRequest, exposure: string, exposureId: string): void => {
+    const perils = product.exposures.find(one => one.name === exposure)!.perils
+    const definition = perils.find(one => one.name === element.elementType)
+    if (!definition) unknown(element, `must be a peril of exposure '${exposure}': ${names(perils)}`)
+    read(element, 'peril', definition?.fields, exposureId)
+    for (const one of element.elements) readPeril(one, exposure, exposureId)
+  }
+  if (root.elementType !== product.name)
+    unknown(root, `must be '${product.name}', the name of the policy's product: it is the root element`)
+  const top = read(root, 'policy', product.fields, '')
+  for (const element of root.elements) {
+    const definition = product.exposures.find(one => one.name === element.elementType)
+    if (!definition) {
+      unknown(element, `must be an exposure of product '${product.name}': ${names(product.exposures)}`)
+      continue
+    }
+    read(element, 'exposure', definition.fields, element.id)
+    for (const one of element.elements) readPeril(one, definition.name, element.id)
+  }
+  return { root: top, elements }
+}
+
+const names = (list: readonly { name: string }[]): string =>
+  list.map(one => one.name).join(', ') || 'it has none'
+
+/** The same text for the same value, whatever the order of its properties. */
+export const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+
+const NOTHING = { data: { values: {}, groups: [] }, amounts: {} }
+
+function contentOf(
+  { data, coverageTerms, elementType }: ElementMigrationRequest,
+  level: Level,
+  fields: FieldDefinition[] | undefined,
+  place: string,
+  reading: ElementReading,
+): Pick<ReadElement, 'data' | 'amounts'> {
+  if (!fields || reading.isGap) return NOTHING
+  const key = canonical([level, elementType, data, coverageTerms])
+  const known = reading.known.get(key)
+  if (known) return known
+  const { problems } = reading
+  const amountTerms: Record<string, unknown> = {}
+  const values: Record<string, unknown> = { ...data }
+  for (const [name, value] of Object.entries(coverageTerms))
+    if (level === 'peril' && AMOUNT_TERMS.has(name)) amountTerms[name] = value
+    else values[name] = value
+  const { amounts, problems: wrong } = createPerilAmounts({}, amountTerms)
+  for (const { message } of wrong) problems.add('element', place, message)
+  const content = {
+    data: readData(values, fields, reading, text => problems.add('element', place, text)),
+    amounts,
+  }
+  reading.known.set(key, content)
+  return content
+}
+
+const AMOUNT_TERMS: ReadonlySet<string> = new Set([
+  ...['deductible', 'lumpSumPayment', 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'],
+])
+
+const isGroup = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Data by the rules of its fields; objects, alone or listed, are field groups. */
+export function readData(
+  data: Readonly<Record<string, unknown>>,
+  fields: FieldDefinition[],
+  {
+    product,
+    timeZone,
+    at,
+    supply,
+  }: Pick<ElementReading, 'timeZone' | 'at' | 'supply'> & {
+    product?: ProductDefinition
+  },
+  wrong: (sentence: string) => void,
+): FieldData {
+  const fieldValues: Record<string, unknown> = {}
+  const addFieldGroups: { fieldName: string; fieldValues: unknown }[] = []
+  for (const [fieldName, value] of Object.entries(data)) {
+    const list: unknown[] = Array.isArray(value) ? value : [value]
+    if (list.length > 0 && list.every(isGroup))
+      addFieldGroups.push(...list.map(one => ({ fieldName, fieldValues: one })))
+    else fieldValues[fieldName] = value
+  }
+  const changed = changeFields({ values: {}, groups: [] }, { fieldValues, addFieldGroups }, () =>
+    supply.uuid(),
+  )
+  const found = validateFields(fields, changed.data.values, changed.data.groups, {
+    timeZone,
+    now: at,
+    requireMissing: true,
+    table: name => product?.tables[name],
+    reported: changed.reported,
+  })
+  for (const { message } of found.errors) wrong(message)
+  for (const group of found.fieldGroupErrors)
+    for (const { message } of group.errors) wrong(`${group.fieldName}[${group.index}]: ${message}`)
+  return normaliseFieldData(fields, changed.data, timeZone)
+}

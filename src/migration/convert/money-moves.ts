@@ -1,0 +1,133 @@
+// Invoices and the money on them: what was paid of each, what is left as credit, and what was paid out of it (rules 8 to
+// 10 of resources brief 9.3).
+//
+// An invoice of the other system may bill several policies. Here each of them has its part of it as an invoice of its own,
+// and a payment of it is one of each part. Money that no invoice asked for is credit, and stands with the account's
+// last invoice, since credit is what payments say. A settled invoice that payments do not cover is covered from it, and a
+// settled refund that nobody paid out went to it.
+import { totalDueOf } from '../../billing/bill.ts'
+import { type Invoice, type InvoiceSettlement, invoiceStatus } from '../../billing/invoice.ts'
+import type { Payment } from '../../billing/payments/payment.ts'
+import type { FieldValues } from '../../platform/fields/values.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
+import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../platform/money.ts'
+import { type Instant, later } from '../../platform/time.ts'
+import type { Making } from './transaction.ts'
+
+/** The part of an invoice that a policy has. */
+export type Part = { readonly making: Making; readonly invoice: Uuid }
+
+/** What the parts ask for in all. */
+export const totalOf = (parts: readonly Part[], currency: CurrencyCode): Money =>
+  sum(
+    parts.map(part => totalDueOf(part.making, invoiceOf(part))),
+    currency,
+  )
+
+const invoiceOf = ({ making, invoice }: Part): Invoice => making.invoices.get(invoice)!
+
+export type Received = {
+  readonly amount: Money
+  readonly at: Instant
+  readonly fieldValues: FieldValues
+  readonly source: Payment['source']
+}
+
+/** What of the amount is for which part. Paid in full, each gets what it asks for; else one after the other does. */
+function spread(parts: readonly Part[], amount: Money, currency: CurrencyCode): Money[] {
+  const rests = parts.map(part => {
+    const paid = [...part.making.payments.values()].filter(one => one.invoiceLocator === part.invoice)
+    return minus(
+      totalDueOf(part.making, invoiceOf(part)),
+      sum(
+        paid.map(one => minus(one.amount, one.credited)),
+        currency,
+      ),
+    )
+  })
+  if (sum(rests, currency).minor === amount.minor) return rests
+  let left = amount
+  return rests.map((rest, at) => {
+    const isSame = Math.sign(rest.minor) === Math.sign(left.minor)
+    const share =
+      isSame && Math.abs(rest.minor) < Math.abs(left.minor) ? rest : isSame ? left : zero(currency)
+    const own = at === rests.length - 1 ? left : share
+    left = minus(left, own)
+    return own
+  })
+}
+
+/** Pays the parts. Takes a digit for each; the locators of the payments that were made. */
+export function receive(
+  parts: readonly Part[],
+  received: Received,
+  policyholderLocator: Uuid,
+  supply: LocatorSupply,
+): Uuid[] {
+  const { amount, at, fieldValues, source } = received
+  const shares = spread(parts, amount, amount.currency)
+  return parts.flatMap((part, index) => {
+    const share = shares[index]!
+    if (share.minor === 0) return []
+    const payment: Payment = {
+      locator: supply.uuid(),
+      displayId: supply.digits() as DisplayId,
+      policyholderLocator,
+      invoiceLocator: part.invoice,
+      source,
+      amount: share,
+      credited: zero(amount.currency),
+      fieldValues,
+      postedAt: at,
+    }
+    part.making.payments.set(payment.locator, payment)
+    return [payment.locator]
+  })
+}
+
+/** Money that no invoice asked for, with an invoice that it did not pay. Takes a digit. */
+export function receiveCredit(
+  { making, invoice }: Part,
+  { amount, at, fieldValues }: Omit<Received, 'source'>,
+  policyholderLocator: Uuid,
+  supply: LocatorSupply,
+): Uuid {
+  const payment: Payment = {
+    locator: supply.uuid(),
+    displayId: supply.digits() as DisplayId,
+    policyholderLocator,
+    invoiceLocator: invoice,
+    source: 'received',
+    amount,
+    credited: amount,
+    fieldValues,
+    postedAt: at,
+  }
+  making.payments.set(payment.locator, payment)
+  return payment.locator
+}
+
+/** Settles each part: paid when its last payment came, due for nothing, or given up. */
+export function settle(parts: readonly Part[], how: Extract<InvoiceSettlement, 'paid' | 'writtenOff'>): void {
+  for (const part of parts) {
+    const invoice = invoiceOf(part)
+    const isNothing = totalDueOf(part.making, invoice).minor === 0
+    const at = [...part.making.payments.values()]
+      .filter(one => one.invoiceLocator === part.invoice)
+      .reduce((last, one) => later(last, one.postedAt), invoice.createdAt)
+    const status = isNothing ? 'zeroDue' : how
+    if (invoiceStatus(invoice) === status) continue
+    part.making.invoices.set(part.invoice, {
+      ...invoice,
+      updatedAt: at,
+      statuses: [...invoice.statuses, { at, status }],
+    })
+  }
+}
+
+/** A movement of an account's credit at a time. */
+export type CreditMove = { readonly at: Instant; readonly by: Money }
+
+/** The credit as it is after all moves up to that time. */
+export const creditAt = (moves: readonly CreditMove[], at: Instant, currency: CurrencyCode): Money =>
+  moves.filter(move => move.at <= at).reduce((all, { by }) => plus(all, by), zero(currency))

@@ -1,0 +1,249 @@
+// A policy with its full history: all of it or nothing (resources brief 9.2).
+
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../auxdata/limits.ts'
+import type { ProductDefinition } from '../../configuration/configuration.ts'
+import { derivedUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../platform/locators.ts'
+import { earlier, timeZone as zoneNamed } from '../../platform/time.ts'
+import { POLICY_LIMITS, type Quote } from '../../policies/aggregate.ts'
+import type { PolicyMigrationRequest, Preferences } from '../contract-request.ts'
+import type { MappingNode } from '../item.ts'
+import { planBills } from './bills.ts'
+import type { AuxRow, ConvertContext } from './converted.ts'
+import type { ReadElement } from './elements.ts'
+import { type ReadTransaction, readHistory } from './history.ts'
+import type { Problems } from './problems.ts'
+import { type Carried, carryOut, type Known, type Making, nothingKnown } from './transaction.ts'
+
+export type ConvertedPolicy = {
+  readonly making: Making
+  /** Installments by the invoices that they went on, in the order of the line. */
+  readonly invoiced: ReadonlyMap<string, readonly Uuid[]>
+  readonly mapping: MappingNode
+  readonly auxData: readonly AuxRow[]
+}
+
+/** Key of what a policy or an account has that no record of it has a place for. */
+export const ORIGIN_KEY = 'migration.origin'
+
+/** Undefined where it has a problem. */
+export function convertPolicy(
+  request: PolicyMigrationRequest,
+  context: ConvertContext,
+  problems: Problems,
+  warnings: Problems,
+): ConvertedPolicy | undefined {
+  const { configuration, now, supply } = context
+  const { id } = request
+  const wrong = (sentence: string): void => problems.add('policy', id, sentence)
+  const product = Object.hasOwn(configuration.products, request.productName)
+    ? configuration.products[request.productName]
+    : undefined
+  const zone = request.timezone === undefined ? configuration.timeZone : zoneNamed(request.timezone)
+  if (!zone) wrong(`timezone '${request.timezone}' must be the IANA name of a time zone, as Europe/Berlin.`)
+  if (request.currency !== undefined && request.currency !== configuration.currency)
+    wrong(`currency must be ${configuration.currency}, the currency of the tenant.`)
+  if (!product) {
+    wrong(
+      `productName '${request.productName}' must be a product of the configuration: ${Object.keys(configuration.products).join(', ')}.`,
+    )
+    return undefined
+  }
+  const schedule = scheduleOf(request.preferences, product, wrong)
+  const auxData = auxRowsOf(request, wrong)
+  const history = readHistory(request, {
+    ...{ product, now, supply, problems, warnings },
+    currency: configuration.currency,
+    timeZone: zone ?? configuration.timeZone,
+  })
+  if (history.length > POLICY_LIMITS.modifications)
+    wrong(`terms have ${history.length} transactions; a policy may have ${POLICY_LIMITS.modifications}.`)
+  if (problems.any || history.length === 0) return undefined
+  const [first] = history
+  const term = first!.term
+  const firstIssued = first!.request.issuedTime
+  const createdAt = [request.createdAt ?? firstIssued, first!.request.createdAt ?? firstIssued].reduce(
+    earlier,
+    firstIssued,
+  )
+  const lastIssued = history.at(-1)!.request.issuedTime
+  const locator = supply.digits() as PolicyLocator
+  const quote: Quote = {
+    locator: supply.digits() as QuoteLocator,
+    name: 'quote 1',
+    state: 'accepted',
+    selected: true,
+    createdAt,
+    updatedAt: firstIssued,
+    issuedAt: firstIssued,
+    contractStart: term.startTime,
+    contractEnd: term.endTime,
+    paymentScheduleName: schedule,
+  }
+  const making: Making = {
+    policy: {
+      locator,
+      policyholderLocator: context.accountLocator,
+      productName: product.name,
+      configVersion: context.configVersion,
+      version: 0,
+      createdAt,
+      updatedAt: lastIssued,
+      finalizedAt: firstIssued,
+      issuedAt: firstIssued,
+      originalStart: term.startTime,
+      originalEnd: term.endTime,
+      effectiveEnd: term.endTime,
+      currency: configuration.currency,
+      timeZone: zone!,
+      paymentScheduleName: schedule,
+    },
+    quotes: new Map([[quote.locator, quote]]),
+    modifications: new Map(),
+    segments: new Map(),
+    exposures: new Map(),
+    exposureRuns: new Map(),
+    perils: new Map(),
+    perilRuns: new Map(),
+    fees: new Map(),
+    installments: new Map(),
+    invoices: new Map(),
+    payments: new Map(),
+    endorsements: new Map(),
+    cancellations: new Map(),
+    reinstatements: new Map(),
+    documents: new Map(),
+    media: new Map(),
+    gracePeriods: new Map(),
+    lapses: new Map(),
+    lapseReinstatements: new Map(),
+  }
+  const known = nothingKnown()
+  const invoiced = new Map<string, Uuid[]>()
+  const transactions = new Map<string, MappingNode[]>()
+  for (const transaction of history) {
+    const carried = carryOut(making, quote, transaction, known, supply)
+    const bills = planBills(making, transaction, carried.modification, carried.billed, supply)
+    for (const { invoiceId, installment } of bills.invoiced)
+      invoiced.set(invoiceId, [...(invoiced.get(invoiceId) ?? []), installment])
+    const place = `terms[${transaction.termAt}]`
+    const node = transactionNode(transaction, carried, known, bills.installments, context.shard)
+    transactions.set(place, [...(transactions.get(place) ?? []), node])
+  }
+  return {
+    making,
+    invoiced,
+    auxData: auxData.map(row => ({ ...row, locator: String(locator) })),
+    mapping: {
+      originalId: id,
+      locator: String(locator),
+      children: [...transactions].map(([originalId, children]) => ({
+        originalId,
+        locator: derivedUuid(context.shard, String(locator), originalId),
+        children,
+      })),
+    },
+  }
+}
+
+const SCHEDULES: Readonly<Record<string, string>> = {
+  fullPay: 'total',
+  weekly: 'every_week',
+  everyOtherWeek: 'every_two_weeks',
+  monthly: 'monthly',
+  quarterly: 'quarterly',
+  semiannually: 'semiannually',
+  annually: 'annually',
+}
+
+/**
+ * The payment schedule by which the policy is billed on: that which the preferences name or whose cadence they tell, if the
+ * product has one; else its first. Plans that have installments keep them, whatever the schedule (rule 12).
+ */
+function scheduleOf(
+  preferences: Preferences | undefined,
+  { name, paymentSchedules }: ProductDefinition,
+  wrong: (sentence: string) => void,
+): string {
+  const { installmentPlanName, cadence } = preferences?.installmentPreferences ?? {}
+  if (installmentPlanName !== undefined && installmentPlanName !== 'inherit') {
+    const found = paymentSchedules.find(one => one.name === installmentPlanName)
+    if (found) return found.name
+    wrong(
+      `preferences.installmentPreferences.installmentPlanName '${installmentPlanName}' must be a payment schedule of product '${name}': ${paymentSchedules.map(one => one.name).join(', ')}.`,
+    )
+  }
+  const type = cadence === undefined ? undefined : SCHEDULES[cadence]
+  return (paymentSchedules.find(one => one.type === type) ?? paymentSchedules[0]!).name
+}
+
+/** Static data and auxiliary data, key by key, and what else the other system said of the policy. */
+function auxRowsOf(
+  request: PolicyMigrationRequest,
+  wrong: (sentence: string) => void,
+): Omit<AuxRow, 'locator'>[] {
+  const rows = new Map<string, string>()
+  const put = (where: string, key: string, value: unknown): void => {
+    if (value === undefined || value === null) return
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (key === '' || key.length > LONGEST_AUX_NAME)
+      wrong(`${where} must have keys of 1 to ${LONGEST_AUX_NAME} characters.`)
+    else if (text.length > LONGEST_AUX_VALUE)
+      wrong(`${where} '${key}' must have at most ${LONGEST_AUX_VALUE} characters.`)
+    else if (rows.has(key)) wrong(`${where} '${key}' must not have the key of another entry.`)
+    else rows.set(key, text)
+  }
+  for (const [key, value] of Object.entries(request.staticData)) put('staticData', key, value)
+  for (const { key, value } of request.auxData?.entries ?? []) put('auxData', key, value)
+  const { id, durationBasis, billingLevel, preferences, createdBy } = request
+  const { autoRenewalPlanName, delinquencyPlanName } = request
+  put('policy', ORIGIN_KEY, {
+    ...{ id, createdBy, durationBasis, billingLevel, autoRenewalPlanName, delinquencyPlanName, preferences },
+  })
+  return [...rows].map(([key, value]) => ({ key, value }))
+}
+
+function transactionNode(
+  { tree, at, termAt, request }: ReadTransaction,
+  { modification }: Carried,
+  known: Known,
+  installments: readonly Uuid[],
+  shard: number,
+): MappingNode {
+  const { locator } = modification
+  const derived = (...names: string[]): Uuid => derivedUuid(shard, locator, ...names)
+  const elementNode = (element: ReadElement): MappingNode => ({
+    originalId: element.id,
+    locator:
+      known.exposures.get(element.id) ??
+      known.perils.get(`${termAt} ${element.id}`) ??
+      derived('element', element.id),
+    children: [
+      ...element.charges.flatMap((charge, index) =>
+        charge.items.map(item => ({
+          originalId: item.id,
+          locator: derived('item', element.id, String(index), item.id, String(item.at)),
+        })),
+      ),
+      ...element.children.flatMap(id => {
+        const child = tree!.elements.get(id)
+        return child ? [elementNode(child)] : []
+      }),
+    ],
+  })
+  const seen = new Set<Uuid>()
+  return {
+    originalId: `transactions[${at}]`,
+    locator,
+    children: [
+      ...(tree ? [elementNode(tree.root)] : []),
+      ...request.installments.map((one, index) => {
+        const own = installments[index]!
+        // What went on one invoice is one installment; each id has a locator of its own all the same.
+        const isFirst = !seen.has(own)
+        seen.add(own)
+        const originalId = one.id ?? `installments[${index}]`
+        return { originalId, locator: isFirst ? own : derived('installment', String(index)) }
+      }),
+    ],
+  }
+}
