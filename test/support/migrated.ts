@@ -97,6 +97,7 @@ export const migratedPayment = (id: string, items: readonly object[]) => ({
   id,
   paymentTime: '2026-03-10T09:00:00+01:00',
   paymentType: 'transfer',
+  data: { method: 'bank_transfer' },
   paymentItems: items,
 })
 
