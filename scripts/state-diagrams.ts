@@ -6,6 +6,7 @@ import { PAYMENT_TRANSITIONS } from '../src/billing/payments/payment.ts'
 import { CANCELLATION_TRANSITIONS } from '../src/cancellations/transitions.ts'
 import { ENDORSEMENT_TRANSITIONS } from '../src/endorsements/transitions.ts'
 import { GRACE_PERIOD_TRANSITIONS, LAPSE_REINSTATEMENT_TRANSITIONS } from '../src/lapses/transitions.ts'
+import { ACCOUNT_TRANSITIONS, MIGRATION_TRANSITIONS } from '../src/migration/states.ts'
 import type { TransitionTable } from '../src/platform/transitions.ts'
 import { POLICY_TRANSITIONS } from '../src/policies/transitions.ts'
 import { QUOTE_TRANSITIONS } from '../src/quotes/transitions.ts'
@@ -31,6 +32,8 @@ const DIAGRAMS: readonly Diagram[] = [
   { title: 'Reinstatement of a legacy lapse', first: 'open', table: LAPSE_REINSTATEMENT_TRANSITIONS },
   { title: 'Invoice', first: 'unfulfilled', table: INVOICE_TRANSITIONS },
   { title: 'Payment', first: 'posted', table: PAYMENT_TRANSITIONS },
+  { title: 'Migration', first: 'submitted', table: MIGRATION_TRANSITIONS },
+  { title: 'Account of a migration', first: 'pending', table: ACCOUNT_TRANSITIONS },
 ]
 
 /** A Mermaid state diagram; actions that lead from one state to the same other one share an arrow. */

@@ -199,7 +199,10 @@ describe('an account with a policy', () => {
     )
     const issue = await callApi('PATCH', `/cancellations/${cancellation.locator}/issue`, { token })
     expect(issue.status).toBe(200)
-    const back = await callApi('PATCH', `/cancellations/${cancellation.locator}/reinstate`, { token })
+    const back = await callApi('PATCH', `/cancellations/${cancellation.locator}/reinstate`, {
+      token,
+      body: { issue: true },
+    })
     expect(back.status).toBe(200)
     const { body: price } = await motor.post<PolicyPriceResponse>(`/policy/${policy.locator}/price`)
     expect(price.total).toBe(156.3)

@@ -45,7 +45,7 @@ const MOST_ITEMS_AT_ONCE = 2_000
 const MOST_TRIES = 3
 
 /** Between attempts at one account, by how often it was tried. */
-const RETRY_MS = [1_000, 5_000]
+const RETRY_MS = [500, 2_000]
 
 /** How long it waits for its turn while others run. */
 const TURN_MS = 2_000
