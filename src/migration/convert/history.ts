@@ -182,8 +182,9 @@ function checkInstallments(
 /** An id is the same element over time: of one type, in one exposure; the root is one and the same. */
 function checkElements(read: readonly ReadTransaction[], problems: Problems): void {
   const first = new Map<string, { type: string; exposureId: string; level: string }>()
+  const covered = new Set<string>()
   const root = read.find(one => one.tree)?.tree?.root.id
-  for (const { tree } of read) {
+  for (const { tree, isGap, termAt } of read) {
     if (tree && tree.root.id !== root)
       problems.add(
         'element',
@@ -191,6 +192,13 @@ function checkElements(read: readonly ReadTransaction[], problems: Problems): vo
         `id must be '${root}': the root element is the same in all transactions of a policy.`,
       )
     for (const { id, type, exposureId, level, path } of tree?.elements.values() ?? []) {
+      if (!isGap) covered.add(`${termAt} ${id}`)
+      else if (level === 'peril' && !covered.has(`${termAt} ${id}`))
+        problems.add(
+          'element',
+          path,
+          'must be an element that is covered before in its term: a gap ends what there is.',
+        )
       const was = first.get(id)
       if (!was) first.set(id, { type, exposureId, level })
       else if (was.type !== type)

@@ -46,8 +46,9 @@ import type {
 import type { Amounts } from '../../policies/fold/amounts.ts'
 import { feeInForce } from '../../policies/fold/fees.ts'
 import { type Line, lineOf, segmentsInForce } from '../../policies/fold/line.ts'
-import { type Piece, piecesOf } from '../../policies/fold/pieces.ts'
+import { inForce, type Piece, piecesOf } from '../../policies/fold/pieces.ts'
 import { premiumChangeOf } from '../../policies/fold/premium.ts'
+import { endOfRun } from '../../policies/fold/run-end.ts'
 import { standingCancellations } from '../../policies/standing-cancellations.ts'
 import type { SaidCharge } from './charges.ts'
 import type { ReadElement } from './elements.ts'
@@ -67,7 +68,7 @@ export type Known = {
   readonly perils: Map<string, Uuid>
   readonly renewalGroups: Map<string, Uuid>
   /** By term and id. */
-  readonly runs: Map<string, { locator: Uuid; fingerprint: string }>
+  readonly runs: Map<string, { locator: Uuid; start: Instant; fingerprint: string }>
 }
 
 export const nothingKnown = (): Known => ({
@@ -306,15 +307,9 @@ class Carrying {
     const span = { start: from, end: term.endTime }
     // Across a gap no run of a peril goes on: what ended there has ended.
     const isWhole = covered === this.#length()
-    const cut = [{ by: this.#by, from }]
     const end = (key: string): void => {
-      const was = runs.get(key)
-      if (!was) return
       runs.delete(key)
-      const exposureRun = exposureRuns.get(was.locator)
-      if (exposureRun) exposureRuns.set(was.locator, { ...exposureRun, cuts: [...exposureRun.cuts, ...cut] })
-      const run = perilRuns.get(was.locator)
-      if (run && covered > 0) perilRuns.set(was.locator, { ...run, cuts: [...run.cuts, ...cut] })
+      this.#end(key.slice(key.indexOf(' ') + 1))
     }
     for (const element of tree!.elements.values()) {
       if (element.level === 'policy') continue
@@ -322,6 +317,7 @@ class Carrying {
       const was = runs.get(key)
       const goesOn =
         was?.fingerprint === element.fingerprint &&
+        was.start <= from &&
         (element.level === 'exposure' || (isWhole && !this.#isRepriced(was.locator, element)))
       if (goesOn) continue
       end(key)
@@ -338,10 +334,31 @@ class Carrying {
         } satisfies PerilRun)
         this.#newRuns.set(element.id, locator)
       }
-      runs.set(key, { locator, fingerprint: element.fingerprint })
+      runs.set(key, { locator, start: from, fingerprint: element.fingerprint })
     }
     for (const key of [...runs.keys()])
       if (key.startsWith(`${termAt} `) && !tree!.elements.has(key.slice(key.indexOf(' ') + 1))) end(key)
+  }
+
+  /** Cuts what of the element is in force from the transaction's time on: of several runs those that a change put there. */
+  #end(id: string): void {
+    const { from, term } = this.#transaction
+    const { exposureRuns, perilRuns, policy } = this.#making
+    const cut = { by: this.#by, from }
+    const exposure = this.#known.exposures.get(id)
+    if (exposure) {
+      const counted = new Set(this.#making.modifications.keys())
+      for (const run of exposureRuns.values())
+        if (run.exposureLocator === exposure && run.end === term.endTime && endOfRun(run, counted) > from)
+          exposureRuns.set(run.locator, { ...run, cuts: [...run.cuts, cut] })
+      return
+    }
+    for (const run of this.#runsOf(id)) {
+      if (this.#newRuns.get(id) === run.locator) continue
+      const pieces = inForce(piecesOf(run, this.#before, policy.timeZone))
+      if (pieces.some(piece => piece.end > from))
+        perilRuns.set(run.locator, { ...run, cuts: [...run.cuts, cut] })
+    }
   }
 
   /** Whether it charges anything for the element, or says another rate of it. */
@@ -541,53 +558,45 @@ class Carrying {
 
   /**
    * What ends without a successor keeps so much more of what it cost: before the time, if any of it lies there; else it is
-   * held back. What no run of the element has a place for is a fee.
+   * held back.
    */
   #keep(id: string, amounts: readonly { key: string; by: Money }[]): void {
-    const { perilRuns, policy } = this.#making
-    const runs = this.#runsOf(id)
-    const line = lineOf(this.#making, this.#quote)
-    const { from } = this.#transaction
-    const split = runs
-      .map(run => ({ run, pieces: piecesOf(run, line, policy.timeZone) }))
-      .flatMap(({ run, pieces }) =>
-        pieces
-          .filter(one => one.replacedBy === this.#by && one.start < from && from < one.end)
-          .map(gone => ({ run, gone, kept: keptOf(pieces, gone, this.#by) })),
-      )
-      .find(({ kept }) => kept?.amounts !== undefined)
-    const last = runs.at(-1)
-    const open = amounts.filter(({ key, by }) => {
-      const place = readKey(key)
-      const run = split?.run ?? last
-      if (run?.price && placeIn(run.price, place)) return true
-      this.#asFee(key, place.name || place.kind, by)
-      return false
-    })
-    if (open.length === 0) return
+    const { perilRuns } = this.#making
+    const target = this.#split(id)?.run ?? this.#runsOf(id).at(-1)!
+    const price = amounts.map(({ key }) => readKey(key)).reduce(withPlace, target.price!)
+    perilRuns.set(target.locator, { ...target, price })
+    const split = this.#split(id)
     if (split) {
       const { run, gone, kept } = split
-      const before = open.reduce(
-        (all, { key, by }) => changedAmounts(all, run.price!, readKey(key), by),
-        kept!.amounts!,
-      )
-      perilRuns.set(run.locator, {
-        ...run,
-        splits: [...(run.splits ?? []), { by: this.#by, segment: gone.segment.locator, at: from, before }],
-      })
+      const before = amounts.reduce((all, { key, by }) => changedAmounts(all, price, readKey(key), by), kept)
+      const told = { by: this.#by, segment: gone.segment.locator, at: this.#transaction.from, before }
+      perilRuns.set(run.locator, { ...run, splits: [...(run.splits ?? []), told] })
       return
     }
-    const held = open.map(({ key, by: amount }): Holdback => {
+    const held = amounts.map(({ key, by: amount }): Holdback => {
       const { kind, name } = readKey(key)
-      const perilRunLocator = last!.locator
+      const perilRunLocator = target.locator
       if (kind === 'tax') return { type: 'tax', perilRunLocator, taxName: name, amount }
       if (kind === 'commission') {
-        const position = last!.price!.commissions.findIndex(one => one.recipient === name)
+        const position = price.commissions.findIndex(one => one.recipient === name)
         return { type: 'commission', perilRunLocator, position, amount }
       }
       return { type: 'premium', perilRunLocator, amount }
     })
     this.#put({ ...this.#modification, holdbacks: [...(this.#modification.holdbacks ?? []), ...held] })
+  }
+
+  /** The run of the element of which something lies before the time and something after it, with what is left of it. */
+  #split(id: string): { run: PerilRun; gone: Piece; kept: Amounts } | undefined {
+    const line = lineOf(this.#making, this.#quote)
+    const { from } = this.#transaction
+    for (const run of this.#runsOf(id)) {
+      const pieces = piecesOf(run, line, this.#making.policy.timeZone)
+      const gone = pieces.find(one => one.replacedBy === this.#by && one.start < from && from < one.end)
+      const kept = gone && keptOf(pieces, gone, this.#by)?.amounts
+      if (kept) return { run, gone, kept }
+    }
+    return undefined
   }
 
   #asFee(key: string, name: string, amount: Money): void {
@@ -690,8 +699,16 @@ function readKey(key: string): { kind: Priced; name: string; id: string } {
 
 type Place = { kind: Priced; name: string }
 
-/** Whether a price has an amount of that kind and name. */
-const placeIn = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): boolean =>
+/** The price with an amount of that kind and name, be it nothing. */
+function withPlace(price: PerilPrice, place: Place): PerilPrice {
+  if (hasPlace(price, place)) return price
+  const amount = zero(price.premium.amount.currency)
+  return place.kind === 'tax'
+    ? { ...price, taxes: [...price.taxes, { name: place.name, amount }] }
+    : { ...price, commissions: [...price.commissions, { recipient: place.name, month: '0', amount }] }
+}
+
+const hasPlace = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): boolean =>
   kind === 'premium' ||
   (kind === 'tax' && taxes.some(one => one.name === name)) ||
   (kind === 'commission' && commissions.some(one => one.recipient === name))

@@ -1,0 +1,93 @@
+// What becomes of accounts of another system: whatever their histories, what is charged, billed and in force here is what
+// was said, to the cent (resources brief 9.3, 9.5).
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { amountsDue, futureInstallments, planOf, totalDueOf } from '../../src/billing/bill.ts'
+import { boundQuote } from '../../src/cancellations/effect.ts'
+import { plus, sum, toText } from '../../src/platform/money.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { holdbacksInForce } from '../../src/policies/fold/holdbacks.ts'
+import { isIssued, lineOf, segmentsInForce } from '../../src/policies/fold/line.ts'
+import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { policyView } from '../../src/policies/projection/view.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { size } from '../support/sizes.ts'
+import { storedAggregate } from '../support/stored-aggregate.ts'
+import { accountOf, converted, madePolicy, naiveItems, plainConfiguration, sumOf } from './made-book.ts'
+
+const SEED = 20261122
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
+const product = plainConfiguration.products.plain!
+
+const priceOf = (policy: PolicyAggregate) =>
+  policyPriceResponse(policyView(policy, boundQuote(policy), product, isIssued))
+
+describe(`accounts of another system (seed ${SEED})`, () => {
+  it(
+    'cost what they were said to cost, and ask for what they were said to ask for',
+    () => {
+      fc.assert(
+        fc.property(fc.array(madePolicy, { minLength: 1, maxLength: 2 }), made => {
+          const wire = accountOf(made)
+          const { policies, failures, mappings } = converted(wire)
+          expect(failures).toEqual([])
+          const said = naiveItems(wire)
+          const payable = said.filter(one => one.kind !== 'commission')
+          for (const [at, policy] of policies.entries()) {
+            const own = payable.filter(one => one.policy === `P${at}`)
+            const price = priceOf(policy)
+            expect(price.total.toFixed(2)).toBe(sumOf(own))
+            const commissions = said.filter(one => one.policy === `P${at}` && one.kind === 'commission')
+            const held = holdbacksInForce(lineOf(policy, boundQuote(policy)))
+            const kept = sum(
+              held.filter(one => one.type === 'commission').map(one => one.amount),
+              policy.policy.currency,
+            )
+            expect((price.grossCommissions + Number(toText(kept))).toFixed(2)).toBe(sumOf(commissions))
+            const later = futureInstallments(policy).map(
+              one => amountsDue(policy, policy.modifications.get(one.modificationLocator)!)[one.number - 1]!,
+            )
+            expect(toText(sum(later, policy.policy.currency))).toBe(
+              sumOf(own.filter(one => one.invoice === undefined)),
+            )
+          }
+          for (const { id } of wire.invoices) {
+            const mapping = mappings.find(one => one.kind === 'invoices' && one.originalId === id)!
+            const parts = [mapping, ...(mapping.children ?? [])].map(({ locator }) => {
+              const policy = policies.find(one => one.invoices.has(locator as never))!
+              return totalDueOf(policy, policy.invoices.get(locator as never)!)
+            })
+            expect(toText(parts.reduce(plus))).toBe(sumOf(payable.filter(one => one.invoice === id)))
+          }
+        }),
+        runs(150, 5_000),
+      )
+    },
+    size(120_000, 3_000_000),
+  )
+
+  it(
+    'are stored as they are, have one segment at a time, and bill each plan to the last cent',
+    () => {
+      fc.assert(
+        fc.property(madePolicy, made => {
+          const { policies } = converted(accountOf([made]))
+          const [policy] = policies
+          const options = { summarizeQuotes: true }
+          expect(policyResponse(storedAggregate(policy!), product, options)).toEqual(
+            policyResponse(policy!, product, options),
+          )
+          const segments = segmentsInForce(lineOf(policy!, boundQuote(policy!)))
+          for (const [at, segment] of segments.entries()) {
+            expect(segment.start).toBeLessThan(segment.end)
+            if (at > 0) expect(segments[at - 1]!.end).toBeLessThanOrEqual(segment.start)
+          }
+          for (const modification of policy!.modifications.values())
+            for (const [at, one] of planOf(policy!, modification).entries()) expect(one.number).toBe(at + 1)
+        }),
+        runs(100, 3_000),
+      )
+    },
+    size(120_000, 3_000_000),
+  )
+})
