@@ -2,18 +2,32 @@
 // was said, to the cent (resources brief 9.3, 9.5).
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { amountsDue, futureInstallments, planOf, totalDueOf } from '../../src/billing/bill.ts'
-import { boundQuote } from '../../src/cancellations/effect.ts'
+import { amountsDue, chargesOf, futureInstallments, planOf, totalDueOf } from '../../src/billing/bill.ts'
+import { type Charge, isPayable } from '../../src/billing/charge.ts'
+import { boundQuote, cancelled } from '../../src/cancellations/effect.ts'
+import { transientLocators } from '../../src/platform/locators.ts'
 import { plus, sum, toText } from '../../src/platform/money.ts'
-import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import { type PolicyAggregate, withRecords } from '../../src/policies/aggregate.ts'
 import { holdbacksInForce } from '../../src/policies/fold/holdbacks.ts'
 import { isIssued, lineOf, segmentsInForce } from '../../src/policies/fold/line.ts'
 import { policyResponse } from '../../src/policies/projection/policy.ts'
 import { policyView } from '../../src/policies/projection/view.ts'
+import { standingCancellations } from '../../src/policies/standing-cancellations.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
+import { reinstated } from '../../src/reinstatements/effect.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
-import { accountOf, converted, madePolicy, naiveItems, plainConfiguration, sumOf } from './made-book.ts'
+import {
+  accountOf,
+  converted,
+  DAY,
+  madePolicy,
+  NOW,
+  naiveItems,
+  plainConfiguration,
+  sumOf,
+} from './made-book.ts'
 
 const SEED = 20261122
 const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
@@ -84,6 +98,49 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           }
           for (const modification of policy!.modifications.values())
             for (const [at, one] of planOf(policy!, modification).entries()) expect(one.number).toBe(at + 1)
+        }),
+        runs(100, 3_000),
+      )
+    },
+    size(120_000, 3_000_000),
+  )
+
+  it(
+    'live on: cancelled and reinstated at any time they charge what they cost, and cost again what they did',
+    () => {
+      fc.assert(
+        fc.property(madePolicy, fc.integer({ min: 0, max: 364 }), fc.nat(400), (made, day, later) => {
+          const [before] = converted(accountOf([made])).policies
+          const line = lineOf(before!, boundQuote(before!))
+          const last = segmentsInForce(line).at(-1)
+          if (!last || standingCancellations(before!).length > 0) return
+          const context = { product, now: NOW, supply: transientLocators(0) }
+          const effectiveAt = (last.start + Math.min(day * DAY, last.end - last.start - 1)) as Instant
+          const order = { kind: 'cancellation', name: 'modification.policy.cancel', effectiveAt } as const
+          const ended = cancelled(before!, { ...order, proration: 'monthly' }, context)
+          const gone = chargesOf(ended.aggregate, ended.modification).filter(isPayable)
+          const { currency } = before!.policy
+          const inForce = (policy: PolicyAggregate): number => Math.round(priceOf(policy).total * 100)
+          const charged = (charges: readonly Charge[]): number =>
+            sum(
+              charges.map(one => one.amount),
+              currency,
+            ).minor
+          expect(inForce(ended.aggregate) - inForce(before!)).toBe(charged(gone))
+          const at = (effectiveAt + Math.min(later * DAY, last.end - effectiveAt - 1)) as Instant
+          const back = reinstated(
+            ended.aggregate,
+            { cancellation: ended.modification, effectiveAt: at },
+            context,
+          )
+          const modification = { ...back.modification, issuedAt: NOW }
+          const after = {
+            ...back.aggregate,
+            modifications: withRecords(back.aggregate.modifications, [modification]),
+          }
+          const asked = chargesOf(after, modification).filter(isPayable)
+          expect(inForce(after) - inForce(ended.aggregate)).toBe(charged(asked))
+          if (at === effectiveAt) expect(inForce(after)).toBe(inForce(before!))
         }),
         runs(100, 3_000),
       )
