@@ -21,6 +21,14 @@ test('the stream has the 74 types of the contract, and a few of its own', () => 
     'invoice.writtenOff',
     'document.ready',
     'document.failed',
+    'migration.start',
+    'migration.pause',
+    'migration.resume',
+    'migration.recover',
+    'migration.patch',
+    'migration.error',
+    'migration.fail',
+    'migration.finish',
   ]
   expect(eventTypes.filter(type => !own.includes(type))).toHaveLength(74)
   expect(eventTypes).toEqual(expect.arrayContaining(own))
