@@ -191,6 +191,27 @@ describe('an account with a policy', () => {
     expect(await read(`${migration.locator}/mappings/list?extended=false`)).toEqual([mappings])
   })
 
+  it('takes further items, but none by an id that it had before', async () => {
+    const add = async (policy: string, invoice: string) => {
+      const { body } = await callApi<MigrationResponse>('POST', `${root}/accounts/${account}`, {
+        token,
+        body: { policies: [migratedPolicy(policy, invoice)], invoices: [migratedInvoice(invoice)] },
+      })
+      return await settled(body.locator)
+    }
+    expect(await add('P9', 'I9')).toMatchObject({
+      migrationType: 'addAccountItems',
+      migrationState: 'finished',
+      processedAccounts: 1,
+    })
+    const again = await add('P9', 'I9')
+    expect(again.migrationState).toBe('failed')
+    const [failure] = (await read<List<MigrationFailuresResponse>>(`${again.locator}/failures/list`)).items
+    expect(failure!.policies.P9!.errors.validationItems[0]!.errors).toEqual([
+      "'id' must be unique within the account: 'P9' was migrated by an earlier migration.",
+    ])
+  })
+
   it('is cancelled, reinstated, endorsed and billed on as any policy', async () => {
     const effectiveTimestamp = Date.UTC(2026, 11, 1)
     const { body: cancellation } = await motor.post<CancellationResponse>(

@@ -17,7 +17,7 @@ import { insertQueries } from '../../policyholders/store.ts'
 import { convertAccount, digitsNeeded } from '../convert/account.ts'
 import type { Converted } from '../convert/converted.ts'
 import { type ItemFailure, type ItemMapping, LISTED_KINDS } from '../item.ts'
-import { itemFailure, type ReadAccount, readAccount } from '../request.ts'
+import { type AccountReading, itemFailure, type ReadAccount, readAccount } from '../request.ts'
 import {
   accountGuard,
   beginQuery,
@@ -96,7 +96,8 @@ async function outcomeOf(
       `'id' must be unique among the accounts that were migrated: '${originalId}' is account ${claimedBy}. Send further items to POST …/migrations/accounts/${claimedBy}.`,
     ])
   const isNew = isFull && !known?.done.has(`account ${originalId}`)
-  const { request, failures } = readAccount(value as Record<string, unknown>, originalId, isNew)
+  const read = readAccount(value as Record<string, unknown>, originalId, isNew)
+  const { request, failures } = known ? withoutTaken(read, known.taken) : read
   if (failures.some(({ kind }) => kind === 'account'))
     return { converted: undefined, failures, before, credit: undefined }
   const left = known ? withoutDone(request, known.done) : request
@@ -131,19 +132,35 @@ function wholeIfBalanced({ accounting }: ReadAccount, outcome: Outcome): Outcome
   return hasTotals && failures.length > 0 ? { ...outcome, converted: undefined } : outcome
 }
 
-/** Of an account of which something was migrated before: which items, and its credit. */
+/** Of an account of which something was migrated before: items of this migration, of others, and its credit. */
 async function knownOf(
   { database, configuration }: ConfiguredGround,
-  { accountLocator }: MigrationAccount,
-): Promise<{ done: ReadonlySet<string>; credit: Money }> {
+  { accountLocator, migrationLocator }: MigrationAccount,
+): Promise<{ done: ReadonlySet<string>; taken: ReadonlySet<string>; credit: Money }> {
   const [mappings, credits] = await database.batch([
     mappingsOfQuery(database, accountLocator),
     creditQuery(database, accountLocator),
   ])
+  const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
   return {
-    done: new Set(mappings.map(({ kind, originalId }) => `${kind} ${originalId}`)),
+    done: keys(mappings.filter(row => row.migrationLocator === migrationLocator)),
+    taken: keys(mappings.filter(row => row.migrationLocator !== migrationLocator)),
     credit: readCredit(credits, configuration.configuration.currency),
   }
+}
+
+/** Ids of an account are its items' for good: another migration cannot use them again. */
+function withoutTaken({ request, failures }: AccountReading, taken: ReadonlySet<string>): AccountReading {
+  const again = LISTED_KINDS.flatMap(kind =>
+    request[kind]
+      .filter(({ id }) => taken.has(`${kind} ${id}`))
+      .map(({ id }) =>
+        itemFailure(kind, id, [
+          `'id' must be unique within the account: '${id}' was migrated by an earlier migration.`,
+        ]),
+      ),
+  )
+  return { request: withoutDone(request, taken), failures: [...failures, ...again] }
 }
 
 const withoutDone = (request: ReadAccount, done: ReadonlySet<string>): ReadAccount => ({
