@@ -11,6 +11,7 @@ import type { Instant } from '../../src/platform/time.ts'
 import { type PolicyAggregate, withRecords } from '../../src/policies/aggregate.ts'
 import { holdbacksInForce } from '../../src/policies/fold/holdbacks.ts'
 import { isIssued, lineOf, segmentsInForce } from '../../src/policies/fold/line.ts'
+import { inForce } from '../../src/policies/fold/pieces.ts'
 import { policyResponse } from '../../src/policies/projection/policy.ts'
 import { policyView } from '../../src/policies/projection/view.ts'
 import { standingCancellations } from '../../src/policies/standing-cancellations.ts'
@@ -27,6 +28,7 @@ import {
   naiveItems,
   plainConfiguration,
   sumOf,
+  type Wire,
 } from './made-book.ts'
 
 const SEED = 20261122
@@ -120,13 +122,13 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           const ended = cancelled(before!, { ...order, proration: 'monthly' }, context)
           const gone = chargesOf(ended.aggregate, ended.modification).filter(isPayable)
           const { currency } = before!.policy
-          const inForce = (policy: PolicyAggregate): number => Math.round(priceOf(policy).total * 100)
+          const costs = (policy: PolicyAggregate): number => Math.round(priceOf(policy).total * 100)
           const charged = (charges: readonly Charge[]): number =>
             sum(
               charges.map(one => one.amount),
               currency,
             ).minor
-          expect(inForce(ended.aggregate) - inForce(before!)).toBe(charged(gone))
+          expect(costs(ended.aggregate) - costs(before!)).toBe(charged(gone))
           const at = (effectiveAt + Math.min(later * DAY, last.end - effectiveAt - 1)) as Instant
           const back = reinstated(
             ended.aggregate,
@@ -139,8 +141,47 @@ describe(`accounts of another system (seed ${SEED})`, () => {
             modifications: withRecords(back.aggregate.modifications, [modification]),
           }
           const asked = chargesOf(after, modification).filter(isPayable)
-          expect(inForce(after) - inForce(ended.aggregate)).toBe(charged(asked))
-          if (at === effectiveAt) expect(inForce(after)).toBe(inForce(before!))
+          expect(costs(after) - costs(ended.aggregate)).toBe(charged(asked))
+          if (at === effectiveAt) expect(costs(after)).toBe(costs(before!))
+        }),
+        runs(100, 3_000),
+      )
+    },
+    size(120_000, 3_000_000),
+  )
+
+  it(
+    'cover at every time what the last transaction from then on said',
+    () => {
+      fc.assert(
+        fc.property(madePolicy, made => {
+          const wire = accountOf([made])
+          const [policy] = converted(wire).policies
+          const view = policyView(policy!, boundQuote(policy!), product, isIssued)
+          for (const { transactions } of wire.policies[0].terms)
+            for (const { segment: begun } of transactions.filter((one: Wire) => one.segment)) {
+              const at = begun.startTime + DAY / 2
+              const { segment } = transactions.findLast((one: Wire) => one.segment?.startTime <= at)
+              const said =
+                segment.segmentType === 'gap'
+                  ? []
+                  : segment.rootElement.elements.flatMap((thing: Wire) =>
+                      thing.elements.map((peril: Wire) => `${peril.elementType} ${thing.data.yearly}`),
+                    )
+              const had = view.exposures.flatMap(({ runs: data, perils }) =>
+                perils.flatMap(({ peril, pieces }) =>
+                  inForce(pieces.map(one => one.piece))
+                    .filter(piece => piece.start <= at && at < piece.end)
+                    .map(() => {
+                      const own = data.filter(
+                        one => one.replacedBy === undefined && one.start <= at && at < one.end,
+                      )
+                      return `${peril.name} ${own.map(one => one.run.data.values.yearly).join()}`
+                    }),
+                ),
+              )
+              expect(had.sort()).toEqual(said.sort())
+            }
         }),
         runs(100, 3_000),
       )
