@@ -21,7 +21,7 @@ import type {
   PaymentMigrationRequest,
 } from '../contract-request.ts'
 import type { ItemFailure, ItemKind, ItemMapping } from '../item.ts'
-import { invoiceInstallmentsOf } from './bills.ts'
+import { invoiceInstallmentsOf, keepOpposites } from './bills.ts'
 import type { AuxRow, ControlTotals, ConvertContext, Converted, ConvertedDisbursement } from './converted.ts'
 import {
   type CreditMove,
@@ -296,6 +296,8 @@ class Conversion {
         this.#wrong('invoices', id, 'id must be the invoiceId of an installment: the invoice bills nothing.')
     }
     this.#block()
+    for (const [id, { making }] of this.#policies)
+      if (!this.#fails('policies', id)) keepOpposites(making, supply)
     for (const [id, item] of this.#invoices)
       if (!this.#fails('invoices', id)) item.total = totalOf(item.parts, configuration.currency)
   }

@@ -3,6 +3,8 @@
 //
 // An invoice bills one installment here. Installments of one transaction that went on the same invoice are one, and of
 // several transactions the last one's takes over the others, as a new plan takes over an open one.
+import { chargesOf } from '../../billing/bill.ts'
+import { type Charge, isPayable } from '../../billing/charge.ts'
 import type { InstallmentFee } from '../../billing/installments.ts'
 import { INVOICED_TRANSACTIONS, type Invoice } from '../../billing/invoice.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
@@ -168,4 +170,45 @@ export function invoiceInstallmentsOf(
   }
   making.invoices.set(invoice.locator, invoice)
   return invoice
+}
+
+/**
+ * Keeps what invoices ask for where a later plan took over parts of a charge that come to nothing in all: of nothing no
+ * rest is left that items could be of. Each part is then its installment's own, as a fee of it. Once all invoices are made.
+ */
+export function keepOpposites(making: Making, supply: LocatorSupply): void {
+  const { currency } = making.policy
+  for (const modification of making.modifications.values()) {
+    const sums = new Map<string, { minor: number; owner: Uuid }>()
+    for (const { absorbedBy, items = {}, modificationLocator: owner } of making.installments.values())
+      if (absorbedBy.includes(modification.locator))
+        for (const [id, minor] of Object.entries(items))
+          sums.set(id, { minor: (sums.get(id)?.minor ?? 0) + minor, owner })
+    const opposites = [...sums].filter(([, { minor }]) => minor === 0)
+    for (const [id, { owner }] of opposites) {
+      const charge = chargesOf(making, making.modifications.get(owner)!).find(one => one.id === id)
+      for (const one of [...making.installments.values()]) {
+        const minor = one.items?.[id]
+        if (one.modificationLocator !== modification.locator || minor === undefined) continue
+        const { [id]: _, ...items } = one.items!
+        const name = charge && nameOf(charge)
+        const fee = name !== undefined && {
+          ...{ locator: supply.uuid(), name, description: name },
+          amount: fromMinor(minor, currency),
+        }
+        making.installments.set(one.locator, {
+          ...one,
+          items,
+          ...(fee && { fees: [...(one.fees ?? []), fee] }),
+        })
+      }
+    }
+  }
+}
+
+/** What a charge is called; of one that nobody pays, undefined. */
+function nameOf(charge: Charge): string | undefined {
+  if (!isPayable(charge)) return undefined
+  if ('feeName' in charge) return charge.feeName
+  return 'taxName' in charge && charge.taxName !== undefined ? charge.taxName : charge.perilName
 }

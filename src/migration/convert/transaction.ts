@@ -309,7 +309,7 @@ class Carrying {
     const isWhole = covered === this.#length()
     const end = (key: string): void => {
       runs.delete(key)
-      this.#end(key.slice(key.indexOf(' ') + 1))
+      this.#end(idOf(key))
     }
     for (const element of tree!.elements.values()) {
       if (element.level === 'policy') continue
@@ -336,8 +336,10 @@ class Carrying {
       }
       runs.set(key, { locator, start: from, fingerprint: element.fingerprint })
     }
-    for (const key of [...runs.keys()])
-      if (key.startsWith(`${termAt} `) && !tree!.elements.has(key.slice(key.indexOf(' ') + 1))) end(key)
+    // All that the term ever had: an earlier run may still hold up to a later change.
+    const ids = [...this.#known.perils.keys()].filter(key => key.startsWith(`${termAt} `)).map(idOf)
+    for (const id of new Set([...this.#known.exposures.keys(), ...ids]))
+      if (!tree!.elements.has(id)) end(this.#key(id))
   }
 
   /** Cuts what of the element is in force from the transaction's time on: of several runs those that a change put there. */
@@ -449,9 +451,7 @@ class Carrying {
   }
 
   #idsOfPerils(): Map<Uuid, string> {
-    return new Map(
-      [...this.#known.perils].map(([key, locator]) => [locator, key.slice(key.indexOf(' ') + 1)]),
-    )
+    return new Map([...this.#known.perils].map(([key, locator]) => [locator, idOf(key)]))
   }
 
   /** Makes what the fold says that it charges what was said. */
@@ -686,6 +686,9 @@ const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
   cancellation: 'modification.policy.cancel',
   reinstatement: 'modification.policy.reinstate',
 }
+
+/** The element's id in a key of `Known`. */
+const idOf = (key: string): string => key.slice(key.indexOf(' ') + 1)
 
 type Priced = 'premium' | 'tax' | 'commission' | 'fee'
 
