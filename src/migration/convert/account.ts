@@ -16,6 +16,7 @@ import type {
   AccountMigrationData,
   AccountMigrationRequest,
   DisbursementMigrationRequest,
+  ElementMigrationRequest,
   InvoiceMigrationRequest,
   MigrationRequest,
   PaymentMigrationRequest,
@@ -58,10 +59,8 @@ export function digitsNeeded({ policies, invoices, payments }: AccountRequest): 
   return digits + invoices.length
 }
 
-const elementsIn = ({ elements }: { elements: { elements: never[] }[] } | AnyElement): number =>
-  (elements as AnyElement[]).reduce((count, one) => count + elementsIn(one), 1)
-
-type AnyElement = { elements: AnyElement[] }
+const elementsIn = ({ elements }: ElementMigrationRequest): number =>
+  elements.reduce((count, one) => count + elementsIn(one), 1)
 
 /** Carries the account over: what of it holds, and why the rest does not. `supply` has the digits that it needs. */
 export function convertAccount(request: AccountRequest, context: ConvertContext): Converted {
@@ -70,6 +69,7 @@ export function convertAccount(request: AccountRequest, context: ConvertContext)
 
 type InvoiceItem = {
   readonly request: InvoiceMigrationRequest
+  /** Once its policies stand. */
   parts: Part[]
   total: Money
   /** Sum of the items of payments. */
