@@ -15,7 +15,9 @@ import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
 import { decideCreation } from '../../src/policies/decision.ts'
 import { compileTemplate } from '../../src/rating/liquid/compile.ts'
 
+export { DeliveryObject } from '../../durable/delivery.ts'
 export { DispatcherObject } from '../../durable/dispatcher.ts'
+export { MigrationObject } from '../../durable/migration.ts'
 export { PolicyObject } from '../../durable/policy.ts'
 
 const VEHICLES = 1_250

@@ -9,7 +9,7 @@ import { commit, type Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { putRows, type Query } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { locatorSupply } from '../../platform/locators.ts'
+import { locatorSupply, type Uuid } from '../../platform/locators.ts'
 import type { Money } from '../../platform/money.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { searchTerms } from '../../policyholders/search.ts'
@@ -110,7 +110,7 @@ async function outcomeOf(
       supply,
       shard,
       accountLocator,
-      callerLocator: context.caller.accountLocator,
+      callerLocator: ground.migration.createdBy as Uuid,
       ...(!isNew && known && { existing: { credit: known.credit } }),
     })
     return wholeIfBalanced(request, {

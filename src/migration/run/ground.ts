@@ -1,7 +1,7 @@
 // What a run needs to know of its tenant, and for each of its commits.
 import type { LoadedConfiguration } from '../../configuration/cache.ts'
 import type { Calls } from '../../platform/calls.ts'
-import type { Caller, RequestContext } from '../../platform/context.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { newUuid } from '../../platform/locators.ts'
 import { type Tenant, tenantNow } from '../../platform/tenancy.ts'
@@ -23,21 +23,15 @@ export type ConfiguredGround = Ground & {
   readonly configVersion: number
 }
 
-/** The context of one commit: whoever sent the migration is who does it. */
-export const contextOf = ({ env, tenant, calls, shard, migration }: Ground): RequestContext => ({
+/** The context of one commit. Nobody calls then: what is told of it is the service's own doing (resources brief 8.1). */
+export const contextOf = ({ env, tenant, calls, shard }: Ground): RequestContext => ({
   env,
   tenant,
   calls,
-  caller: callerOf(migration),
+  caller: SYSTEM_CALLER,
   requestId: newUuid(shard),
   now: tenantNow(tenant),
   idempotency: undefined,
   later: work =>
     void work.catch(problem => console.error(JSON.stringify({ at: 'migration', problem: String(problem) }))),
-})
-
-const callerOf = ({ createdBy, username }: Migration): Caller => ({
-  accountLocator: createdBy as Caller['accountLocator'],
-  username,
-  accountType: 'account.internal',
 })

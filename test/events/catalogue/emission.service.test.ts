@@ -1,5 +1,6 @@
 // Every operation that tells of anything, performed: what it emits is what the catalogue says, and nothing that the
 // catalogue says is left out. (That no other operation of any test emits anything is held after every test file.)
+import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CancellationResponse } from '../../../src/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../../src/endorsements/contract.ts'
@@ -8,6 +9,7 @@ import { dataContract } from '../../../src/events/catalogue/contracts.ts'
 import { ENTRIES } from '../../../src/events/catalogue/entries.ts'
 import { type EventType, eventTypes, isEventType } from '../../../src/events/types.ts'
 import type { GracePeriodResponse, LapseReinstatementResponse } from '../../../src/lapses/contract.ts'
+import type { MigrationResponse } from '../../../src/migration/contract.ts'
 import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
 import type { PolicyholderResponse } from '../../../src/policyholders/contract.ts'
 import type { PolicyQuoteResponse } from '../../../src/quotes/contract-quote.ts'
@@ -17,7 +19,8 @@ import { callApi, callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Caused, emitted } from '../../support/emission/read.ts'
 import { type ArchiveFiles, deployExample, exampleFiles } from '../../support/examples.ts'
-import { plainYear, workedOf } from '../../support/motor.ts'
+import { migratedAccount, migratedPolicy } from '../../support/migrated.ts'
+import { motorTenant, plainYear, workedOf } from '../../support/motor.ts'
 import { readApi } from '../../support/openapi.ts'
 
 const DAY_MS = 86_400_000
@@ -289,10 +292,50 @@ async function homeStory() {
   await send('POST', '/test/clock', { advance: { amount: 60, unit: 'day' } })
 }
 
+async function migrationStory() {
+  const { tenantLocator, signIn } = await motorTenant('moved')
+  const send = sender(await signIn('anna.admin'))
+  const root = `/migration/${tenantLocator}/migrations`
+  const until = async (locator: string, state: string) => {
+    for (let tries = 0; tries < 1_000; tries += 1) {
+      if ((await send<MigrationResponse>('GET', `${root}/${locator}`)).migrationState === state) return
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+    throw new Error(`The migration does not become ${state}.`)
+  }
+  const submit = async (...accounts: object[]) =>
+    (await send<MigrationResponse>('POST', root, accounts)).locator
+  const wrong = { policies: [migratedPolicy('P1', 'I1', { productName: 'none' })], accounting: undefined }
+  const failing = await submit(migratedAccount('A', wrong))
+  await until(failing, 'failed')
+  const { items } = await send<{ items: { accountLocator: string }[] }>(
+    'GET',
+    `${root}/${failing}/failures/list`,
+  )
+  const policies = { P1: migratedPolicy('P1', 'I1') }
+  await send('PATCH', `${root}/${failing}`, { accountLocator: items[0]!.accountLocator, policies })
+  await until(failing, 'finished')
+
+  const pausing = await submit(migratedAccount('B'), migratedAccount('C'))
+  await send('PATCH', `${root}/${pausing}/pause`)
+  await send('PATCH', `${root}/${pausing}/resume`)
+  await until(pausing, 'finished')
+
+  const erring = await submit(migratedAccount('D'))
+  const { key } = (await env.FILES.list()).objects.find(one => one.key.includes(erring))!
+  const bytes = await (await env.FILES.get(key))!.arrayBuffer()
+  await env.FILES.delete(key)
+  await until(erring, 'error')
+  await env.FILES.put(key, bytes)
+  await send('PATCH', `${root}/${erring}/recover`)
+  await until(erring, 'finished')
+}
+
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   await motorStory()
   await homeStory()
+  await migrationStory()
   events = await emitted()
 }, 120_000)
 
