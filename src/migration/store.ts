@@ -199,9 +199,9 @@ export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
 
 export type Page = { readonly offset: number; readonly count: number }
 
-const pageOf = (locator: Uuid, condition: SQL | undefined, { offset, count }: Page): SQL => sql`(
+const pageOf = (locator: Uuid, condition: SQL, { offset, count }: Page): SQL => sql`(
   select account_locator from ${migrationAccounts} as m where m.migration_locator = ${locator}
-  ${condition ? sql`and ${condition}` : sql``} order by m.ordinal limit ${count + 1} offset ${offset})`
+  and ${condition} order by m.ordinal limit ${count + 1} offset ${offset})`
 
 /** A page of the accounts in their order, with one more that tells whether it was the last. */
 export const accountsPageQuery = ({ build }: Database, locator: Uuid, { offset, count }: Page) =>
@@ -218,17 +218,21 @@ const HAS_FAILURES = sql`exists (select 1 from ${migrationFailures} f
 const HAS_MAPPINGS = sql`exists (select 1 from ${migrationMappings} p
   where p.migration_locator = m.migration_locator and p.account_locator = m.account_locator)`
 
+/** The accounts of the migration whose locators are in the list, in their order. */
+const accountsAmong = (build: Database['build'], locator: Uuid, among: SQL) =>
+  build
+    .select()
+    .from(migrationAccounts)
+    .where(
+      sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
+    )
+    .orderBy(asc(migrationAccounts.ordinal))
+
 /** The accounts of a page of those with failures, and their failures. */
 export const failuresPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
   const among = pageOf(locator, HAS_FAILURES, page)
   return [
-    build
-      .select()
-      .from(migrationAccounts)
-      .where(
-        sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
-      )
-      .orderBy(asc(migrationAccounts.ordinal)),
+    accountsAmong(build, locator, among),
     build
       .select()
       .from(migrationFailures)
@@ -243,13 +247,7 @@ export const failuresPageQueries = ({ build }: Database, locator: Uuid, page: Pa
 export const mappingsPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
   const among = pageOf(locator, HAS_MAPPINGS, page)
   return [
-    build
-      .select()
-      .from(migrationAccounts)
-      .where(
-        sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
-      )
-      .orderBy(asc(migrationAccounts.ordinal)),
+    accountsAmong(build, locator, among),
     build
       .select()
       .from(migrationMappings)

@@ -349,6 +349,28 @@ export type PolicyAggregate = {
   readonly lapseReinstatements: ReadonlyMap<Uuid, LapseReinstatement>
 }
 
+/** The records of a policy that has nothing yet but its quote: new maps, which the caller may fill. */
+export const noRecords = () => ({
+  modifications: new Map<Uuid, Modification>(),
+  segments: new Map<Uuid, PolicySegment>(),
+  exposures: new Map<Uuid, Exposure>(),
+  exposureRuns: new Map<Uuid, ExposureRun>(),
+  perils: new Map<Uuid, Peril>(),
+  perilRuns: new Map<Uuid, PerilRun>(),
+  fees: new Map<Uuid, Fee>(),
+  installments: new Map<Uuid, PlannedInstallment>(),
+  invoices: new Map<Uuid, Invoice>(),
+  payments: new Map<Uuid, Payment>(),
+  endorsements: new Map<EndorsementLocator, Endorsement>(),
+  cancellations: new Map<CancellationLocator, Cancellation>(),
+  reinstatements: new Map<Uuid, Reinstatement>(),
+  documents: new Map<Uuid, PolicyDocument>(),
+  media: new Map<Uuid, Medium>(),
+  gracePeriods: new Map<Uuid, GracePeriod>(),
+  lapses: new Map<Uuid, Lapse>(),
+  lapseReinstatements: new Map<Uuid, LapseReinstatement>(),
+})
+
 /** The quote that the policy shows. Exactly one is selected at all times. */
 export function selectedQuote(aggregate: PolicyAggregate): Quote {
   for (const quote of aggregate.quotes.values()) if (quote.selected) return quote

@@ -4,7 +4,7 @@ import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../auxdata/limits.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { derivedUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../platform/locators.ts'
 import { earlier, timeZone as zoneNamed } from '../../platform/time.ts'
-import { POLICY_LIMITS, type Quote } from '../../policies/aggregate.ts'
+import { noRecords, POLICY_LIMITS, type Quote } from '../../policies/aggregate.ts'
 import type { PolicyMigrationRequest, Preferences } from '../contract-request.ts'
 import type { MappingNode } from '../item.ts'
 import { planBills } from './bills.ts'
@@ -98,24 +98,7 @@ export function convertPolicy(
       paymentScheduleName: schedule,
     },
     quotes: new Map([[quote.locator, quote]]),
-    modifications: new Map(),
-    segments: new Map(),
-    exposures: new Map(),
-    exposureRuns: new Map(),
-    perils: new Map(),
-    perilRuns: new Map(),
-    fees: new Map(),
-    installments: new Map(),
-    invoices: new Map(),
-    payments: new Map(),
-    endorsements: new Map(),
-    cancellations: new Map(),
-    reinstatements: new Map(),
-    documents: new Map(),
-    media: new Map(),
-    gracePeriods: new Map(),
-    lapses: new Map(),
-    lapseReinstatements: new Map(),
+    ...noRecords(),
   }
   const known = nothingKnown()
   const invoiced = new Map<string, Uuid[]>()
