@@ -39,6 +39,7 @@ CREATE TABLE `pool_database` (
 	`binding` text PRIMARY KEY NOT NULL,
 	`state` text NOT NULL,
 	`migration` text NOT NULL,
+	`place` text DEFAULT '' NOT NULL,
 	`returned_at` integer,
 	`former_tenant` text,
 	`former_generation` integer
@@ -57,6 +58,7 @@ CREATE TABLE `shard` (
 	`tenant_locator` text NOT NULL,
 	`number` integer NOT NULL,
 	`binding` text NOT NULL,
+	`opens_at` integer DEFAULT 0 NOT NULL,
 	PRIMARY KEY(`tenant_locator`, `number`)
 );
 --> statement-breakpoint
@@ -75,6 +77,7 @@ CREATE TABLE `tenant` (
 	`has_tables` integer DEFAULT false NOT NULL,
 	`allowed_origins` text DEFAULT '[]' NOT NULL,
 	`quotas` text DEFAULT '{}' NOT NULL,
+	`place` text DEFAULT '' NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

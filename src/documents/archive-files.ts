@@ -2,7 +2,7 @@
 import { archivePath } from '../configuration/kept/files.ts'
 import type { Calls } from '../platform/calls.ts'
 import { filePlace } from '../platform/large-files.ts'
-import { fileKey, type Tenant } from '../platform/tenancy.ts'
+import { fileKey, type Tenant, tenantFiles } from '../platform/tenancy.ts'
 
 /**
  * Files by name: the product's under static_documents, or before them the resources in force; undefined for a name that
@@ -22,7 +22,7 @@ export function staticFiles(
   const folder = `products/${productName}/policy/static_documents/`
   const read = async (): Promise<Map<string, () => Uint8Array>> => {
     calls.r2 += 1
-    const archive = await env.FILES.get(fileKey(tenant, ...archivePath(archiveHash)))
+    const archive = await tenantFiles(env, tenant).get(fileKey(tenant, ...archivePath(archiveHash)))
     if (!archive) throw new Error(`The archive ${archiveHash} is not kept any more.`)
     const place = filePlace()
     try {

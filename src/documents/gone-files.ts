@@ -12,7 +12,7 @@ import { putRows, type Query } from '../platform/database.ts'
 import { derivedUuid, shardOfUuid, type Uuid } from '../platform/locators.ts'
 import { LINK_LIFE_MS } from '../platform/signed-links.ts'
 import { timers } from '../platform/tables.ts'
-import { fileKey, shardDatabase } from '../platform/tenancy.ts'
+import { fileKey, shardDatabase, tenantFiles } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { documentPath } from './document.ts'
@@ -52,7 +52,7 @@ export const deleteGoneFile: TimerOwner = async ({ subject }, { env, tenant, sha
   ])
   if (rows.length > 0) return
   calls.r2 += 1
-  await env.FILES.delete(fileKey(tenant, ...documentPath(document)))
+  await tenantFiles(env, tenant).delete(fileKey(tenant, ...documentPath(document)))
 }
 
 /** After the answer: has the file deleted in a while, unless a record names it then. */

@@ -5,7 +5,7 @@ import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { FilePart } from '../platform/http/route.ts'
 import { newUuid, readUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
-import { fileKey, shardDatabase, shardOfPolicy } from '../platform/tenancy.ts'
+import { fileKey, shardDatabase, shardOfPolicy, tenantFiles } from '../platform/tenancy.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import { loadPolicy } from '../policies/store/loading.ts'
 import { RatingTables } from '../resources/data-tables/rating-tables.ts'
@@ -65,7 +65,9 @@ export async function withStoredFile(
   const locator = newUuid(shard)
   const key = fileKey(context.tenant, ...documentPath(locator))
   context.calls.r2 += 1
-  await context.env.FILES.put(key, file.bytes, { httpMetadata: { contentType: MEDIA_TYPES[type] } })
+  await tenantFiles(context.env, context.tenant).put(key, file.bytes, {
+    httpMetadata: { contentType: MEDIA_TYPES[type] },
+  })
   try {
     const answer = await add({
       locator,
@@ -77,11 +79,11 @@ export async function withStoredFile(
       updatedAt: context.now,
     })
     // The answer shows the documents, and so this one if it was recorded.
-    if (!answer.text.includes(locator)) context.later(context.env.FILES.delete(key))
+    if (!answer.text.includes(locator)) context.later(tenantFiles(context.env, context.tenant).delete(key))
     return answer
   } catch (problem) {
     if (problem instanceof Refusal && problem.status < SERVICE_FAULT)
-      context.later(context.env.FILES.delete(key))
+      context.later(tenantFiles(context.env, context.tenant).delete(key))
     else deleteFileUnlessNamed(context, locator)
     throw problem
   }
@@ -103,7 +105,9 @@ export async function withoutStoredFile(
   const locator = readUuid(documentLocator)
   if (!locator) throw noDocument({ title }, documentLocator)
   const answer = await remove(locator)
-  context.later(context.env.FILES.delete(fileKey(context.tenant, ...documentPath(locator))))
+  context.later(
+    tenantFiles(context.env, context.tenant).delete(fileKey(context.tenant, ...documentPath(locator))),
+  )
   return answer
 }
 

@@ -7,7 +7,7 @@ import { putRows } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import type { FilePart } from '../platform/http/route.ts'
 import { derivedUuid, newUuid, readUuid } from '../platform/locators.ts'
-import { fileKey, HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
+import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../platform/tenancy.ts'
 import { type Medium, mediumPath } from './medium.ts'
 import { mediaResponse } from './projection.ts'
 import { readMedia } from './store.ts'
@@ -55,9 +55,13 @@ export async function uploadMedium(
     mimeType: mimeTypeOf(file),
   }
   context.calls.r2 += 1
-  await context.env.FILES.put(fileKey(context.tenant, ...mediumPath(locator)), file.bytes, {
-    httpMetadata: { contentType: medium.mimeType },
-  })
+  await tenantFiles(context.env, context.tenant).put(
+    fileKey(context.tenant, ...mediumPath(locator)),
+    file.bytes,
+    {
+      httpMetadata: { contentType: medium.mimeType },
+    },
+  )
   const database = homeDatabase(context)
   const row = { ...medium, sizeBytes: file.bytes.length, createdAt: context.now }
   const committed = await commit(context, database, {

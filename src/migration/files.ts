@@ -2,7 +2,7 @@
 // migration has finished.
 import type { RequestContext } from '../platform/context.ts'
 import type { Uuid } from '../platform/locators.ts'
-import { fileKey, type Tenant } from '../platform/tenancy.ts'
+import { fileKey, type Tenant, tenantFiles } from '../platform/tenancy.ts'
 import type { MigrationAccount } from './store.ts'
 
 type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
@@ -41,7 +41,7 @@ export class Sources {
   async #range(source: string, offset: number, length: number): Promise<Uint8Array> {
     const { env, tenant, calls } = this.#context
     calls.r2 += 1
-    const object = await env.FILES.get(sourceKey(tenant, this.#migration, source), {
+    const object = await tenantFiles(env, tenant).get(sourceKey(tenant, this.#migration, source), {
       range: { offset, length: Math.max(length, WINDOW_BYTES) },
     })
     if (!object) throw new Error(`The file ${source} of migration ${this.#migration} is not there.`)
@@ -58,7 +58,7 @@ export async function storeSource(
 ): Promise<Place> {
   const bytes = new TextEncoder().encode(JSON.stringify(value))
   calls.r2 += 1
-  await env.FILES.put(sourceKey(tenant, migration, source), bytes)
+  await tenantFiles(env, tenant).put(sourceKey(tenant, migration, source), bytes)
   return { source, start: 0, length: bytes.length }
 }
 
@@ -68,17 +68,19 @@ export async function deleteSource(
   source: string,
 ): Promise<void> {
   calls.r2 += 1
-  await env.FILES.delete(sourceKey(tenant, migration, source))
+  await tenantFiles(env, tenant).delete(sourceKey(tenant, migration, source))
 }
 
 /** Deletes every file of the migration. */
 export async function deleteSources({ env, tenant, calls }: FileContext, migration: Uuid): Promise<void> {
   for (;;) {
     calls.r2 += 1
-    const { objects, truncated } = await env.FILES.list({ prefix: sourceKey(tenant, migration, '') })
+    const { objects, truncated } = await tenantFiles(env, tenant).list({
+      prefix: sourceKey(tenant, migration, ''),
+    })
     if (objects.length > 0) {
       calls.r2 += 1
-      await env.FILES.delete(objects.map(({ key }) => key))
+      await tenantFiles(env, tenant).delete(objects.map(({ key }) => key))
     }
     if (!truncated) return
   }

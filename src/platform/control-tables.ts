@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { AutofillOperations } from '../autofill/sequence.ts'
 import type { Quotas } from '../tenants/quotas.ts'
+import { PLACES } from './places.ts'
 
 export const tenants = sqliteTable(
   'tenant',
@@ -28,6 +29,8 @@ export const tenants = sqliteTable(
     allowedOrigins: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
     /** Limits of its own (`npm run tenant -- quota`). */
     quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default(sql`'{}'`),
+    /** Where its databases, objects and files lie; it never changes. Empty: anywhere. */
+    place: text({ enum: PLACES }).notNull().default(''),
     createdAt: integer().notNull(),
   },
   table => [uniqueIndex('tenant_name').on(table.name), uniqueIndex('tenant_host_name').on(table.hostName)],
@@ -40,6 +43,8 @@ export const shards = sqliteTable(
     tenantLocator: text().notNull(),
     number: integer().notNull(),
     binding: text().notNull(),
+    /** From when on new policyholders may come into it: when every isolate knows that it is there. */
+    opensAt: integer().notNull().default(0),
   },
   table => [
     primaryKey({ columns: [table.tenantLocator, table.number] }),
@@ -56,6 +61,8 @@ export const pool = sqliteTable(
     state: text({ enum: ['free', 'claimed', 'returned'] }).notNull(),
     /** Name of the newest migration applied. */
     migration: text().notNull(),
+    /** Where it was made: only a tenant of the same place has it. */
+    place: text({ enum: PLACES }).notNull().default(''),
     /** While it is `returned`: since when, which tells this return from an earlier one; */
     returnedAt: integer(),
     /** and whose it was, since files of that generation of the tenant are still in R2. */

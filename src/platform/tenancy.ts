@@ -9,6 +9,7 @@ import * as control from './control-tables.ts'
 import { bytesOf, type Database, openDatabase } from './database.ts'
 import { notFound, Refusal } from './errors.ts'
 import { type DigitLocator, type PolicyLocator, shardOfDigits, shardOfUuid, type Uuid } from './locators.ts'
+import { bucketBinding, type Place, placedObject } from './places.ts'
 import { type Instant, now } from './time.ts'
 
 export type TenantType = 'test' | 'production'
@@ -32,8 +33,12 @@ export type Tenant = {
   readonly allowedOrigins?: readonly string[]
   /** Limits of its own, beside those that hold for everybody (tenants/quotas.ts); absent where it has none. */
   readonly quotas?: Quotas
+  /** Where its databases, objects and files lie. Empty: anywhere. */
+  readonly place: Place
   /** Bindings of its databases; the index is the shard's number. */
   readonly shards: readonly string[]
+  /** For the same shards, from when on new policyholders come into each; absent where all are open to them. */
+  readonly opensAt?: readonly Instant[]
   /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
   readonly isBehind: boolean
 }
@@ -121,7 +126,12 @@ async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise
         : eq(tenants.hostName, key.hostName)
   const [rows, revoked] = await database.batch([
     database.build
-      .select({ tenant: tenants, binding: shards.binding, migration: pool.migration })
+      .select({
+        tenant: tenants,
+        binding: shards.binding,
+        opensAt: shards.opensAt,
+        migration: pool.migration,
+      })
       .from(tenants)
       .innerJoin(shards, eq(shards.tenantLocator, tenants.locator))
       .leftJoin(pool, eq(pool.binding, shards.binding))
@@ -144,6 +154,7 @@ async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise
 export type TenantRow = {
   tenant: typeof control.tenants.$inferSelect
   binding: string
+  opensAt: number
   /** Newest migration of the database; null when the pool does not know it. */
   migration: string | null
 }
@@ -165,7 +176,9 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     hasTables,
     allowedOrigins,
     quotas,
+    place,
   } = first.tenant
+  const opensAt = rows.map(row => row.opensAt as Instant)
   return {
     locator: locator as Uuid,
     name,
@@ -179,7 +192,9 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     hasTables,
     ...(allowedOrigins.length > 0 && { allowedOrigins }),
     ...(Object.keys(quotas).length > 0 && { quotas }),
+    place,
     shards: rows.map(({ binding }) => binding),
+    ...(opensAt.some(at => at > 0) && { opensAt }),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }
 }
@@ -237,9 +252,10 @@ export function shardOfRecord(tenant: Tenant, locator: Uuid, what: string): numb
   return shard
 }
 
-/** The shard for a new policyholder: the one that its locator will tell. Spread by chance over all. */
-export function shardForNewPolicyholder(tenant: Tenant): number {
-  return tenant.shards.length === 1 ? 0 : crypto.getRandomValues(new Uint8Array(1))[0]! % tenant.shards.length
+/** The shard for a new policyholder: the one that its locator will tell. Spread by chance over those that are open. */
+export function shardForNewPolicyholder({ shards, opensAt = [] }: Tenant, at: Instant = now()): number {
+  const open = shards.flatMap((_, shard) => ((opensAt[shard] ?? 0) <= at ? [shard] : []))
+  return open.length === 1 ? open[0]! : open[crypto.getRandomValues(new Uint8Array(1))[0]! % open.length]!
 }
 
 /** A tenant as it was until it was recreated or deleted; what is named by it is never used again. */
@@ -248,16 +264,32 @@ export type TenantScope = Pick<Tenant, 'locator' | 'generation'>
 const scope = ({ locator, generation }: TenantScope): string => `${locator}/${generation}`
 
 export const policyObject = (env: Env, tenant: Tenant, policy: PolicyLocator) =>
-  env.POLICY.get(env.POLICY.idFromName(`${scope(tenant)}/${policy}`))
+  placedObject(env, env.POLICY, tenant.place, `${scope(tenant)}/${policy}`)
 
 export const dispatcherObject = (env: Env, tenant: Tenant, shard: number) =>
-  env.DISPATCHER.get(env.DISPATCHER.idFromName(`${scope(tenant)}/${shard}`))
+  placedObject(env, env.DISPATCHER, tenant.place, `${scope(tenant)}/${shard}`)
 
 export const webhookObject = (env: Env, tenant: Tenant, shard: number, webhook: Uuid) =>
-  env.DELIVERY.get(env.DELIVERY.idFromName(`${scope(tenant)}/${shard}/${webhook}`))
+  placedObject(env, env.DELIVERY, tenant.place, `${scope(tenant)}/${shard}/${webhook}`)
 
 export const migrationObject = (env: Env, tenant: Tenant, migration: Uuid) =>
-  env.MIGRATION.get(env.MIGRATION.idFromName(`${scope(tenant)}/${migration}`))
+  placedObject(env, env.MIGRATION, tenant.place, `${scope(tenant)}/${migration}`)
+
+/** The bucket of the tenant's files: within its jurisdiction where it has one; 503 until that is bound. */
+export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucket {
+  const bucket = boundBucket(env, place)
+  if (bucket) return bucket
+  throw new Refusal(
+    'tenantBehind',
+    `The bucket ${bucketBinding(place)} is not bound; docs/operate.md says how a jurisdiction is opened.`,
+    {},
+    READY_WITHIN_SECONDS,
+  )
+}
+
+/** The bucket for files of a place, where the Worker has it. */
+export const boundBucket = (env: Env, place: Place): R2Bucket | undefined =>
+  (env as unknown as Record<string, R2Bucket | undefined>)[bucketBinding(place)]
 
 /** Name of a tenant's file in R2. */
 export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')

@@ -20,7 +20,7 @@ import type { NewTimer } from '../platform/commit.ts'
 import { type Database, LARGEST_PARAMETER, type Query } from '../platform/database.ts'
 import type { PolicyLocator, Uuid } from '../platform/locators.ts'
 import { writes } from '../platform/tables.ts'
-import { fileKey, shardDatabase } from '../platform/tenancy.ts'
+import { fileKey, shardDatabase, tenantFiles } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
 import { pluginLogs } from '../plugins/tables.ts'
 import { cancellations, endorsements, exposures, policies, quotes } from '../policies/tables.ts'
@@ -188,7 +188,7 @@ export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tena
   ])
   if (gone.length > 0) {
     calls.r2 += 1
-    await env.FILES.delete(gone.map(one => fileKey(tenant, ...documentPath(one.locator))))
+    await tenantFiles(env, tenant).delete(gone.map(one => fileKey(tenant, ...documentPath(one.locator))))
   }
   for (;;) {
     const [old] = await database.batch([

@@ -7,14 +7,18 @@ import { filesPrefix, type TenantScope } from '../platform/tenancy.ts'
 const LISTS_A_RUN = 10
 
 /** Deletes files of the former tenant, a bounded number; whether it found any. */
-export async function deleteFormerFiles(env: Env, former: TenantScope, calls: Calls): Promise<boolean> {
+export async function deleteFormerFiles(
+  bucket: R2Bucket,
+  former: TenantScope,
+  calls: Calls,
+): Promise<boolean> {
   const prefix = filesPrefix(former)
   for (let lists = 0; lists < LISTS_A_RUN; lists += 1) {
     calls.r2 += 1
-    const { objects, truncated } = await env.FILES.list({ prefix })
+    const { objects, truncated } = await bucket.list({ prefix })
     if (objects.length === 0) return lists > 0
     calls.r2 += 1
-    await env.FILES.delete(objects.map(({ key }) => key))
+    await bucket.delete(objects.map(({ key }) => key))
     if (!truncated) return true
   }
   return true

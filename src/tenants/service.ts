@@ -4,21 +4,26 @@ import { type Calls, noCalls } from '../platform/calls.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import { newUuid } from '../platform/locators.ts'
+import { isJurisdiction, type Place } from '../platform/places.ts'
 import {
   controlDatabase,
   forgetTenants,
   HOME_SHARD,
   readTenant,
+  TENANT_TRUST_MS,
   type Tenant,
   type TenantRow,
   type TenantType,
+  tenantFiles,
 } from '../platform/tenancy.ts'
-import { now } from '../platform/time.ts'
+import { type Instant, now } from '../platform/time.ts'
 import { checkedTenantName, hostNameOf } from './names.ts'
 import type { Quotas } from './quotas.ts'
 import {
+  addShardsQueries,
   deleteTenantQueries,
   insertTenantQueries,
+  MOST_SHARDS,
   poolQuery,
   readTenants,
   recreateTenantQueries,
@@ -36,23 +41,29 @@ export type NewTenant = {
   type: TenantType
   /** Whether deployTest is closed to it. Production tenants always are versioned; test tenants when said so. */
   versioned?: boolean
+  /** Where its data is to lie; anywhere when it is not said. */
+  place?: Place
 }
+
+/** Twice what an isolate trusts of a tenant: from then on no isolate sends a client to a shard that another does not know. */
+const OPENS_AFTER_MS = 2 * TENANT_TRUST_MS
 
 /** Seconds after which returned databases have been wiped, most of the time: two runs of the housekeeping. */
 const WIPED_WITHIN_SECONDS = 120
 
 /**
  * Makes the tenant and claims its databases in one batch, which `told` is in too: what the audit trail has of it. Refuses a name that is taken (409) or no host name
- * (400), an empty pool and one that waits for migrations (503).
+ * (400), a pool that is empty or waits for migrations in that place, and a place whose bucket is not bound (503).
  */
 export async function createTenant(
   env: Env,
-  { name, type, versioned = false }: NewTenant,
+  { name, type, versioned = false, place = '' }: NewTenant,
   calls: Calls = noCalls(),
   told: readonly Query[] = [],
 ): Promise<Tenant> {
   const locator = newUuid(HOME_SHARD)
   const database = controlDatabase(env, calls)
+  tenantFiles(env, { place })
   const queries = insertTenantQueries(database, {
     locator,
     name: checkedTenantName(name),
@@ -62,9 +73,10 @@ export async function createTenant(
     generation: 1,
     tokenEpoch: 1,
     versioned: versioned || type === 'production',
+    place,
     createdAt: now(),
   })
-  return changed(database, [...queries, ...told], { locator, name })
+  return changed(database, [...queries, ...told], { locator, name, place })
 }
 
 /**
@@ -88,6 +100,30 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
   const database = controlDatabase(env, calls)
   await database.batch(deleteTenantQueries(database, tenant.locator, now()) as [Query, ...Query[]])
   forgetTenants()
+}
+
+/**
+ * Gives the tenant of that name databases up to `shards`, for policyholders that are new: what there is stays where it is.
+ * They come into the new databases when every isolate knows of them. 404 when there is no such tenant; 400 for fewer shards
+ * than it has, or more than a locator can tell; 409 when it changed meanwhile; 503 as `createTenant`.
+ */
+export async function addShards(
+  env: Env,
+  name: string,
+  shards: number,
+  calls: Calls = noCalls(),
+): Promise<Tenant> {
+  const tenant = await readTenant(env, { name }, calls)
+  if (!tenant) throw notFound('tenant', name)
+  const has = tenant.shards.length
+  if (shards < has || shards > MOST_SHARDS)
+    throw new Refusal(
+      'invalidRequest',
+      `The tenant '${name}' has ${has} shards and may have up to ${MOST_SHARDS}; databases that hold data are never taken away.`,
+    )
+  const database = controlDatabase(env, calls)
+  const opensAt = (now() + OPENS_AFTER_MS) as Instant
+  return changed(database, addShardsQueries(database, tenant, shards, opensAt), tenant)
 }
 
 /** The active tenants in the order of their names. */
@@ -127,7 +163,7 @@ export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCa
 async function changed(
   database: Database,
   queries: readonly Query[],
-  { locator, name }: Pick<Tenant, 'locator' | 'name'>,
+  { locator, name, place }: Pick<Tenant, 'locator' | 'name' | 'place'>,
 ): Promise<Tenant> {
   try {
     const all: Query[] = [...queries, tenantQuery(database, locator)]
@@ -136,7 +172,7 @@ async function changed(
     if (!tenant) throw movedOn(name)
     return tenant
   } catch (problem) {
-    throw await refusalFor(database, name, problem)
+    throw await refusalFor(database, { name, place }, problem)
   } finally {
     forgetTenants()
   }
@@ -149,27 +185,35 @@ const movedOn = (name: string): Refusal =>
   )
 
 /** Reads which constraint stopped the batch. */
-async function refusalFor(database: Database, name: string, problem: unknown): Promise<unknown> {
+async function refusalFor(
+  database: Database,
+  { name, place }: Pick<Tenant, 'name' | 'place'>,
+  problem: unknown,
+): Promise<unknown> {
   const { message, cause } = problem as Error
   const text = `${message} ${String(cause ?? '')}`
   if (/UNIQUE constraint failed: tenant\.(?:name|host_name)/.test(text))
     return new Refusal('alreadyExists', `There is a tenant '${name}' already.`)
   if (text.includes('NOT NULL constraint failed: tenant.generation')) return movedOn(name)
   if (!text.includes('NOT NULL constraint failed: shard.binding')) return problem
-  const [states] = await database.batch([poolQuery(database)])
+  const [states] = await database.batch([poolQuery(database, place)])
   const behind = states.find(({ state }) => state === 'free')?.behind ?? 0
   if (behind > 0)
     return new Refusal(
       'tenantBehind',
-      'The free tenant databases wait for a migration; `npm run pool -- migrate` applies it.',
+      'The free tenant databases wait for a migration; `npm run migrate` applies it.',
       {},
       WIPED_WITHIN_SECONDS,
     )
   const returned = states.find(({ state }) => state === 'returned')?.databases ?? 0
   return new Refusal(
     'poolEmpty',
-    `No tenant database is free; \`npm run pool -- grow N\` adds N.${returned > 0 ? ` ${returned} are being wiped and will be free in some minutes.` : ''}`,
+    `No tenant database is free${place && ` in '${place}'`}; \`npm run pool -- grow N${placeOptions(place)}\` adds N.${returned > 0 ? ` ${returned} are being wiped and will be free in some minutes.` : ''}`,
     {},
     WIPED_WITHIN_SECONDS,
   )
 }
+
+/** What `npm run pool -- grow N` is told for databases of a place. */
+const placeOptions = (place: Place): string =>
+  place && (isJurisdiction(place) ? ` --jurisdiction ${place}` : ` --location ${place}`)

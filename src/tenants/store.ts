@@ -1,10 +1,11 @@
 // The control database's rows of tenants, and the claiming of databases. Every change is one batch in which a
 // constraint trips when what it builds on is not so: the name is taken (tenant_name is unique), no database is
 // free (shard.binding is not null), the tenant has moved on (tenant.generation is not null).
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { pool, shards, tenants } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
+import type { Place } from '../platform/places.ts'
 import { type Tenant, type TenantRow, type TenantScope, tenantOfRows } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
 import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
@@ -12,15 +13,40 @@ import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
 /** Databases that a new or recreated tenant gets. */
 const SHARDS_OF_A_TENANT = 1
 
-/** A database that is ahead is as good: migrations only expand (docs/design.md, section 6). */
-const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${NEWEST_TENANT_MIGRATION}`
+/** A digit locator has room for so many (platform/locators.ts). */
+export const MOST_SHARDS = 64
+
+/** In the tenant's place. One that is ahead is as good: migrations only expand (docs/design.md, section 6). */
+const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${NEWEST_TENANT_MIGRATION} and ${pool.place} = ${tenants.place}`
 
 /** The tenant row and its databases, all or nothing. A deleted tenant gives its name up. */
 export const insertTenantQueries = (database: Database, row: typeof tenants.$inferInsert): Query[] => [
   database.build.delete(tenants).where(and(eq(tenants.name, row.name), eq(tenants.status, 'deleted'))),
   database.build.insert(tenants).values(row),
-  ...claimQueries(database, row.locator),
+  ...claimQueries(database, row.locator, NEW_SHARDS),
 ]
+
+/**
+ * More databases for a tenant that has `tenant.shards` and is still of this generation, up to `shards`; new policyholders come
+ * into them from `opensAt` on.
+ */
+export const addShardsQueries = (
+  database: Database,
+  tenant: Tenant,
+  shards: number,
+  opensAt: Instant,
+): Query[] => [
+  database.build
+    .update(tenants)
+    .set({
+      generation: sql`case when ${tenants.generation} = ${tenant.generation} and ${tenants.status} = 'active' and (${shardsOf(database, tenant.locator)}) = ${tenant.shards.length} then ${tenants.generation} end`,
+    })
+    .where(eq(tenants.locator, tenant.locator)),
+  ...claimQueries(database, tenant.locator, { from: tenant.shards.length, to: shards, opensAt }),
+]
+
+const shardsOf = (database: Database, locator: string) =>
+  database.build.select({ shards: count() }).from(shards).where(eq(shards.tenantLocator, locator))
 
 /** Fresh databases for a tenant that is still of this generation; the old ones are returned. */
 export const recreateTenantQueries = (database: Database, tenant: Tenant, at: Instant): Query[] => [
@@ -34,7 +60,7 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant, at: In
       autofill: {},
     })
     .where(eq(tenants.locator, tenant.locator)),
-  ...claimQueries(database, tenant.locator),
+  ...claimQueries(database, tenant.locator, NEW_SHARDS),
 ]
 
 /** The row stays, so that its tokens are known to be void; the databases are returned. */
@@ -63,14 +89,19 @@ const returnQueries = (database: Database, locator: string, at: Instant): Query[
   database.build.delete(shards).where(eq(shards.tenantLocator, locator)),
 ]
 
+/** Numbers of shards, from one and up to another, and from when on new policyholders come into them. */
+type NewShards = { readonly from: number; readonly to: number; readonly opensAt: number }
+
+const NEW_SHARDS: NewShards = { from: 0, to: SHARDS_OF_A_TENANT, opensAt: 0 }
+
 /** Nothing is claimed for a tenant that is no more. */
-const claimQueries = (database: Database, locator: string): Query[] =>
-  Array.from({ length: SHARDS_OF_A_TENANT }, (_, number) => [
+const claimQueries = (database: Database, locator: string, { from, to, opensAt }: NewShards): Query[] =>
+  Array.from({ length: to - from }, (_, at) => [
     database.build.run(sql`
-      insert into ${shards} (tenant_locator, number, binding)
-      select ${tenants.locator}, ${number}, (
+      insert into ${shards} (tenant_locator, number, binding, opens_at)
+      select ${tenants.locator}, ${from + at}, (
         select ${pool.binding} from ${pool} where ${claimable} order by ${pool.binding} limit 1
-      ) from ${tenants} where ${tenants.locator} = ${locator} and ${tenants.status} = 'active'`),
+      ), ${opensAt} from ${tenants} where ${tenants.locator} = ${locator} and ${tenants.status} = 'active'`),
     database.build
       .update(pool)
       .set({ state: 'claimed' })
@@ -121,7 +152,7 @@ export const revokeTokensQuery = (database: Database, locator: Uuid): Query =>
 /** Active tenants with a row for each of their databases, in the order of names. */
 export const tenantsQuery = (database: Database, where?: SQL) =>
   database.build
-    .select({ tenant: tenants, binding: shards.binding, migration: pool.migration })
+    .select({ tenant: tenants, binding: shards.binding, opensAt: shards.opensAt, migration: pool.migration })
     .from(tenants)
     .innerJoin(shards, eq(shards.tenantLocator, tenants.locator))
     .leftJoin(pool, eq(pool.binding, shards.binding))
@@ -135,8 +166,8 @@ export const tenantQuery = (database: Database, locator: string) =>
 export const readTenants = (rows: readonly TenantRow[]): Tenant[] =>
   [...Map.groupBy(rows, ({ tenant }) => tenant.locator).values()].flatMap(of => tenantOfRows(of) ?? [])
 
-/** How many databases of the pool are in each state, and how many of the free ones lack a migration. */
-export const poolQuery = (database: Database) =>
+/** How many databases of a place are in each state, and how many of the free ones lack a migration. */
+export const poolQuery = (database: Database, place: Place) =>
   database.build
     .select({
       state: pool.state,
@@ -144,10 +175,11 @@ export const poolQuery = (database: Database) =>
       behind: sql<number>`total(${pool.migration} < ${NEWEST_TENANT_MIGRATION})`,
     })
     .from(pool)
+    .where(eq(pool.place, place))
     .groupBy(pool.state)
 
 /** A database that waits to be wiped. */
-export type ReturnedDatabase = { binding: string; returnedAt: Instant; former: TenantScope }
+export type ReturnedDatabase = { binding: string; place: Place; returnedAt: Instant; former: TenantScope }
 
 /** Some of them by chance, so that one that takes long keeps no other waiting; see `readReturned`. */
 export const returnedQuery = (database: Database, most: number) =>
@@ -155,6 +187,7 @@ export const returnedQuery = (database: Database, most: number) =>
 
 export const readReturned = (row: typeof pool.$inferSelect): ReturnedDatabase => ({
   binding: row.binding,
+  place: row.place,
   returnedAt: row.returnedAt as Instant,
   former: { locator: row.formerTenant as Uuid, generation: row.formerGeneration! },
 })

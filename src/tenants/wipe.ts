@@ -11,7 +11,7 @@ import { sql } from 'drizzle-orm'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { guards, writes } from '../platform/tables.ts'
-import { controlDatabase, TENANT_TRUST_MS } from '../platform/tenancy.ts'
+import { boundBucket, controlDatabase, TENANT_TRUST_MS } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
 import { deleteFormerFiles } from './former-files.ts'
 import { freeQuery, isReturnedQuery, readReturned, returnedQuery } from './store.ts'
@@ -42,10 +42,11 @@ export async function wipeReturned(
   const [rows] = await control.batch([returnedQuery(control, DATABASES_A_RUN)])
   const result: WipeResult = { freed: [], emptied: [] }
   for (const returned of rows.map(readReturned)) {
-    const { binding, returnedAt, former } = returned
+    const { binding, place, returnedAt, former } = returned
     const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
-    if (!client) continue
-    const hadFiles = await deleteFormerFiles(env, former, calls)
+    const bucket = boundBucket(env, place)
+    if (!client || !bucket) continue
+    const hadFiles = await deleteFormerFiles(bucket, former, calls)
     const database = openDatabase(client, calls)
     const seen = await look(database)
     const hasRows = seen.tablesWithRows.length > 0

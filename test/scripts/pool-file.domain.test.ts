@@ -50,7 +50,7 @@ describe('the configuration of the stores', () => {
 
   test('reaches the databases of the provider only when it is told to', () => {
     const stores = storesConfig(config, { remote: true })
-    expect(stores.match(/remote = true/g)).toHaveLength(3)
+    expect(stores.match(/remote = true/g)).toHaveLength(4)
     expect(stores).not.toContain('preview_database_id')
   })
 })

@@ -141,7 +141,7 @@ test('a deleted tenant is not found, and its name makes another tenant', async (
 test('a database that waits for a migration is not given to a tenant', async () => {
   await env.CONTROL.prepare(`update pool_database set migration = '0000_'`).run()
   const { code, message } = await refusal(createTenant(env, { name: 'early', type: 'test' }))
-  expect([code, message]).toEqual(['tenantBehind', expect.stringContaining('npm run pool -- migrate')])
+  expect([code, message]).toEqual(['tenantBehind', expect.stringContaining('npm run migrate')])
   await env.CONTROL.prepare(`update pool_database set migration = '9999_later'`).run()
   await createTenant(env, { name: 'early', type: 'test' })
   await startAgain()

@@ -1,7 +1,7 @@
 // Archives and compiled configurations in R2, both named by the archive's hash: what is there never changes.
 import type { Calls } from '../../platform/calls.ts'
 import { filePlace } from '../../platform/large-files.ts'
-import { fileKey, type Tenant } from '../../platform/tenancy.ts'
+import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
 import type { ArchiveFile } from '../archive/read.ts'
 import type { Compilation } from '../compile.ts'
 import type { Configuration } from '../configuration.ts'
@@ -27,16 +27,22 @@ export async function putConfiguration(
   calls: Calls,
 ): Promise<void> {
   await Promise.all([
-    put(env, archiveKey(tenant, hash), zip, { sha256: hash, type: 'application/zip' }, calls),
+    put(
+      tenantFiles(env, tenant),
+      archiveKey(tenant, hash),
+      zip,
+      { sha256: hash, type: 'application/zip' },
+      calls,
+    ),
     putCompiled(env, tenant, hash, compiledText(configuration), calls),
   ])
 }
 
 const putCompiled = (env: Env, tenant: Tenant, hash: string, text: string, calls: Calls): Promise<void> =>
-  put(env, compiledKey(tenant, hash), text, { type: 'application/json' }, calls)
+  put(tenantFiles(env, tenant), compiledKey(tenant, hash), text, { type: 'application/json' }, calls)
 
 async function put(
-  env: Env,
+  bucket: R2Bucket,
   key: string,
   content: Uint8Array | string,
   { sha256, type }: { sha256?: string; type: string },
@@ -44,11 +50,14 @@ async function put(
 ): Promise<void> {
   calls.r2 += 1
   try {
-    await env.FILES.put(key, content, { ...(sha256 && { sha256 }), httpMetadata: { contentType: type } })
+    await bucket.put(key, content, {
+      ...(sha256 && { sha256 }),
+      httpMetadata: { contentType: type },
+    })
   } catch (problem) {
     // R2 refuses writes of one key that follow too fast; another request may have put the same just now.
     calls.r2 += 1
-    if (!(await env.FILES.head(key))) throw problem
+    if (!(await bucket.head(key))) throw problem
   }
 }
 
@@ -64,13 +73,13 @@ export async function getConfiguration(
   calls: Calls,
 ): Promise<{ configuration: Configuration; characters: number }> {
   calls.r2 += 1
-  const kept = await env.FILES.get(compiledKey(tenant, hash))
+  const kept = await tenantFiles(env, tenant).get(compiledKey(tenant, hash))
   if (kept) {
     const text = await kept.text()
     return { configuration: readCompiledText(text), characters: text.length }
   }
   calls.r2 += 1
-  const archive = await env.FILES.get(archiveKey(tenant, hash))
+  const archive = await tenantFiles(env, tenant).get(archiveKey(tenant, hash))
   if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
   const { configuration, findings } = await compiledFrom(archive)
   if (!configuration) {
@@ -93,7 +102,7 @@ export async function withArchive<T>(
   const place = filePlace()
   try {
     calls.r2 += 1
-    const archive = await env.FILES.get(archiveKey(tenant, hash))
+    const archive = await tenantFiles(env, tenant).get(archiveKey(tenant, hash))
     if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
     place.reach(archive.size)
     // Seldom needed, and much code: loaded when it is.

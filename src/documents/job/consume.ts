@@ -9,6 +9,7 @@ import {
   policyObject,
   shardDatabase,
   type Tenant,
+  tenantFiles,
   tenantNow,
   tenantOfShard,
 } from '../../platform/tenancy.ts'
@@ -143,7 +144,7 @@ async function madeOf(
       if (product.outcome !== 'ready') {
         // Of one that was made before, and is again because values were overwritten, the old file must not stay.
         calls.r2 += 1
-        await env.FILES.delete(fileKey(tenant, ...documentPath(draft.locator)))
+        await tenantFiles(env, tenant).delete(fileKey(tenant, ...documentPath(draft.locator)))
         const { locator } = draft
         made.push(
           product.outcome === 'none'
@@ -154,7 +155,7 @@ async function madeOf(
       }
       const { bytes, type, warning } = product
       calls.r2 += 1
-      await env.FILES.put(fileKey(tenant, ...documentPath(draft.locator)), bytes, {
+      await tenantFiles(env, tenant).put(fileKey(tenant, ...documentPath(draft.locator)), bytes, {
         httpMetadata: { contentType: type === 'pdf' ? 'application/pdf' : 'text/html; charset=utf-8' },
       })
       made.push({

@@ -3,7 +3,7 @@ import { loadMerger } from '../../bundles/load.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { filePlace } from '../../platform/large-files.ts'
 import type { Uuid } from '../../platform/locators.ts'
-import { fileKey } from '../../platform/tenancy.ts'
+import { fileKey, tenantFiles } from '../../platform/tenancy.ts'
 import type { PolicyAggregate } from '../../policies/aggregate.ts'
 import { documentPath, type PolicyDocument } from '../document.ts'
 import { LARGEST_UPLOAD_BYTES } from '../limits.ts'
@@ -66,7 +66,7 @@ async function merged(
     const files: { name: string; bytes: Uint8Array }[] = []
     for (const { locator, name } of sources) {
       calls.r2 += 1
-      const file = await env.FILES.get(fileKey(tenant, ...documentPath(locator)))
+      const file = await tenantFiles(env, tenant).get(fileKey(tenant, ...documentPath(locator)))
       if (!file) throw new Error(`The file of document ${locator} is not there.`)
       size += file.size
       if (size > LARGEST_SOURCES_BYTES) {

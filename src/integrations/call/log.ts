@@ -5,7 +5,7 @@ import type { Calls } from '../../platform/calls.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
 import type { Uuid } from '../../platform/locators.ts'
-import { fileKey, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { fileKey, shardDatabase, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
 import { integrationCalls } from '../tables.ts'
 
@@ -32,7 +32,7 @@ export async function keepCall(
   calls.r2 += 1
   await Promise.all([
     database.batch(putRows(database, integrationCalls, [call]) as [Query, ...Query[]]),
-    env.FILES.put(bodiesKey(tenant, call.locator), JSON.stringify(bodies), {
+    tenantFiles(env, tenant).put(bodiesKey(tenant, call.locator), JSON.stringify(bodies), {
       httpMetadata: { contentType: 'application/json' },
     }),
   ])
@@ -44,7 +44,7 @@ export async function readBodies(
   locator: Uuid,
 ): Promise<CallBodies | undefined> {
   calls.r2 += 1
-  const kept = await env.FILES.get(bodiesKey(tenant, locator))
+  const kept = await tenantFiles(env, tenant).get(bodiesKey(tenant, locator))
   return kept ? ((await kept.json()) as CallBodies) : undefined
 }
 
@@ -65,7 +65,7 @@ export async function purgeCalls(
   if (old.length === 0) return
   const locators = old.map(one => one.locator)
   calls.r2 += 1
-  await env.FILES.delete(locators.map(locator => bodiesKey(tenant, locator)))
+  await tenantFiles(env, tenant).delete(locators.map(locator => bodiesKey(tenant, locator)))
   await database.batch([
     database.build.run(
       sql`delete from ${integrationCalls} where locator in (select value from json_each(${JSON.stringify(locators)}))`,

@@ -3,7 +3,7 @@
 import { serverTiming } from '../calls.ts'
 import { Refusal } from '../errors.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from '../signed-links.ts'
-import { findTenant } from '../tenancy.ts'
+import { findTenant, tenantFiles } from '../tenancy.ts'
 import { type PublicContext, publicRoute, type Route } from './route.ts'
 
 export const fileRoutes: readonly Route[] = [
@@ -25,14 +25,15 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
   const link = readLinkToken(env.TOKEN_SECRET, token, now)
   const tenant = link && (await findTenant(env, { locator: link.tenantLocator }, calls))
   const key = link && linkedKey(link, tenant)
-  if (!key) throw noFile()
+  if (!tenant || !key) throw noFile()
+  const bucket = tenantFiles(env, tenant)
   const range = wantedRange(requestHeaders)
   calls.r2 += 1
   let object: R2ObjectBody | R2Object | null
   try {
-    object = await env.FILES.get(key, { onlyIf: requestHeaders, ...(range && { range }) })
+    object = await bucket.get(key, { onlyIf: requestHeaders, ...(range && { range }) })
   } catch (problem) {
-    if (range) return unsatisfiable(context, key)
+    if (range) return unsatisfiable(context, bucket, key)
     throw problem
   }
   if (!object) throw noFile()
@@ -73,9 +74,9 @@ function wantedRange(headers: Headers): Range | undefined {
 }
 
 /** R2 only says that it failed; the file is there, so its size tells. */
-async function unsatisfiable(context: PublicContext, key: string): Promise<Response> {
+async function unsatisfiable(context: PublicContext, bucket: R2Bucket, key: string): Promise<Response> {
   context.calls.r2 += 1
-  const object = await context.env.FILES.head(key)
+  const object = await bucket.head(key)
   if (!object) throw noFile()
   const headers = headersOf(context, object)
   headers.set('content-range', `bytes */${object.size}`)

@@ -2,7 +2,7 @@
 import type { RequestContext } from '../../platform/context.ts'
 import { contentsHash, type Upload } from '../../platform/http/upload.ts'
 import type { Uuid } from '../../platform/locators.ts'
-import { fileKey, type Tenant } from '../../platform/tenancy.ts'
+import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
 import type { RangedFile } from './csv/source.ts'
 import type { Held } from './held.ts'
 
@@ -26,11 +26,12 @@ export const storeUpload = (
 
 /** As `storeUpload`, under a key of R2. */
 export async function storeStream(
-  { env, calls }: FileContext,
+  { env, tenant, calls }: FileContext,
   key: string,
   upload: Pick<Upload, 'stream' | 'mediaType'>,
   held: Held,
 ): Promise<StoredFile> {
+  const bucket = tenantFiles(env, tenant)
   const options = { httpMetadata: { contentType: upload.mediaType ?? 'application/octet-stream' } }
   const hash = contentsHash()
   let part = new Uint8Array(0)
@@ -40,7 +41,7 @@ export async function storeStream(
   const sent: R2UploadedPart[] = []
   const send = async (bytes: Uint8Array): Promise<void> => {
     calls.r2 += sending ? 1 : 2
-    sending ??= await env.FILES.createMultipartUpload(key, options)
+    sending ??= await bucket.createMultipartUpload(key, options)
     sent.push(await sending.uploadPart(sent.length + 1, bytes))
   }
   try {
@@ -61,7 +62,7 @@ export async function storeStream(
       held.release(piece.length)
     }
     calls.r2 += 1
-    if (!sending) await env.FILES.put(key, part.subarray(0, filled), options)
+    if (!sending) await bucket.put(key, part.subarray(0, filled), options)
     else {
       if (filled > 0) await send(part.subarray(0, filled))
       await (sending as R2MultipartUpload).complete(sent)
@@ -86,7 +87,7 @@ function grown(part: Uint8Array<ArrayBuffer>, held: Held): Uint8Array<ArrayBuffe
 
 export async function deleteFile({ env, tenant, calls }: FileContext, revision: Uuid): Promise<void> {
   calls.r2 += 1
-  await env.FILES.delete(revisionKey(tenant, revision))
+  await tenantFiles(env, tenant).delete(revisionKey(tenant, revision))
 }
 
 /** The revision's file, of which parts can be read. */
@@ -100,7 +101,9 @@ export function storedFile(
     async read(offset, length) {
       if (length === 0) return new Uint8Array(0)
       calls.r2 += 1
-      const object = await env.FILES.get(revisionKey(tenant, revision), { range: { offset, length } })
+      const object = await tenantFiles(env, tenant).get(revisionKey(tenant, revision), {
+        range: { offset, length },
+      })
       if (!object) throw new Error(`The file of revision ${revision} is not kept any more.`)
       return new Uint8Array(await object.arrayBuffer())
     },

@@ -8,7 +8,7 @@ import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/upload.ts'
 import { derivedUuid, newUuid } from '../../platform/locators.ts'
-import { fileKey, HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
+import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { readResource } from '../in-force.ts'
 import { assertNew } from '../new-resource.ts'
@@ -119,7 +119,9 @@ async function written(
         const { resource, guard } = await decide({ database, revision, contents })
         if (!isStored) {
           calls.r2 += 1
-          await env.FILES.put(key, bytes, { httpMetadata: { contentType: contents.mediaType } })
+          await tenantFiles(env, tenant).put(key, bytes, {
+            httpMetadata: { contentType: contents.mediaType },
+          })
           isStored = true
         }
         const revisionRow = {
@@ -145,7 +147,7 @@ async function written(
   } catch (problem) {
     // With a key, a request of the same key may have recorded the very file.
     if (isStored && !idempotency && problem instanceof Refusal && problem.status < SERVICE_FAULT)
-      context.later(env.FILES.delete(key))
+      context.later(tenantFiles(env, tenant).delete(key))
     throw problem
   }
 }
@@ -162,7 +164,7 @@ export async function revisionFile(
   { name, revision }: Pick<Resource, 'name' | 'revision'>,
 ): Promise<R2ObjectBody> {
   calls.r2 += 1
-  const object = await env.FILES.get(fileKey(tenant, ...revisionPath(revision)))
+  const object = await tenantFiles(env, tenant).get(fileKey(tenant, ...revisionPath(revision)))
   if (!object) throw new Error(`The file of resource ${name} is gone: revision ${revision}.`)
   return object
 }

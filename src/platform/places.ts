@@ -1,0 +1,39 @@
+// Where a tenant's data lies. A place is a jurisdiction, which the platform never lets the data out of, or a location, which is
+// a wish: databases are made near it, and objects start there (https://developers.cloudflare.com/d1/configuration/data-location/).
+
+/** Borders that data does not cross: databases, objects and files. */
+export const JURISDICTIONS = ['eu', 'us', 'fedramp'] as const
+
+/** Parts of the world that databases and objects are made in when there is room. */
+export const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'] as const
+
+/** Empty: anywhere. */
+export const PLACES = ['', ...JURISDICTIONS, ...LOCATIONS] as const
+export type Jurisdiction = (typeof JURISDICTIONS)[number]
+export type Location = (typeof LOCATIONS)[number]
+export type Place = (typeof PLACES)[number]
+
+export const isPlace = (text: string): text is Place => (PLACES as readonly string[]).includes(text)
+
+export const isJurisdiction = (place: Place): place is Jurisdiction =>
+  (JURISDICTIONS as readonly string[]).includes(place)
+
+/**
+ * The object of that name, in the place: within its border, or begun near it. On one machine (`ENVIRONMENT` is `local`) there
+ * are no borders, and the runtime refuses to draw one.
+ */
+export function placedObject<T extends Rpc.DurableObjectBranded | undefined>(
+  { ENVIRONMENT }: Pick<Env, 'ENVIRONMENT'>,
+  namespace: DurableObjectNamespace<T>,
+  place: Place,
+  name: string,
+): DurableObjectStub<T> {
+  if (place === '' || ENVIRONMENT === 'local') return namespace.get(namespace.idFromName(name))
+  if (!isJurisdiction(place)) return namespace.get(namespace.idFromName(name), { locationHint: place })
+  const within = namespace.jurisdiction(place)
+  return within.get(within.idFromName(name))
+}
+
+/** Binding of the bucket for files of a place: `FILES`, and one for each jurisdiction, as `FILES_EU`. */
+export const bucketBinding = (place: Place): string =>
+  isJurisdiction(place) ? `FILES_${place.toUpperCase()}` : 'FILES'

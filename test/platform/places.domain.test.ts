@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { type Place, placedObject } from '../../src/platform/places.ts'
+
+/** What was asked of the namespace, step by step. */
+function asked(place: Place, ENVIRONMENT: Env['ENVIRONMENT'] = 'production' as never): unknown[] {
+  const steps: unknown[] = []
+  const namespace = {
+    jurisdiction(name: string) {
+      steps.push(['jurisdiction', name])
+      return namespace
+    },
+    idFromName: (name: string) => `id of ${name}`,
+    get(...what: unknown[]) {
+      steps.push(['get', ...what])
+    },
+  }
+  placedObject({ ENVIRONMENT }, namespace as never, place, 'policy')
+  return steps
+}
+
+test('an object is made within the border of its jurisdiction', () => {
+  expect(asked('eu')).toEqual([
+    ['jurisdiction', 'eu'],
+    ['get', 'id of policy'],
+  ])
+})
+
+test('a location is a wish that goes with the name', () => {
+  expect(asked('apac')).toEqual([['get', 'id of policy', { locationHint: 'apac' }]])
+})
+
+test('without a place, and on one machine, an object is where its first request is', () => {
+  const anywhere = [['get', 'id of policy']]
+  expect(asked('')).toEqual(anywhere)
+  for (const place of ['eu', 'apac'] as const) expect(asked(place, 'local')).toEqual(anywhere)
+})

@@ -1,0 +1,116 @@
+// Where a tenant's data lies, and how a tenant grows over more databases.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { noCalls } from '../../src/platform/calls.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import type { Place } from '../../src/platform/places.ts'
+import { fileKey, readTenant, shardForNewPolicyholder, tenantFiles } from '../../src/platform/tenancy.ts'
+import { type Instant, now } from '../../src/platform/time.ts'
+import {
+  addShards,
+  createTenant,
+  deleteTenant,
+  recreateTenant,
+  wipeReturned,
+} from '../../src/tenants/service.ts'
+import { poolBinding, prepareDatabases } from '../support/databases.ts'
+
+const EUROPEAN = [poolBinding(7), poolBinding(8)]
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 9 })
+  const put = env.CONTROL.prepare('update pool_database set place = ? where binding = ?')
+  await env.CONTROL.batch([
+    ...EUROPEAN.map(binding => put.bind('eu', binding)),
+    put.bind('weur', poolBinding(9)),
+  ])
+})
+
+const refusal = async (work: Promise<unknown>): Promise<Refusal> => {
+  const problem = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (problem instanceof Refusal) return problem
+  throw problem ?? new Error('It was not refused.')
+}
+
+describe('a place', () => {
+  test('a jurisdiction has databases and files of its own', async () => {
+    const tenant = await createTenant(env, { name: 'at-home', type: 'test', place: 'eu' })
+    expect(tenant).toMatchObject({ place: 'eu', shards: [EUROPEAN[0]] })
+    expect(await readTenant(env, { name: 'at-home' }, noCalls())).toEqual(tenant)
+
+    const key = fileKey(tenant, 'letter')
+    await tenantFiles(env, tenant).put(key, 'told within the border')
+    expect(await env.FILES.head(key)).toBeNull()
+    expect(await (await env.FILES_EU.get(key))!.text()).toBe('told within the border')
+
+    const again = await recreateTenant(env, tenant)
+    expect(again).toMatchObject({ place: 'eu', shards: [EUROPEAN[1]] })
+    await deleteTenant(env, 'at-home')
+    for (let run = 0; run < 3; run += 1) await wipeReturned(env, noCalls(), (now() + 60_000) as Instant)
+    expect(await env.FILES_EU.head(key)).toBeNull()
+  })
+
+  test('a location has databases that were made there', async () => {
+    const tenant = await createTenant(env, { name: 'near', type: 'test', place: 'weur' })
+    expect(tenant.shards).toEqual([poolBinding(9)])
+    expect(tenantFiles(env, tenant)).toBe(env.FILES)
+  })
+
+  test.each<[Place, string, string]>([
+    ['weur', 'poolEmpty', 'npm run pool -- grow N --location weur'],
+    ['us', 'tenantBehind', 'FILES_US'],
+    ['fedramp', 'tenantBehind', 'FILES_FEDRAMP'],
+  ])(
+    '%s that is not ready is refused, and no database of another place is taken',
+    async (place, code, told) => {
+      const refused = await refusal(createTenant(env, { name: 'elsewhere', type: 'test', place }))
+      expect([refused.code, refused.message]).toEqual([code, expect.stringContaining(told)])
+      expect(await readTenant(env, { name: 'elsewhere' }, noCalls())).toBeUndefined()
+    },
+  )
+})
+
+describe('shards', () => {
+  test('are added while the tenant works, and take new policyholders when every isolate knows them', async () => {
+    const tenant = await createTenant(env, { name: 'growing', type: 'production' })
+    const calls = noCalls()
+    const grown = await addShards(env, 'growing', 3, calls)
+    expect(calls.d1).toBe(2)
+    expect(grown.shards).toHaveLength(3)
+    expect(grown.shards[0]).toBe(tenant.shards[0])
+    expect(new Set(grown.shards).size).toBe(3)
+    expect(grown).toMatchObject({ generation: tenant.generation, tokenEpoch: tenant.tokenEpoch })
+
+    const chosen = (at: number) =>
+      new Set(Array.from({ length: 300 }, () => shardForNewPolicyholder(grown, at as Instant)))
+    expect(chosen(now())).toEqual(new Set([0]))
+    expect(chosen(now() + 60_000)).toEqual(new Set([0, 1, 2]))
+  })
+
+  test('as many as there are is no change; fewer, and more than a locator tells, are refused', async () => {
+    const before = await readTenant(env, { name: 'growing' }, noCalls())
+    expect(await addShards(env, 'growing', 3)).toEqual(before)
+    for (const shards of [2, 0, 65]) {
+      const refused = await refusal(addShards(env, 'growing', shards))
+      expect([refused.code, refused.message]).toEqual([
+        'invalidRequest',
+        expect.stringContaining('has 3 shards and may have up to 64'),
+      ])
+    }
+    expect((await refusal(addShards(env, 'nobody', 2))).code).toBe('notFound')
+  })
+
+  test('are added all or none, and two who add them at once add them once', async () => {
+    const before = await readTenant(env, { name: 'growing' }, noCalls())
+    expect((await refusal(addShards(env, 'growing', 20))).code).toBe('poolEmpty')
+    expect(await readTenant(env, { name: 'growing' }, noCalls())).toEqual(before)
+    const outcomes = await Promise.allSettled([addShards(env, 'growing', 4), addShards(env, 'growing', 4)])
+    expect((await readTenant(env, { name: 'growing' }, noCalls()))!.shards).toHaveLength(4)
+    const codes = outcomes.map(outcome => (outcome.status === 'fulfilled' ? 'done' : outcome.reason.code))
+    expect(codes).toContain('done')
+    expect(codes.filter(code => code !== 'done' && code !== 'versionConflict')).toEqual([])
+  })
+})
