@@ -31,11 +31,7 @@ export async function prepareStores(dataFolder: string): Promise<Credentials> {
     const control = stores.target('CONTROL')
     await prepareControl(control)
     const pool = readPool().slice(0, DATABASES)
-    await prepareTenantDatabases(
-      control,
-      pool.map(({ binding }) => stores.target(binding)),
-      () => undefined,
-    )
+    await prepareTenantDatabases(control, pool, stores.target, () => undefined)
     const account = { username: 'administrator', password: randomBytes(15).toString('base64url') }
     await prepareAdministrator(stores.env.CONTROL, readSecrets().PASSWORD_PEPPER!, account, true)
     return account

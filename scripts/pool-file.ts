@@ -1,13 +1,16 @@
 // pool.toml: the databases that are bound to the Worker for tenants. Only this file writes it.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { isPlace, type Place } from '../src/platform/places.ts'
 
 export const POOL_FILE = 'pool.toml'
 
 export type PoolDatabase = {
   /** `TENANT_001`. */
   binding: string
-  /** Name at the provider: `bindery-tenant-001`. */
+  /** Name at the provider: `bindery-tenant-001`, and with its place `bindery-tenant-002-eu`. */
   databaseName: string
+  /** Where it is made; empty for anywhere. */
+  place: Place
   /** Id at the provider; that of the local file until it is made there. */
   databaseId: string
   /** Id of the local file, which stays the same when the provider gives the database another. */
@@ -20,12 +23,13 @@ const LOCAL_ID = '00000000-0000-4000-8000-'
 export const isLocalId = (id: string): boolean => id.startsWith(LOCAL_ID)
 
 /** The n-th database of the pool as it is before the provider knows it. */
-export function plannedDatabase(number: number): PoolDatabase {
+export function plannedDatabase(number: number, place: Place = ''): PoolDatabase {
   const digits = String(number).padStart(3, '0')
   const localId = `${LOCAL_ID}${String(number).padStart(12, '0')}`
   return {
     binding: `TENANT_${digits}`,
-    databaseName: `bindery-tenant-${digits}`,
+    databaseName: `bindery-tenant-${digits}${place && `-${place}`}`,
+    place,
     databaseId: localId,
     localId,
   }
@@ -45,8 +49,21 @@ export function parsePool(text: string): PoolDatabase[] {
       const [binding, databaseName, databaseId] = ['binding', 'database_name', 'database_id'].map(value)
       if (!binding || !databaseName || !databaseId)
         throw new Error(`${POOL_FILE} has an entry that is not complete:\n${section.trim()}`)
-      return { binding, databaseName, databaseId, localId: value('preview_database_id') ?? databaseId }
+      return {
+        binding,
+        databaseName,
+        place: placeOf(databaseName),
+        databaseId,
+        localId: value('preview_database_id') ?? databaseId,
+      }
     })
+}
+
+/** The name tells the place, so that no second list of it can be out of step. */
+function placeOf(databaseName: string): Place {
+  const place = databaseName.match(/-\d+-([a-z]+)$/)?.[1] ?? ''
+  if (!isPlace(place)) throw new Error(`${POOL_FILE}: '${place}' in ${databaseName} is no place.`)
+  return place
 }
 
 export function formatPool(databases: readonly PoolDatabase[]): string {
@@ -64,16 +81,17 @@ export function formatPool(databases: readonly PoolDatabase[]): string {
 
 /**
  * The databases to add: first those that pool.toml lists and the control database does not know (of an earlier
- * run that was cut off, or never made at the provider), then new ones.
+ * run that was cut off, or never made at the provider) in that place, then new ones.
  */
 export function databasesToAdd(
   listed: readonly PoolDatabase[],
   registered: ReadonlySet<string>,
   count: number,
+  place: Place = '',
 ): PoolDatabase[] {
-  const unfinished = listed.filter(({ binding }) => !registered.has(binding))
+  const unfinished = listed.filter(database => database.place === place && !registered.has(database.binding))
   const fresh = Array.from({ length: Math.max(0, count - unfinished.length) }, (_, at) =>
-    plannedDatabase(listed.length + at + 1),
+    plannedDatabase(listed.length + at + 1, place),
   )
   return [...unfinished.slice(0, count), ...fresh]
 }

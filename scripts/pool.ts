@@ -1,36 +1,25 @@
-// `npm run pool -- grow N [--remote]` and `npm run pool -- migrate [--remote]`. Every step can be run again: what
-// is done already is left alone.
+// `npm run pool -- grow N [--jurisdiction J | --location L] [--remote]`. Every step can be run again: what is done already is
+// left alone.
 import { parseArgs } from 'node:util'
-import type { MigrationTarget } from '../src/platform/migrations.ts'
-import { openStores } from './databases.ts'
+import type { Place } from '../src/platform/places.ts'
+import { openDatabasePlace, prepareDatabases } from './database-place.ts'
+import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.ts'
 import { databasesToAdd, isMade, type PoolDatabase, readPool, writePool } from './pool-file.ts'
-import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
-import { readSecrets, readSettings } from './settings.ts'
-import { databasesMade, wrangler, wranglerTarget } from './wrangler.ts'
-import { requireRemoteControl, writeConfig } from './write-config.ts'
+import { prepareControl } from './prepare-databases.ts'
+import { databasesMade, wrangler } from './wrangler.ts'
+import { writeConfig } from './write-config.ts'
 
-const USAGE = `npm run pool -- grow N [--remote]     N more databases for tenants
-npm run pool -- migrate [--remote]    applies new migrations to the control database and the whole pool
+const USAGE = `npm run pool -- grow N    N more databases for tenants
 
-Without --remote it is the pool of this machine (BINDERY_DATA); with it, the provider's, through wrangler.`
+--jurisdiction eu|us|fedramp               of tenants whose data stays there
+--location wnam|enam|weur|eeur|apac|oc     made near there, where there is room
+--remote                                   the provider's, through wrangler; else those of this machine (BINDERY_DATA)`
 
 const say = (line: string): void => console.log(`pool: ${line}`)
 
-/** Where the databases are. */
-type Place = {
-  target(binding: string): MigrationTarget
-  close(): Promise<void>
-}
-
-async function openPlace(remote: boolean): Promise<Place> {
-  if (!remote) return openStores(readSettings(process.env, readSecrets()).dataFolder)
-  requireRemoteControl()
-  return { target: binding => wranglerTarget(binding, ['--remote']), close: async () => {} }
-}
-
 /** Bindings that the control database knows. */
 async function registeredBindings(remote: boolean): Promise<Set<string>> {
-  const place = await openPlace(remote)
+  const place = await openDatabasePlace(remote)
   try {
     const control = place.target('CONTROL')
     await prepareControl(control)
@@ -48,7 +37,7 @@ async function makeRemote(wanted: readonly PoolDatabase[]): Promise<void> {
     if (isMade(database)) continue
     const { databaseName } = database
     if (!made.has(databaseName)) {
-      await wrangler('d1', 'create', databaseName)
+      await wrangler('d1', 'create', databaseName, ...placeArguments(database.place))
       say(`${databaseName} is made`)
     }
     const databaseId = made.get(databaseName) ?? (await databasesMade()).get(databaseName)
@@ -60,61 +49,32 @@ async function makeRemote(wanted: readonly PoolDatabase[]): Promise<void> {
   }
 }
 
-async function grow(count: number, remote: boolean): Promise<void> {
+async function grow(count: number, place: Place, remote: boolean): Promise<void> {
   writeConfig()
   const listed = readPool()
-  const wanted = databasesToAdd(listed, await registeredBindings(remote), count)
+  const wanted = databasesToAdd(listed, await registeredBindings(remote), count, place)
   const known = new Set(listed.map(({ binding }) => binding))
   writePool([...listed, ...wanted.filter(({ binding }) => !known.has(binding))])
   if (remote) await makeRemote(wanted)
   writeConfig()
-  await prepare(
-    wanted.map(({ binding }) => binding),
-    remote,
-  )
-  say(`${count} more databases are free`)
-  if (remote)
-    say(
-      'the Worker can use them after the next deploy: npm run config -- --deploy, then npx wrangler deploy -c wrangler.generated.toml',
-    )
-}
-
-/** Migrates the control database and these of the pool, and registers them. */
-async function prepare(bindings: readonly string[], remote: boolean): Promise<void> {
-  const place = await openPlace(remote)
+  const databases = await openDatabasePlace(remote)
   try {
-    const control = place.target('CONTROL')
-    const applied = await prepareControl(control)
-    if (applied.length > 0) say(`control database: ${applied.join(', ')}`)
-    await prepareTenantDatabases(
-      control,
-      bindings.map(binding => place.target(binding)),
-      say,
-    )
+    await prepareDatabases(databases, wanted, say)
   } finally {
-    await place.close()
+    await databases.close()
   }
-}
-
-async function migratePool(remote: boolean): Promise<void> {
-  writeConfig()
-  const databases = readPool().filter(database => !remote || isMade(database))
-  await prepare(
-    databases.map(({ binding }) => binding),
-    remote,
-  )
-  say('all databases are up to date')
+  say(`${count} more databases are free${place && ` in ${place}`}`)
+  if (remote) say('the Worker can use them after the next deploy: npm run deploy')
 }
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { remote: { type: 'boolean', default: false } },
+    options: { ...PLACE_OPTIONS, remote: { type: 'boolean', default: false } },
     allowPositionals: true,
   })
   const [command, count, ...rest] = positionals
   if (command === 'grow' && /^[1-9]\d{0,3}$/.test(count ?? '') && rest.length === 0)
-    return grow(Number(count), values.remote)
-  if (command === 'migrate' && count === undefined) return migratePool(values.remote)
+    return grow(Number(count), placeOfOptions(values), values.remote)
   throw new Error(`It is used so:\n\n${USAGE}`)
 }
 

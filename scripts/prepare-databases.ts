@@ -8,9 +8,8 @@ import {
   newestMigration,
 } from '../src/platform/migrations.ts'
 import { migrationFiles } from './migration-files.ts'
-
-/** Says what is being done; `step` is finished by the next one. */
-export type Say = (line: string) => void
+import type { PoolDatabase } from './pool-file.ts'
+import type { Progress } from './progress.ts'
 
 /** Databases migrated at the same time: enough to hide the waiting, few enough for the provider's limits. */
 const AT_ONCE = 8
@@ -25,37 +24,45 @@ export const prepareControl = async (control: MigrationTarget): Promise<string[]
  */
 export async function prepareTenantDatabases(
   control: MigrationTarget,
-  targets: readonly MigrationTarget[],
-  say: Say,
+  databases: readonly PoolDatabase[],
+  target: (binding: string) => MigrationTarget,
+  progress: Progress,
 ): Promise<void> {
   const migrations = await migrationFiles('tenant')
-  const finished: string[] = []
+  const targets = databases.map(({ binding }) => target(binding))
+  const finished = new Set<string>()
   let changed = 0
   try {
     await migrateAll(targets, migrations, AT_ONCE, {
       done({ name }, applied) {
-        finished.push(name)
+        finished.add(name)
         if (applied.length > 0) changed += 1
-        if (finished.length % 16 === 0 || finished.length === targets.length)
-          say(
-            `${finished.length} of ${targets.length} tenant databases at ${newestMigration(migrations)}, ${changed} migrated now`,
-          )
+        progress(
+          finished.size,
+          targets.length,
+          `tenant databases at ${newestMigration(migrations)}, ${changed} migrated now`,
+        )
       },
     })
   } finally {
-    await register(control, finished, migrations)
+    await register(
+      control,
+      databases.filter(({ binding }) => finished.has(binding)),
+      migrations,
+    )
   }
 }
 
 async function register(
   control: MigrationTarget,
-  bindings: readonly string[],
+  databases: readonly PoolDatabase[],
   migrations: readonly Migration[],
 ): Promise<void> {
-  if (bindings.length === 0) return
-  const rows = bindings.map(binding => `('${binding}', 'free', '${newestMigration(migrations)}')`).join(', ')
+  if (databases.length === 0) return
+  const newest = newestMigration(migrations)
+  const rows = databases.map(({ binding, place }) => `('${binding}', 'free', '${newest}', '${place}')`)
   await control.execute([
-    `insert into pool_database (binding, state, migration) values ${rows}
+    `insert into pool_database (binding, state, migration, place) values ${rows.join(', ')}
      on conflict (binding) do update set migration = excluded.migration`,
   ])
 }

@@ -53,18 +53,21 @@ export function readSettings(environment: Variables, secrets: Variables): Settin
   }
 }
 
-/** .dev.vars as it is, empty when there is none. */
-export const readSecrets = (folder = '.'): Variables => {
-  const file = join(folder, SECRETS_FILE)
+/** .dev.vars, or another file like it, as it is; empty when there is none. */
+export const readSecrets = (folder = '.', name = SECRETS_FILE): Variables => {
+  const file = join(folder, name)
   return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
 }
 
-/** Adds to .dev.vars the secrets that it lacks; names of those added. */
-export function completeSecrets(folder = '.'): string[] {
-  const present = readSecrets(folder)
-  const missing = Object.keys(SECRETS).filter(name => !present[name])
+/** Names of the secrets that the Worker cannot do without. */
+export const SECRET_NAMES: readonly string[] = Object.keys(SECRETS)
+
+/** Adds to .dev.vars, or another file like it, the secrets that it lacks; names of those added. */
+export function completeSecrets(folder = '.', name = SECRETS_FILE): string[] {
+  const present = readSecrets(folder, name)
+  const missing = SECRET_NAMES.filter(name => !present[name])
   if (missing.length === 0) return []
-  const file = join(folder, SECRETS_FILE)
+  const file = join(folder, name)
   const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const gap = before === '' || before.endsWith('\n') ? '' : '\n'
   const lines = missing.map(name => `${name}=${SECRETS[name]!()}\n`)

@@ -8,6 +8,7 @@ import { openStores } from './databases.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
 import { readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
+import { progressBar } from './progress.ts'
 import { writeRouteIndex } from './route-index.ts'
 import {
   callScheduled,
@@ -47,8 +48,7 @@ async function prepareStores(settings: Settings, firstStart: boolean): Promise<A
     say(
       applied.length === 0 ? 'the control database is up to date' : `control database: ${applied.join(', ')}`,
     )
-    const targets = readPool().map(({ binding }) => stores.target(binding))
-    await prepareTenantDatabases(control, targets, say)
+    await prepareTenantDatabases(control, readPool(), stores.target, progressBar(say))
     const pepper = readSecrets().PASSWORD_PEPPER!
     return await prepareAdministrator(stores.env.CONTROL, pepper, settings.administrator, firstStart)
   } finally {

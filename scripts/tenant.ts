@@ -1,56 +1,109 @@
-// `npm run tenant -- create NAME [--type test|production] | list | delete NAME | quota NAME
-// databaseBytes=N…`. A tenant takes a free database of
-// the pool; the Worker is never deployed for it.
+// `npm run tenant -- …`. A tenant takes free databases of the pool; the Worker is never deployed for it.
 import { parseArgs } from 'node:util'
+import { noCalls } from '../src/platform/calls.ts'
+import { readTenant, type Tenant } from '../src/platform/tenancy.ts'
 import { readQuotas } from '../src/tenants/quotas.ts'
-import { createTenant, deleteTenant, listTenants, setQuotas } from '../src/tenants/service.ts'
+import { addShards, createTenant, deleteTenant, listTenants, setQuotas } from '../src/tenants/service.ts'
+import { confirmed } from './confirm.ts'
+import { databasesThere, openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { openStores } from './databases.ts'
+import { PLACE_OPTIONS, placeOfOptions } from './place-options.ts'
 import { readSecrets, readSettings } from './settings.ts'
 
-const USAGE = `npm run tenant -- create NAME [--type test|production]
-npm run tenant -- list
-npm run tenant -- delete NAME
+const USAGE = `npm run tenant -- list
+npm run tenant -- create NAME [--type test|production] [--jurisdiction J | --location L]
+npm run tenant -- show NAME
+npm run tenant -- shards NAME N       N databases for it in all; new policyholders are spread over them
+npm run tenant -- migrate NAME        its databases first, before those of others
 npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]
+npm run tenant -- delete NAME [--yes]
 
 With --remote it is the provider's tenants, else those of this machine (BINDERY_DATA).`
 
+const OPTIONS = {
+  ...PLACE_OPTIONS,
+  type: { type: 'string', default: 'test' },
+  remote: { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+} as const
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
+
+const say = (line: string): void => console.log(`tenant: ${line}`)
 const isType = (type: string): type is 'test' | 'production' => type === 'test' || type === 'production'
 
-async function carryOut(
-  env: Env,
-  [command, name, ...rest]: readonly (string | undefined)[],
-  type: string,
-): Promise<void> {
-  if (command === 'quota' && name !== undefined) {
-    const quotas = readQuotas(rest.map(String))
+/** The tenant of that name, as the control database has it; an Error when there is none. */
+async function tenantNamed(env: Env, name: string): Promise<Tenant> {
+  const tenant = await readTenant(env, { name }, noCalls())
+  if (!tenant) throw new Error(`There is no tenant '${name}'; npm run tenant -- list tells which there are.`)
+  return tenant
+}
+
+type Command = (env: Env, name: string, rest: readonly string[], values: Values) => Promise<void>
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  async create(env, name, _, values) {
+    if (!isType(values.type))
+      throw new Error(`A tenant is of the type test or production, not '${values.type}'.`)
+    const tenant = await createTenant(env, { name, type: values.type, place: placeOfOptions(values) })
+    say(`${tenant.name} (${tenant.type}) answers at ${tenant.hostName}; locator ${tenant.locator}`)
+  },
+  async show(env, name) {
+    const { shards, isBehind, ...tenant } = await tenantNamed(env, name)
+    for (const [key, value] of Object.entries(tenant))
+      console.log(`${key.padEnd(14)}${typeof value === 'object' ? JSON.stringify(value) : value || '-'}`)
+    const at = isBehind ? ' (waits for a migration: npm run migrate)' : ''
+    console.log(`${'shards'.padEnd(14)}${shards.join(' ')}${at}`)
+  },
+  async shards(env, name, [shards = '']) {
+    if (!/^\d{1,2}$/.test(shards)) throw new Error(`How many databases is '${name}' to have?\n\n${USAGE}`)
+    const tenant = await addShards(env, name, Number(shards))
+    say(`${name} has ${tenant.shards.length} databases; new policyholders come into all of them within 10 s`)
+  },
+  async migrate(env, name, _, { remote }) {
+    const { shards } = await tenantNamed(env, name)
+    const place = await openDatabasePlace(remote)
+    try {
+      const databases = databasesThere(remote).filter(({ binding }) => shards.includes(binding))
+      await prepareDatabases(place, databases, say)
+    } finally {
+      await place.close()
+    }
+    say(`the databases of ${name} are up to date`)
+  },
+  async quota(env, name, rest) {
+    const quotas = readQuotas(rest)
     await setQuotas(env, name, quotas)
-    console.log(`tenant: ${name} has the quotas ${JSON.stringify(quotas)}, and else those of everybody`)
-    return
-  }
-  if (rest.length > 0) throw new Error(`It is used so:\n\n${USAGE}`)
-  if (command === 'create' && name !== undefined && isType(type)) {
-    const tenant = await createTenant(env, { name, type })
-    console.log(
-      `tenant: ${tenant.name} (${tenant.type}) answers at ${tenant.hostName}; locator ${tenant.locator}`,
-    )
-  } else if (command === 'delete' && name !== undefined) {
+    say(`${name} has the quotas ${JSON.stringify(quotas)}, and else those of everybody`)
+  },
+  async delete(env, name, _, { yes }) {
+    const { type, shards } = await tenantNamed(env, name)
+    const what = `This deletes the ${type} tenant ${name} with all data in ${shards.length} databases.`
+    if (!yes && !(await confirmed(what, name))) throw new Error('Nothing was deleted.')
     await deleteTenant(env, name)
-    console.log(`tenant: ${name} is deleted; its database is wiped and then free again`)
-  } else if (command === 'list' && name === undefined) {
-    for (const { name, type, hostName, locator } of await listTenants(env))
-      console.log([name, type, hostName, locator].join('\t'))
-  } else throw new Error(`It is used so:\n\n${USAGE}`)
+    say(`${name} is deleted; its databases are wiped and then free again`)
+  },
+}
+
+/** Commands that take more than a name. */
+const TAKES_MORE: ReadonlySet<string> = new Set(['shards', 'quota'])
+
+async function list(env: Env): Promise<void> {
+  for (const { name, type, hostName, locator, place, shards } of await listTenants(env))
+    console.log([name, type, hostName, locator, place || '-', shards.length].join('\t'))
 }
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    options: { type: { type: 'string', default: 'test' }, remote: { type: 'boolean', default: false } },
-    allowPositionals: true,
-  })
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
+  const [command = '', name, ...rest] = positionals
+  const carryOut = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined
+  const isList = command === 'list' && name === undefined
+  if (!isList && (!carryOut || !name || (rest.length > 0 && !TAKES_MORE.has(command))))
+    throw new Error(`It is used so:\n\n${USAGE}`)
   const { dataFolder } = readSettings(process.env, readSecrets())
   const stores = await openStores(dataFolder, { remote: values.remote })
   try {
-    await carryOut(stores.env, positionals, values.type)
+    await (isList ? list(stores.env) : carryOut!(stores.env, name!, rest, values))
   } finally {
     await stores.close()
   }

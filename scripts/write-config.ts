@@ -27,7 +27,7 @@ export function requireRemoteControl(): void {
   const id = ownConfig().match(/binding = "CONTROL"\n(?:.*\n)*?database_id = "([^"]*)"/)?.[1]
   if (id !== undefined && !isLocalId(id)) return
   throw new Error(
-    `The control database is not made yet: run \`npx wrangler d1 create bindery-control\`, put its id into wrangler.toml as database_id of CONTROL, and the one that stands there now as preview_database_id, which keeps local data.`,
+    'The control database is not made yet: `npm run deploy -- --domain example.com` makes it, and what else is missing.',
   )
 }
 

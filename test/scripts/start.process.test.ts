@@ -47,6 +47,24 @@ describe('npm start', () => {
     expect(stdout).toMatch(/All \d+ figures are right\./)
   })
 
+  test('tenants are made, grown, migrated and deleted beside it', async () => {
+    const environment = { ...process.env, BINDERY_DATA: service.dataFolder }
+    const command = async (script: string, ...words: string[]): Promise<string> => {
+      const ended = run(process.execPath, [`scripts/${script}.ts`, ...words], { env: environment })
+      const { stdout, stderr } = await ended.catch((failed: { stdout: string; stderr: string }) => failed)
+      return stdout + stderr
+    }
+    expect(await command('tenant', 'create', 'growing', '--type', 'production')).toContain(
+      'growing.co.local.bindery.test',
+    )
+    expect(await command('tenant', 'shards', 'growing', '3')).toContain('growing has 3 databases')
+    expect(await command('tenant', 'show', 'growing')).toMatch(/^shards +TENANT_\d+ TENANT_\d+ TENANT_\d+$/m)
+    expect(await command('tenant', 'migrate', 'growing')).toContain('3 of 3 tenant databases')
+    expect(await command('tenant', 'delete', 'growing')).toContain('Nothing was deleted.')
+    expect(await command('tenant', 'delete', 'growing', '--yes')).toContain('growing is deleted')
+    expect(await command('migrate')).toContain('all databases are up to date')
+  })
+
   test('a port that another program has is named', async () => {
     const port = await freePort()
     const other = createServer().listen(port, '127.0.0.1')

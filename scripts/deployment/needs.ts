@@ -1,0 +1,45 @@
+// What a deployment needs at the provider, read from the text of wrangler.toml.
+
+export type Bucket = {
+  readonly name: string
+  /** Border that its files stay within; undefined for none. */
+  readonly jurisdiction: string | undefined
+}
+
+export type Needs = {
+  readonly buckets: readonly Bucket[]
+  /** Names of queues, with those for what could not be delivered. */
+  readonly queues: readonly string[]
+}
+
+const value = (section: string, key: string): string | undefined =>
+  section.match(new RegExp(`^${key} = "([^"]*)"`, 'm'))?.[1]
+
+/** Buckets and queues of the configuration, each once. */
+export function needsOf(config: string): Needs {
+  const sections = config.split(/^(?=\[)/m)
+  const of = (header: string): string[] => sections.filter(section => section.startsWith(`[[${header}]]`))
+  const buckets = of('r2_buckets').flatMap(section => {
+    const name = value(section, 'bucket_name')
+    return name === undefined ? [] : [{ name, jurisdiction: value(section, 'jurisdiction') }]
+  })
+  const queues = [...of('queues.producers'), ...of('queues.consumers')].flatMap(section =>
+    ['queue', 'dead_letter_queue'].flatMap(key => value(section, key) ?? []),
+  )
+  return { buckets, queues: [...new Set(queues)] }
+}
+
+const CONTROL_ID = /(binding = "CONTROL"\n(?:[^[\n].*\n)*?database_id = ")([^"]*)(")/
+
+/** Id of the control database in wrangler.toml. */
+export function controlId(config: string): string {
+  const id = config.match(CONTROL_ID)?.[2]
+  if (id === undefined) throw new Error('wrangler.toml has no database CONTROL with a database_id.')
+  return id
+}
+
+/** wrangler.toml with the id that the provider gave; the one that stood there stays that of the local file. */
+export const withControlId = (config: string, id: string): string =>
+  config.replace(CONTROL_ID, (_, before: string, local: string, after: string) =>
+    [before, id, after, `\npreview_database_id = "${local}"`].join(''),
+  )

@@ -1,0 +1,43 @@
+// What the provider has and makes, through its tool: databases, buckets, queues.
+import type { Bucket } from './needs.ts'
+
+/** Runs a command of the tool; what it prints. */
+export type Tool = (...command: string[]) => Promise<string>
+
+const jurisdictionOf = ({ jurisdiction }: Bucket): string[] =>
+  jurisdiction === undefined ? [] : ['--jurisdiction', jurisdiction]
+
+/** Whether a line of the list names it: as a value of its own, in a table or behind `name:`. */
+const isListed = (output: string, name: string): boolean =>
+  output.split('\n').some(line => line.split(/[\s│|:]+/).includes(name))
+
+/** Pages of queues that are looked through: more than an account may have. */
+const MOST_PAGES = 200
+
+export const provider = (tool: Tool) => ({
+  /** Whether the tool may act for an account. */
+  async isSignedIn(): Promise<boolean> {
+    return tool('whoami', '--json').then(
+      () => true,
+      () => false,
+    )
+  },
+  async hasBucket(bucket: Bucket): Promise<boolean> {
+    return isListed(await tool('r2', 'bucket', 'list', ...jurisdictionOf(bucket)), bucket.name)
+  },
+  async makeBucket(bucket: Bucket): Promise<void> {
+    await tool('r2', 'bucket', 'create', bucket.name, ...jurisdictionOf(bucket))
+  },
+  async hasQueue(name: string): Promise<boolean> {
+    for (let page = 1; page <= MOST_PAGES; page += 1) {
+      const output = await tool('queues', 'list', '--page', String(page))
+      if (isListed(output, name)) return true
+      // A page without a table row is behind the last.
+      if (!/[│|]\s*[0-9a-f]{32}\s*[│|]/.test(output)) return false
+    }
+    return false
+  },
+  async makeQueue(name: string): Promise<void> {
+    await tool('queues', 'create', name)
+  },
+})

@@ -1,0 +1,27 @@
+// `npm run migrate [-- --remote]`: every database of the service up to the migrations of this code. Run again after a failure,
+// it goes on where it stopped.
+import { parseArgs } from 'node:util'
+import { databasesThere, openDatabasePlace, prepareDatabases } from './database-place.ts'
+import { writeConfig } from './write-config.ts'
+
+const say = (line: string): void => console.log(`migrate: ${line}`)
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { remote: { type: 'boolean', default: false } } })
+  writeConfig()
+  const place = await openDatabasePlace(values.remote)
+  try {
+    await prepareDatabases(place, databasesThere(values.remote), say)
+  } finally {
+    await place.close()
+  }
+  say('all databases are up to date')
+}
+
+await main().catch((error: unknown) => {
+  console.error(`migrate: ${error instanceof Error ? error.message : String(error)}`)
+  console.error(
+    'migrate: databases that were finished keep what they have; run the same command again to go on.',
+  )
+  process.exitCode = 1
+})

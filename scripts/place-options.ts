@@ -1,0 +1,26 @@
+// `--jurisdiction` and `--location`, as commands take them.
+import { isJurisdiction, JURISDICTIONS, LOCATIONS, type Place } from '../src/platform/places.ts'
+
+/** For `parseArgs`. */
+export const PLACE_OPTIONS = {
+  jurisdiction: { type: 'string' },
+  location: { type: 'string' },
+} as const
+
+/** The place that the options say; an Error tells which there are. */
+export function placeOfOptions(values: { jurisdiction?: string; location?: string }): Place {
+  const { jurisdiction, location } = values
+  if (jurisdiction !== undefined && location !== undefined)
+    throw new Error('A jurisdiction says where data may be; leave --location out.')
+  const known: readonly string[] = jurisdiction === undefined ? LOCATIONS : JURISDICTIONS
+  const place = jurisdiction ?? location ?? ''
+  if (place !== '' && !known.includes(place))
+    throw new Error(
+      `'${place}' is no ${jurisdiction === undefined ? 'location' : 'jurisdiction'}; there are ${known.join(', ')}.`,
+    )
+  return place as Place
+}
+
+/** What the provider's tool is told to make a database there. */
+export const placeArguments = (place: Place): string[] =>
+  place === '' ? [] : [isJurisdiction(place) ? '--jurisdiction' : '--location', place]

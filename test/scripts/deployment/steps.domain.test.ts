@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { controlId, needsOf, withControlId } from '../../../scripts/deployment/needs.ts'
+import { provider } from '../../../scripts/deployment/provider.ts'
+import { carryOut, type Step, tell } from '../../../scripts/deployment/steps.ts'
+import { isLocalId } from '../../../scripts/pool-file.ts'
+
+const config = readFileSync('wrangler.toml', 'utf8')
+
+describe('what a deployment needs', () => {
+  test('is every bucket and queue of wrangler.toml, with the queues for what cannot be delivered', () => {
+    expect(needsOf(config)).toEqual({
+      buckets: [
+        { name: 'bindery-files', jurisdiction: undefined },
+        { name: 'bindery-files-eu', jurisdiction: 'eu' },
+      ],
+      queues: [
+        'bindery-announcements',
+        'bindery-documents',
+        'bindery-announcements-dead',
+        'bindery-documents-dead',
+      ],
+    })
+  })
+
+  test('the control database gets its id, and keeps that of the local file', () => {
+    const local = controlId(config)
+    expect(isLocalId(local)).toBe(true)
+    const made = withControlId(config, '1b2c3d4e-0000-4000-9000-aabbccddeeff')
+    expect(controlId(made)).toBe('1b2c3d4e-0000-4000-9000-aabbccddeeff')
+    expect(made).toContain(
+      `database_id = "1b2c3d4e-0000-4000-9000-aabbccddeeff"\npreview_database_id = "${local}"`,
+    )
+    expect(needsOf(made)).toEqual(needsOf(config))
+  })
+})
+
+/** A provider of which only the lists are true to the tool's. */
+function made() {
+  const buckets = new Map<string, Set<string>>()
+  const queues: string[] = Array.from({ length: 12 }, (_, at) => `other-${at}`)
+  const commands: string[] = []
+  const border = (options: string[]) => (options[0] === '--jurisdiction' ? options[1]! : '')
+  const tool = async (...command: string[]): Promise<string> => {
+    commands.push(command.join(' '))
+    const [what, verb, ...rest] = command
+    if (what === 'r2' && rest[0] === 'list')
+      return [...(buckets.get(border(rest.slice(1))) ?? [])].map(name => `name:  ${name}`).join('\n')
+    if (what === 'r2') {
+      const within = border(rest.slice(2))
+      buckets.set(within, new Set([...(buckets.get(within) ?? []), rest[1]!]))
+    } else if (what === 'queues' && verb === 'list') {
+      const page = Number(rest[1])
+      return queues
+        .slice((page - 1) * 10, page * 10)
+        .map(name => `│ ${'0'.repeat(32)} │ ${name} │ now │`)
+        .join('\n')
+    } else if (what === 'queues') queues.push(rest[0]!)
+    else throw new Error('not signed in')
+    return ''
+  }
+  return { tool, commands }
+}
+
+describe('the provider', () => {
+  test('makes what is missing once, and looks through every page of its lists', async () => {
+    const { tool, commands } = made()
+    const { hasBucket, makeBucket, hasQueue, makeQueue } = provider(tool)
+    const european = { name: 'bindery-files', jurisdiction: 'eu' }
+    const anywhere = { name: 'bindery-files', jurisdiction: undefined }
+    await makeBucket(european)
+    expect([await hasBucket(european), await hasBucket(anywhere)]).toEqual([true, false])
+    expect(await hasQueue('bindery-announcements')).toBe(false)
+    await makeQueue('bindery-announcements')
+    expect(await hasQueue('bindery-announcements')).toBe(true)
+    expect(await hasQueue('bindery')).toBe(false)
+    expect(commands).toContain('r2 bucket create bindery-files --jurisdiction eu')
+    expect(commands).toContain('queues list --page 2')
+  })
+
+  test('is not signed in when its tool says so', async () => {
+    expect(await provider(made().tool).isSignedIn()).toBe(false)
+    expect(await provider(async () => '{"loggedIn":true}').isSignedIn()).toBe(true)
+  })
+})
+
+describe('the steps', () => {
+  function story(failing?: string) {
+    const there = new Set<string>()
+    const done: string[] = []
+    const step = (name: string, always = false): Step => ({
+      name,
+      ...(!always && { isDone: async () => there.has(name) }),
+      async carryOut() {
+        if (name === failing) throw new Error('the provider is tired')
+        there.add(name)
+        done.push(name)
+      },
+    })
+    return { steps: [step('bucket'), step('queue'), step('Worker', true)], done, there }
+  }
+
+  test('are carried out in order; a second run makes nothing twice', async () => {
+    const { steps, done } = story()
+    const said: string[] = []
+    await carryOut(steps, line => said.push(line))
+    await carryOut(steps, line => said.push(line))
+    expect(done).toEqual(['bucket', 'queue', 'Worker', 'Worker'])
+    expect(said.slice(3)).toEqual(['bucket: is there', 'queue: is there', 'Worker: done'])
+  })
+
+  test('stop at the first that fails, which is named, and leave the rest alone', async () => {
+    const { steps, done } = story('queue')
+    await expect(carryOut(steps, () => undefined)).rejects.toThrow('queue: the provider is tired')
+    expect(done).toEqual(['bucket'])
+  })
+
+  test('are only told of in a dry run', async () => {
+    const { steps, done, there } = story()
+    there.add('bucket')
+    const said: string[] = []
+    await tell(steps, line => said.push(line))
+    expect(said).toEqual(['bucket: is there', 'queue: would be made', 'Worker: would be done'])
+    expect(done).toEqual([])
+  })
+})

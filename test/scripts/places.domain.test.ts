@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { bookmarked } from '../../scripts/bookmarks.ts'
+import { placeArguments, placeOfOptions } from '../../scripts/place-options.ts'
+import { databasesToAdd, formatPool, parsePool, plannedDatabase } from '../../scripts/pool-file.ts'
+import { progressBar } from '../../scripts/progress.ts'
+
+describe('a place on the command line', () => {
+  test('is a jurisdiction or a location, in the words of the provider', () => {
+    expect(placeOfOptions({})).toBe('')
+    expect(placeArguments(placeOfOptions({ jurisdiction: 'eu' }))).toEqual(['--jurisdiction', 'eu'])
+    expect(placeArguments(placeOfOptions({ location: 'apac' }))).toEqual(['--location', 'apac'])
+    expect(placeArguments('')).toEqual([])
+  })
+
+  test.each([
+    [{ jurisdiction: 'weur' }, "'weur' is no jurisdiction; there are eu, us, fedramp."],
+    [{ location: 'eu' }, "'eu' is no location; there are wnam, enam, weur, eeur, apac, oc."],
+    [{ jurisdiction: 'eu', location: 'weur' }, 'leave --location out'],
+  ])('%j is refused', (options, told) => {
+    expect(() => placeOfOptions(options)).toThrow(told)
+  })
+})
+
+describe('the pool', () => {
+  test('keeps the place of a database in its name', () => {
+    const databases = [plannedDatabase(1), plannedDatabase(2, 'eu'), plannedDatabase(3, 'apac')]
+    expect(databases[1]!.databaseName).toBe('bindery-tenant-002-eu')
+    expect(parsePool(formatPool(databases))).toEqual(databases)
+    expect(() => parsePool(formatPool(databases).replace('-apac', '-mars'))).toThrow("'mars'")
+  })
+
+  test('is grown in one place without taking what was begun in another', () => {
+    const listed = [plannedDatabase(1), plannedDatabase(2, 'eu'), plannedDatabase(3)]
+    const added = databasesToAdd(listed, new Set(['TENANT_001']), 2, 'eu')
+    expect(added.map(({ databaseName }) => databaseName)).toEqual([
+      'bindery-tenant-002-eu',
+      'bindery-tenant-004-eu',
+    ])
+  })
+})
+
+describe('a bookmark', () => {
+  test('is noted once, before the database is first changed, and never for one that is only read', async () => {
+    const steps: string[] = []
+    const target = bookmarked(
+      {
+        name: 'TENANT_001',
+        execute: async statements => {
+          steps.push(`execute ${statements.length}`)
+        },
+        query: async () => [],
+      },
+      (name, bookmark) => steps.push(`${name} at ${bookmark}`),
+      async () => '0000-01',
+    )
+    await target.query('select 1')
+    expect(steps).toEqual([])
+    await target.execute(['one'])
+    await target.execute(['two', 'three'])
+    expect(steps).toEqual(['TENANT_001 at 0000-01', 'execute 1', 'execute 2'])
+  })
+
+  test('that cannot be had keeps the database as it is', async () => {
+    const target = bookmarked(
+      { name: 'TENANT_001', execute: () => Promise.reject(new Error('changed')), query: async () => [] },
+      () => undefined,
+      () => Promise.reject(new Error('no bookmark')),
+    )
+    await expect(target.execute(['one'])).rejects.toThrow('no bookmark')
+  })
+})
+
+describe('progress', () => {
+  const told = (isTTY: boolean) => {
+    const lines: string[] = []
+    const written: string[] = []
+    const bar = progressBar(line => lines.push(line), {
+      isTTY,
+      write: (text: string) => written.push(text),
+    } as never)
+    for (let done = 1; done <= 40; done += 1) bar(done, 40, 'databases')
+    return { lines, written }
+  }
+
+  test('is a bar that fills in its line on a terminal', () => {
+    const { lines, written } = told(true)
+    expect(lines).toEqual([])
+    expect(written[19]).toBe('\r\x1b[K[############............] 20 of 40 databases')
+    expect(written.at(-1)).toBe('\n')
+  })
+
+  test('is a line now and then elsewhere, and one at the end', () => {
+    expect(told(false)).toEqual({
+      lines: ['16 of 40 databases', '32 of 40 databases', '40 of 40 databases'],
+      written: [],
+    })
+  })
+})
