@@ -21,7 +21,7 @@ const SMALL: Sizes = {
   requestsARun: 500,
   longestRunMs: 700,
   evaluations: 15,
-  pluginRounds: 5,
+  pluginRounds: 15,
   tableRows: 100_000,
 }
 const FULL: Sizes = {
@@ -29,7 +29,7 @@ const FULL: Sizes = {
   requestsARun: 4_000,
   longestRunMs: 2_500,
   evaluations: 31,
-  pluginRounds: 15,
+  pluginRounds: 45,
   tableRows: 1_000_000,
 }
 

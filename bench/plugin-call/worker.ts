@@ -103,49 +103,43 @@ async function recordCall(
   return recorded
 }
 
-/** How the plugin's files are read: made functions as the sandbox makes them, or as modules of a Worker. */
-type Reading = 'compiled' | 'modules'
+/**
+ * How the plugin's files are read: as they are written, CommonJS modules of a Worker; or made functions from text, as the
+ * sandbox makes them, which the platform lets nobody else do while code runs.
+ */
+type Reading = 'written' | 'compiled'
 
 /**
- * The plugin in an isolate with nothing around it. Its input is there and its answer stays; or it reads the one from
- * JSON and writes the other, as whoever calls it from elsewhere makes it do.
+ * The plugin in a plain Worker with nothing around it: its input lies in memory, as the objects that it is handed, and its
+ * answer stays there. Or it reads the one from JSON and writes the other, as whoever calls it from elsewhere makes it do.
  */
 function aloneCode(
   { program, call }: Recorded,
   code: WorkerLoaderWorkerCode,
   reading: Reading,
 ): WorkerLoaderWorkerCode {
-  const scripts = [...program.scripts].map(([path, { text }]) => [
-    path,
-    reading === 'modules' ? { cjs: `module.exports = ${text}` } : { text },
-  ])
-  const script = (at: number) => (reading === 'modules' ? `script${at}` : `compile(script${at})`)
-  const tables = [...Object.values(program.configuration.configuration.products.private_motor!.tables)]
+  const { scripts: sources, products } = program.configuration.configuration
+  const tables = Object.values(products.private_motor!.tables)
     .filter(({ columns }) => columns.includes('key'))
     .map(({ path, rows }) => [path.split('/').at(-1)!.replace('.csv', ''), rows])
+  const compiled = Object.fromEntries([...program.scripts].map(([path, { text }]) => [path, { text }]))
+  const written = Object.fromEntries(Object.entries(sources).map(([path, cjs]) => [path, { cjs }]))
+  const loading = reading === 'written' ? loadingWritten(call) : loadingCompiled(program, call)
   return {
     ...code,
     mainModule: 'alone',
     modules: {
-      ...code.modules,
-      ...Object.fromEntries(scripts),
+      ...(reading === 'written' ? written : compiled),
       given: { text: JSON.stringify(call.arguments) },
+      tables: {
+        js: `const tables = new Map(${JSON.stringify(tables)}.map(([name, rows]) => [name, new Map(rows)]))
+globalThis.socotraApi = { tableLookup: (_, table, key) => tables.get(table)?.get(String(key)) ?? '' }`,
+      },
       alone: {
         js: `import { WorkerEntrypoint } from 'cloudflare:workers'
+import 'tables'
 import given from 'given'
-${[...program.scripts.keys()].map((path, at) => `import script${at} from ${JSON.stringify(path)}`).join('\n')}
-const compile = eval
-const scripts = { ${[...program.scripts.keys()].map((path, at) => `${JSON.stringify(path)}: ${script(at)}`)} }
-const tables = new Map(${JSON.stringify(tables)}.map(([name, rows]) => [name, new Map(rows)]))
-globalThis.socotraApi = { tableLookup: (_, table, key) => tables.get(table)?.get(String(key)) ?? '' }
-const loaded = {}
-const load = path => {
-  if (loaded[path]) return loaded[path].exports
-  const module = (loaded[path] = { exports: {} })
-  scripts[path].call(module.exports, module.exports, name => load(Object.keys(scripts).find(one => one.endsWith('/' + name.split('/').at(-1)))), module, path, '')
-  return module.exports
-}
-const rate = load(${JSON.stringify(call.path)}).getPerilRates
+${loading}
 const input = JSON.parse(given)
 export default class extends WorkerEntrypoint {
   run(times, reads) {
@@ -161,6 +155,25 @@ export default class extends WorkerEntrypoint {
       },
     },
   }
+}
+
+const loadingWritten = ({ path }: PluginCall): string =>
+  `import rater from ${JSON.stringify(path)}
+const rate = rater.getPerilRates`
+
+function loadingCompiled({ scripts }: PluginProgram, { path }: PluginCall): string {
+  const paths = [...scripts.keys()]
+  return `${paths.map((one, at) => `import script${at} from ${JSON.stringify(one)}`).join('\n')}
+const compile = eval
+const scripts = { ${paths.map((one, at) => `${JSON.stringify(one)}: compile(script${at})`)} }
+const loaded = {}
+const load = path => {
+  if (loaded[path]) return loaded[path].exports
+  const module = (loaded[path] = { exports: {} })
+  scripts[path].call(module.exports, module.exports, name => load(Object.keys(scripts).find(one => one.endsWith('/' + name.split('/').at(-1)))), module, path, '')
+  return module.exports
+}
+const rate = load(${JSON.stringify(path)}).getPerilRates`
 }
 
 type Alone = { run(times: number, reads: boolean): Promise<number> }
@@ -183,7 +196,7 @@ export default {
     const { program, call } = recorded
     const { workerCode } = await loadSandbox()
     if (pathname === '/alone') {
-      const reading = searchParams.has('modules') ? 'modules' : 'compiled'
+      const reading = searchParams.has('compiled') ? 'compiled' : 'written'
       const code = () => aloneCode({ program, call }, workerCode(program), reading)
       const worker = env.LOADER.get(`alone/${reading}`, code)
       const entrypoint = worker.getEntrypoint() as unknown as Alone
