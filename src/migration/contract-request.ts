@@ -123,6 +123,9 @@ const elementFields = {
   data: Data,
   coverageTerms: Data,
   charges: list(ChargeMigrationRequest),
+  ended: optional(z.boolean()).openapi({
+    description: 'Bindery’s own: not covered any more; its charges are what is given back of it.',
+  }),
 }
 
 export type ElementMigrationRequest = {
@@ -131,6 +134,7 @@ export type ElementMigrationRequest = {
   data: Record<string, unknown>
   coverageTerms: Record<string, unknown>
   charges: ChargeMigrationRequest[]
+  ended?: boolean | undefined
   elements: ElementMigrationRequest[]
 }
 

@@ -23,6 +23,8 @@ export type ReadElement = {
   readonly data: FieldData
   readonly amounts: PerilAmounts
   readonly charges: readonly SaidCharge[]
+  /** It is not covered: of a gap, or said to have ended. Only its charges count. */
+  readonly isEnded: boolean
   readonly path: string
   /** Ids of the elements in it. */
   readonly children: readonly string[]
@@ -34,9 +36,12 @@ export type ElementReading = ChargeReading & {
   readonly timeZone: TimeZone
   readonly at: Instant
   readonly supply: LocatorSupply
-  /** Data that was read before, by fingerprint. */
-  readonly known: Map<string, Pick<ReadElement, 'data' | 'amounts'>>
-  /** Of a gap nothing but ids and charges counts. */
+  /** Data that was read before: of each element by fingerprint, and what was read of it last. */
+  readonly known: {
+    readonly byFingerprint: Map<string, Pick<ReadElement, 'data' | 'amounts'>>
+    readonly latest: Map<string, FieldData>
+  }
+  /** Nothing of it is covered. */
   readonly isGap: boolean
 }
 
@@ -49,6 +54,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
     level: Level,
     fields: FieldDefinition[] | undefined,
     exposureId: string,
+    isEnded: boolean,
   ): ReadElement => {
     const place = `${path}/${element.id}`
     if (elements.has(element.id))
@@ -64,7 +70,8 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
       exposureId,
       path: place,
       fingerprint: canonical([element.elementType, element.data, element.coverageTerms]),
-      ...contentOf(element, level, fields, place, reading),
+      ...(isEnded ? NOTHING : contentOf(element, level, fields, place, reading)),
+      isEnded,
       charges: readCharges(element.charges, place, level === 'peril', reading),
       children: element.elements.map(one => one.id),
     }
@@ -74,24 +81,31 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
   const unknown = (element: ElementMigrationRequest, rule: string): void => {
     problems.add('element', `${path}/${element.id}`, `elementType '${element.elementType}' ${rule}.`)
   }
-  const readPeril = (element: ElementMigrationRequest, exposure: string, exposureId: string): void => {
+  const readPeril = (
+    element: ElementMigrationRequest,
+    exposure: string,
+    exposureId: string,
+    isWithin: boolean,
+  ): void => {
+    const isEnded = isWithin || element.ended === true
     const perils = product.exposures.find(one => one.name === exposure)!.perils
     const definition = perils.find(one => one.name === element.elementType)
     if (!definition) unknown(element, `must be a peril of exposure '${exposure}': ${names(perils)}`)
-    read(element, 'peril', definition?.fields, exposureId)
-    for (const one of element.elements) readPeril(one, exposure, exposureId)
+    read(element, 'peril', definition?.fields, exposureId, isEnded)
+    for (const one of element.elements) readPeril(one, exposure, exposureId, isEnded)
   }
   if (root.elementType !== product.name)
     unknown(root, `must be '${product.name}', the name of the policy's product: it is the root element`)
-  const top = read(root, 'policy', product.fields, '')
+  const top = read(root, 'policy', product.fields, '', reading.isGap)
   for (const element of root.elements) {
     const definition = product.exposures.find(one => one.name === element.elementType)
     if (!definition) {
       unknown(element, `must be an exposure of product '${product.name}': ${names(product.exposures)}`)
       continue
     }
-    read(element, 'exposure', definition.fields, element.id)
-    for (const one of element.elements) readPeril(one, definition.name, element.id)
+    const isEnded = reading.isGap || element.ended === true
+    read(element, 'exposure', definition.fields, element.id, isEnded)
+    for (const one of element.elements) readPeril(one, definition.name, element.id, isEnded)
   }
   return { root: top, elements }
 }
@@ -110,17 +124,20 @@ export const canonical = (value: unknown): string =>
 const NOTHING = { data: { values: {}, groups: [] }, amounts: {} }
 
 function contentOf(
-  { data, coverageTerms, elementType }: ElementMigrationRequest,
+  { id, data, coverageTerms, elementType }: ElementMigrationRequest,
   level: Level,
   fields: FieldDefinition[] | undefined,
   place: string,
   reading: ElementReading,
 ): Pick<ReadElement, 'data' | 'amounts'> {
-  if (!fields || reading.isGap) return NOTHING
-  const key = canonical([level, elementType, data, coverageTerms])
-  const known = reading.known.get(key)
-  if (known) return known
-  const { problems } = reading
+  if (!fields) return NOTHING
+  const { problems, known } = reading
+  const key = canonical([id, level, elementType, data, coverageTerms])
+  const found = known.byFingerprint.get(key)
+  if (found) {
+    known.latest.set(id, found.data)
+    return found
+  }
   const amountTerms: Record<string, unknown> = {}
   const values: Record<string, unknown> = { ...data }
   for (const [name, value] of Object.entries(coverageTerms))
@@ -128,12 +145,32 @@ function contentOf(
     else values[name] = value
   const { amounts, problems: wrong } = createPerilAmounts({}, amountTerms)
   for (const { message } of wrong) problems.add('element', place, message)
-  const content = {
-    data: readData(values, fields, reading, text => problems.add('element', place, text)),
-    amounts,
-  }
-  reading.known.set(key, content)
+  const read = readData(values, fields, reading, text => problems.add('element', place, text))
+  const content = { data: withKnownGroups(read, known.latest.get(id)), amounts }
+  known.byFingerprint.set(key, content)
+  known.latest.set(id, content.data)
   return content
+}
+
+/** Groups that the element had before with the same values are the same groups (brief 2.3). */
+function withKnownGroups({ values, groups }: FieldData, before: FieldData | undefined): FieldData {
+  const left = [...(before?.groups ?? [])]
+  const locators = new Map<string, string>()
+  for (const { locator, ...own } of groups) {
+    const at = left.findIndex(({ locator: _, ...other }) => canonical(other) === canonical(own))
+    if (at >= 0) locators.set(locator, left.splice(at, 1)[0]!.locator)
+  }
+  if (locators.size === 0) return { values, groups }
+  const fields = new Set(groups.map(group => group.fieldName))
+  return {
+    values: Object.fromEntries(
+      Object.entries(values).map(([name, list]) => [
+        name,
+        fields.has(name) ? list.map(one => locators.get(one) ?? one) : list,
+      ]),
+    ),
+    groups: groups.map(group => ({ ...group, locator: locators.get(group.locator) ?? group.locator })),
+  }
 }
 
 const AMOUNT_TERMS: ReadonlySet<string> = new Set([

@@ -57,7 +57,7 @@ export function readHistory(policy: PolicyMigrationRequest, context: HistoryCont
   const { problems, warnings, now } = context
   const { id, terms } = policy
   if (terms.length === 0) problems.add('policy', id, 'terms must have at least one term.')
-  const known: ElementReading['known'] = new Map()
+  const known: ElementReading['known'] = { byFingerprint: new Map(), latest: new Map() }
   const read = terms.flatMap((term, termAt) => {
     const path = `${id}/terms[${termAt}]`
     if (term.startTime >= term.endTime) problems.add('term', path, 'startTime must lie before endTime.')
@@ -118,10 +118,14 @@ export function readHistory(policy: PolicyMigrationRequest, context: HistoryCont
 const within = (at: Instant, { startTime, endTime }: TermMigrationRequest): Instant =>
   Math.max(startTime, Math.min(at, endTime - 1)) as Instant
 
+/** Names that a cancellation may have: types of the product, and that of one for what was not paid (brief 3.4). */
+export const isCancellationName = (name: string, { cancellationTypes }: ProductDefinition): boolean =>
+  name === 'lapse' || (cancellationTypes?.some(one => one.name === name) ?? false)
+
 function categoryOf(type: string, product: ProductDefinition): Category | undefined {
   if (CATEGORIES.has(type)) return type as Category
   if (product.endorsements.some(one => one.name === type)) return 'change'
-  if (product.cancellationTypes?.some(one => one.name === type)) return 'cancellation'
+  if (isCancellationName(type, product)) return 'cancellation'
   return undefined
 }
 
@@ -184,20 +188,20 @@ function checkElements(read: readonly ReadTransaction[], problems: Problems): vo
   const first = new Map<string, { type: string; exposureId: string; level: string }>()
   const covered = new Set<string>()
   const root = read.find(one => one.tree)?.tree?.root.id
-  for (const { tree, isGap, termAt } of read) {
+  for (const { tree, termAt } of read) {
     if (tree && tree.root.id !== root)
       problems.add(
         'element',
         tree.root.path,
         `id must be '${root}': the root element is the same in all transactions of a policy.`,
       )
-    for (const { id, type, exposureId, level, path } of tree?.elements.values() ?? []) {
-      if (!isGap) covered.add(`${termAt} ${id}`)
+    for (const { id, type, exposureId, level, path, isEnded } of tree?.elements.values() ?? []) {
+      if (!isEnded) covered.add(`${termAt} ${id}`)
       else if (level === 'peril' && !covered.has(`${termAt} ${id}`))
         problems.add(
           'element',
           path,
-          'must be an element that is covered before in its term: a gap ends what there is.',
+          'must be an element that is covered before in its term: what is not covered has ended.',
         )
       const was = first.get(id)
       if (!was) first.set(id, { type, exposureId, level })

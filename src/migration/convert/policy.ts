@@ -104,7 +104,7 @@ export function convertPolicy(
   const invoiced = new Map<string, Uuid[]>()
   const transactions = new Map<string, MappingNode[]>()
   for (const transaction of history) {
-    const carried = carryOut(making, quote, transaction, known, supply)
+    const carried = carryOut(making, quote, transaction, known, product, supply)
     const bills = planBills(making, transaction, carried.modification, carried.billed, supply)
     for (const { invoiceId, installment } of bills.invoiced)
       invoiced.set(invoiceId, [...(invoiced.get(invoiceId) ?? []), installment])

@@ -17,6 +17,7 @@ import type {
   LocatorSupply,
   Uuid,
 } from '../../platform/locators.ts'
+import type { ProductDefinition } from '../../configuration/configuration.ts'
 import {
   decimal,
   type Money,
@@ -52,7 +53,7 @@ import { endOfRun } from '../../policies/fold/run-end.ts'
 import { standingCancellations } from '../../policies/standing-cancellations.ts'
 import type { SaidCharge } from './charges.ts'
 import type { ReadElement } from './elements.ts'
-import type { Category, ReadTransaction } from './history.ts'
+import { type Category, isCancellationName, type ReadTransaction } from './history.ts'
 
 type Writable<T> = T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : never
 
@@ -103,9 +104,10 @@ export function carryOut(
   quote: Quote,
   transaction: ReadTransaction,
   known: Known,
+  product: ProductDefinition,
   supply: LocatorSupply,
 ): Carried {
-  return new Carrying(making, quote, transaction, known, supply).carryOut()
+  return new Carrying(making, quote, transaction, known, product, supply).carryOut()
 }
 
 class Carrying {
@@ -113,6 +115,7 @@ class Carrying {
   readonly #quote: Quote
   readonly #transaction: ReadTransaction
   readonly #known: Known
+  readonly #product: ProductDefinition
   readonly #supply: LocatorSupply
   readonly #before: Line
   readonly #isCreation: boolean
@@ -129,12 +132,14 @@ class Carrying {
     quote: Quote,
     transaction: ReadTransaction,
     known: Known,
+    product: ProductDefinition,
     supply: LocatorSupply,
   ) {
     this.#making = making
     this.#quote = quote
     this.#transaction = transaction
     this.#known = known
+    this.#product = product
     this.#supply = supply
     this.#isCreation = making.modifications.size === 0
     this.#before = this.#isCreation ? [] : lineOf(making, quote)
@@ -223,7 +228,11 @@ class Carrying {
         effectiveAt: from,
         conflictHandling: 'block',
       })
-      return { ...modification, transactionLocator: String(locator), cancellationName: transactionType }
+      return {
+        ...modification,
+        transactionLocator: String(locator),
+        ...(isCancellationName(transactionType, this.#product) && { cancellationName: transactionType }),
+      }
     }
     if (kind === 'reinstatement') {
       const own = [...making.cancellations.values()].filter(one =>
@@ -312,7 +321,7 @@ class Carrying {
       this.#end(idOf(key))
     }
     for (const element of tree!.elements.values()) {
-      if (element.level === 'policy') continue
+      if (element.level === 'policy' || element.isEnded) continue
       const key = this.#key(element.id)
       const was = runs.get(key)
       const goesOn =
@@ -339,7 +348,7 @@ class Carrying {
     // All that the term ever had: an earlier run may still hold up to a later change.
     const ids = [...this.#known.perils.keys()].filter(key => key.startsWith(`${termAt} `)).map(idOf)
     for (const id of new Set([...this.#known.exposures.keys(), ...ids]))
-      if (!tree!.elements.has(id)) end(this.#key(id))
+      if (tree!.elements.get(id)?.isEnded ?? true) end(this.#key(id))
   }
 
   /** Cuts what of the element is in force from the transaction's time on: of several runs those that a change put there. */
@@ -622,7 +631,7 @@ class Carrying {
       locator: this.#supply.uuid(),
       quoteLocator: this.#quote.locator,
       name,
-      description: name,
+      description: this.#product.fees.find(one => one.name === name)?.displayName ?? name,
       amount,
       madeBy: this.#by,
       start: from,

@@ -1,0 +1,75 @@
+// A policyholder with everything of it, as answers of the live service tell it, told once more as an account of another
+// system: what is written through the live interface can so be migrated, and held against itself.
+import type { CheckInvoicesResponse, PaymentResponse } from '../../src/billing/contract.ts'
+import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { toldBills, toldTerms, Untellable } from './told-history.ts'
+
+export type LiveBook = {
+  readonly id: string
+  /** Of the policyholder's entity. */
+  readonly values: unknown
+  readonly policies: readonly {
+    readonly policy: PolicyResponse
+    readonly bills: CheckInvoicesResponse
+    readonly auxData: Readonly<Record<string, string>>
+  }[]
+  readonly disbursements: readonly DisbursementResponse[]
+}
+
+/** Throws `Untellable` where a migration request has no words for something of it. */
+export function toldAgain({ id, values, policies, disbursements }: LiveBook) {
+  const invoices = policies
+    .flatMap(({ bills }) => bills.invoices)
+    .filter(one => one.settlementType !== 'invalidated')
+  return {
+    accountData: { id, data: values },
+    policies: policies.map(({ policy, bills, auxData }) => ({
+      id: policy.locator,
+      productName: policy.productName,
+      durationBasis: 'months',
+      createdAt: Number(policy.createdTimestamp),
+      preferences: { installmentPreferences: { installmentPlanName: policy.paymentScheduleName } },
+      staticData: auxData,
+      terms: toldTerms(policy, toldBills(bills)),
+    })),
+    invoices: invoices.map(one => ({
+      id: one.locator,
+      startTime: Number(one.startTimestamp),
+      endTime: Number(one.endTimestamp),
+      dueTime: Number(one.dueTimestamp),
+      generateTime: Number(one.createdTimestamp),
+      invoiceState:
+        one.settlementType === 'writtenOff'
+          ? 'discarded'
+          : one.settlementStatus === 'settled'
+            ? 'settled'
+            : 'open',
+    })),
+    payments: invoices.flatMap(one => one.payments).flatMap(toldPayment),
+    disbursements: disbursements.map(one => ({
+      id: one.locator,
+      disbursementTime: Number(one.disbursementTimestamp),
+      disbursementType: one.disbursementType,
+      data: one.data,
+      sources: [{ amount: one.amount }],
+    })),
+  }
+}
+
+/** One that was taken back brought nothing; what a settled invoice took from the credit follows from the rest. */
+function toldPayment({ reversedTimestamp, source, amount, creditedAmount = 0, ...payment }: PaymentResponse) {
+  if (reversedTimestamp !== undefined) return []
+  if (source === 'credit') throw new Untellable('a payment from credit')
+  return [
+    {
+      id: payment.locator,
+      paymentTime: Number(payment.postedTimestamp),
+      data: payment.fieldValues,
+      paymentItems: [
+        { amount: (Math.round(amount * 100) - Math.round(creditedAmount * 100)) / 100, invoiceId: payment.invoiceLocator },
+        ...(creditedAmount > 0 ? [{ amount: creditedAmount }] : []),
+      ],
+    },
+  ]
+}

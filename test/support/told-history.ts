@@ -1,0 +1,308 @@
+// What answers tell of a policy's history, told once more in the words of another system: terms, transactions, elements and
+// charges of a migration request. Only what answers show is used, so that what they do not show is not carried over.
+import type { CheckInvoicesResponse, FinancialTransactionResponse } from '../../src/billing/contract.ts'
+import type { PolicyModificationResponse } from '../../src/policies/contract/modification.ts'
+import type { PerilResponse, PolicyResponse } from '../../src/policies/contract/response.ts'
+
+/** Something that answers tell and a migration request has no words for. */
+export class Untellable extends Error {}
+
+/** A bill of the policy: an invoice, or one that is planned. */
+export type ToldBill = {
+  readonly invoiceId: string | undefined
+  readonly owner: string
+  readonly times: object
+  readonly items: readonly FinancialTransactionResponse[]
+}
+
+type Span = { start: number; end: number }
+type Segment = PolicyResponse['characteristics'][number]
+type Modification = PolicyModificationResponse & { issuedTimestamp: string }
+type Term = Span & { modifications: Modification[] }
+
+type Values = { [name: string]: readonly string[] }
+
+/** Field values as another system has them: groups in the place of their locators. */
+function dataOf(values: Values, groups: Readonly<Record<string, Values>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, list]) => [
+      name,
+      list.length > 0 && list.every(one => groups[one])
+        ? list.map(one => dataOf(groups[one]!, groups))
+        : list,
+    ]),
+  )
+}
+
+const dataOfSegment = (one: Pick<Segment, 'fieldValues' | 'fieldGroupsByLocator'>) =>
+  dataOf(one.fieldValues as Values, one.fieldGroupsByLocator as Record<string, Values>)
+
+const AMOUNTS = [
+  ...['deductible', 'lumpSumPayment', 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'],
+] as const
+
+/** What was known of the records once a modification was issued. */
+const knownAt =
+  (at: number) =>
+  (one: { issuedTimestamp?: string; replacedTimestamp?: string }): boolean =>
+    one.issuedTimestamp !== undefined &&
+    Number(one.issuedTimestamp) <= at &&
+    (one.replacedTimestamp === undefined || Number(one.replacedTimestamp) > at)
+
+export function toldTerms(policy: PolicyResponse, bills: readonly ToldBill[]): object[] {
+  const modifications = policy.modifications.map((one): Modification => {
+    if (one.issuedTimestamp === undefined) throw new Untellable('an accepted transaction')
+    if (one.name === 'modification.policy.withdraw' || one.name === 'modification.policy.lapse')
+      throw new Untellable(one.name)
+    return { ...one, issuedTimestamp: one.issuedTimestamp }
+  })
+  const terms: Term[] = []
+  for (const one of modifications)
+    if (isTerm(one))
+      terms.push({
+        start: Number(one.effectiveTimestamp),
+        end: Number(one.policyEndTimestamp),
+        modifications: [one],
+      })
+    else termOf(terms, Number(one.effectiveTimestamp)).modifications.push(one)
+  for (const [at, term] of terms.entries())
+    if (at > 0 && term.start < terms[at - 1]!.end) throw new Untellable('a term within another')
+  const history = new History(policy, bills, terms)
+  return terms.map(term => ({
+    startTime: term.start,
+    endTime: term.end,
+    transactions: term.modifications.map(one => history.transaction(one, term)),
+  }))
+}
+
+const isTerm = ({ name }: Modification): boolean =>
+  name === 'modification.policy.create' || name === 'modification.policy.renew'
+
+function termOf(terms: readonly Term[], at: number): Term {
+  const found = terms.find(term => term.start <= at && at < term.end)
+  if (!found) throw new Untellable('a transaction outside of all terms')
+  return found
+}
+
+class History {
+  readonly #policy: PolicyResponse
+  readonly #bills: readonly ToldBill[]
+  readonly #terms: readonly Term[]
+  readonly #perils = new Map<string, PerilResponse>()
+
+  constructor(policy: PolicyResponse, bills: readonly ToldBill[], terms: readonly Term[]) {
+    this.#policy = policy
+    this.#bills = bills
+    this.#terms = terms
+    for (const peril of policy.exposures.flatMap(one => one.perils))
+      for (const { locator } of peril.characteristics) this.#perils.set(locator, peril)
+  }
+
+  transaction(modification: Modification, term: Term): object {
+    const { locator, name, issuedTimestamp, createdTimestamp, effectiveTimestamp, cancellationName } =
+      modification
+    const from = Number(effectiveTimestamp)
+    const bills = this.#bills.filter(
+      bill =>
+        bill.owner === locator || bill.items.some(item => item.policyModificationLocator === locator),
+    )
+    const isGap = name === 'modification.policy.cancel'
+    this.#assertOneTerm(modification, term)
+    return {
+      transactionType: cancellationName ?? TYPES[name] ?? name,
+      issuedTime: Number(issuedTimestamp),
+      createdAt: Number(createdTimestamp),
+      segment: {
+        segmentType: isGap ? 'gap' : 'coverage',
+        startTime: from,
+        rootElement: this.#root(modification, from, bills, isGap),
+      },
+      installments: bills.map(({ invoiceId, times }, at) => ({ id: `${locator}-${at}`, ...times, invoiceId })),
+    }
+  }
+
+  /** What a transaction changes it changes in one way, up to the end of its term, and in no other term. */
+  #assertOneTerm({ issuedTimestamp, name, effectiveTimestamp }: Modification, term: Term): void {
+    const at = Number(issuedTimestamp)
+    const before = knownAt(at - 1)
+    const after = knownAt(at)
+    const isTouched = (one: Segment): boolean => before(one) !== after(one)
+    for (const one of this.#policy.characteristics)
+      if (isTouched(one) && termOf(this.#terms, Number(one.startTimestamp)) !== term)
+        throw new Untellable('a transaction of several terms')
+    if (name === 'modification.policy.cancel') return
+    const from = Number(effectiveTimestamp)
+    const going = this.#policy.characteristics.filter(
+      one =>
+        after(one) &&
+        Number(one.endTimestamp) > from &&
+        termOf(this.#terms, Number(one.startTimestamp)) === term,
+    )
+    const trees = new Set(going.map(one => JSON.stringify(this.#tree(at, Math.max(from, Number(one.startTimestamp))))))
+    const covered = going.reduce(
+      (all, one) => all + Number(one.endTimestamp) - Math.max(from, Number(one.startTimestamp)),
+      0,
+    )
+    if (trees.size !== 1 || covered !== term.end - from) throw new Untellable('a transaction with several outcomes')
+  }
+
+  /** The elements in force at a time, as they were known at another. */
+  #tree(knownTime: number, time: number) {
+    const holds = (start: string, end: string): boolean => Number(start) <= time && time < Number(end)
+    const isKnown = knownAt(knownTime)
+    const own = this.#policy.characteristics.find(
+      one => isKnown(one) && holds(one.startTimestamp, one.endTimestamp),
+    )
+    const exposures = this.#policy.exposures.flatMap(exposure => {
+      const found = exposure.characteristics.find(
+        one => isKnown(one) && holds(one.startTimestamp, one.endTimestamp),
+      )
+      if (!found) return []
+      const perils = exposure.perils.flatMap(peril => {
+        const part = peril.characteristics.find(
+          one => isKnown(one) && holds(one.coverageStartTimestamp, one.coverageEndTimestamp),
+        )
+        if (!part) return []
+        return [
+          {
+            id: peril.renewalGroup,
+            elementType: peril.name,
+            data: dataOfSegment(part),
+            coverageTerms: Object.fromEntries(
+              AMOUNTS.flatMap(name => (part[name as never] === undefined ? [] : [[name, part[name as never]]])),
+            ),
+            rates: { premium: part.monthPremium, technicalPremium: part.monthTechnicalPremium },
+          },
+        ]
+      })
+      return [
+        { id: exposure.locator, elementType: exposure.name, data: dataOfSegment(found), elements: perils },
+      ]
+    })
+    return { data: own ? dataOfSegment(own) : {}, exposures }
+  }
+
+  #root(modification: Modification, from: number, bills: readonly ToldBill[], isGap: boolean): object {
+    const charges = this.#charges(modification.locator, bills)
+    const { data, exposures } = this.#tree(Number(modification.issuedTimestamp), from)
+    const covered = exposures.map(({ elements, ...exposure }) => ({
+      ...exposure,
+      elements: elements.map(({ rates, ...element }) => ({
+        ...element,
+        charges: withRates(charges.get(element.id) ?? [], rates),
+      })),
+    }))
+    const ids = new Set(exposures.flatMap(one => [one.id, ...one.elements.map(peril => peril.id)]))
+    const gone = this.#policy.exposures.flatMap(exposure => {
+      // One peril a term, of one renewal group.
+      const perils = new Map(exposure.perils.map(peril => [peril.renewalGroup, peril]))
+      const elements = [...perils.values()]
+        .filter(peril => charges.has(peril.renewalGroup) && !ids.has(peril.renewalGroup))
+        .map(peril => ({
+          id: peril.renewalGroup,
+          elementType: peril.name,
+          charges: charges.get(peril.renewalGroup),
+          ...(!isGap && { ended: true }),
+        }))
+      const isEnded = !isGap && !ids.has(exposure.locator)
+      if (elements.length === 0) return []
+      return [{ id: exposure.locator, elementType: exposure.name, elements, ...(isEnded && { ended: true }) }]
+    })
+    const merged = isGap ? gone : covered.map(one => joined(one, gone.find(other => other.id === one.id)))
+    const others = isGap ? [] : gone.filter(one => !ids.has(one.id))
+    return {
+      id: 'root',
+      elementType: this.#policy.productName,
+      data,
+      charges: charges.get('root') ?? [],
+      elements: [...merged, ...others],
+    }
+  }
+
+  /** Charges of the transaction by elements, each with what each of its installments has of it. */
+  #charges(locator: string, bills: readonly ToldBill[]): Map<string, Charge[]> {
+    const byElement = new Map<string, Charge[]>()
+    for (const [at, { items }] of bills.entries())
+      for (const item of items) {
+        if (item.policyModificationLocator !== locator) continue
+        const { id, chargeType, tag } = this.#source(item)
+        const charges = byElement.get(id) ?? []
+        byElement.set(id, charges)
+        let charge = charges.find(one => one.chargeType === chargeType && one.tag === tag)
+        if (!charge) charges.push((charge = { chargeType, tag, installmentItems: [] }))
+        charge.installmentItems.push({ amount: item.amount, installmentNumber: at + 1 })
+      }
+    return byElement
+  }
+
+  #source(item: FinancialTransactionResponse): { id: string; chargeType: string; tag?: string } {
+    if (item.feeName !== undefined) return { id: 'root', chargeType: 'fee', tag: item.feeName }
+    const peril = this.#perils.get(item.perilCharacteristicsLocator!)
+    if (!peril) throw new Untellable('an item of no peril')
+    const id = peril.renewalGroup
+    if (item.taxName !== undefined) return { id, chargeType: 'tax', tag: item.taxName }
+    if (item.type === 'commission') return { id, chargeType: 'commission', tag: item.commissionRecipient! }
+    return { id, chargeType: 'premium' }
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  'modification.policy.create': 'issuance',
+  'modification.policy.renew': 'renewal',
+  'modification.policy.cancel': 'cancellation',
+  'modification.policy.reinstate': 'reinstatement',
+}
+
+type Charge = {
+  chargeType: string
+  tag: string | undefined
+  rate?: number
+  installmentItems: { amount: number; installmentNumber: number }[]
+}
+
+type Rates = { premium: number | undefined; technicalPremium: number | undefined }
+
+function withRates(charges: readonly Charge[], { premium, technicalPremium }: Rates): Charge[] {
+  const rated = charges.map(one => (one.chargeType === 'premium' ? { ...one, rate: premium } : one))
+  const more = (chargeType: string, rate: number | undefined): Charge[] =>
+    rate === undefined || rated.some(one => one.chargeType === chargeType)
+      ? []
+      : [{ chargeType, tag: undefined, rate, installmentItems: [] }]
+  return [...rated, ...more('premium', premium), ...more('technicalPremium', technicalPremium)] as Charge[]
+}
+
+const joined = <T extends { elements: object[] }>(one: T, gone: { elements: object[] } | undefined): T =>
+  gone ? { ...one, elements: [...one.elements, ...gone.elements] } : one
+
+/** The bills of a policy; void ones billed nothing in the end. */
+export function toldBills({ invoices, futureInvoices }: CheckInvoicesResponse): ToldBill[] {
+  const latest = (items: readonly FinancialTransactionResponse[]): string =>
+    items.at(-1)?.policyModificationLocator ?? ''
+  return [
+    ...invoices
+      .filter(one => one.settlementType !== 'invalidated')
+      .map(one => {
+        if (one.settlementType === 'carriedForward') throw new Untellable('an invoice carried forward')
+        return {
+          invoiceId: one.locator,
+          owner: one.policyModificationLocator!,
+          times: {
+            startTime: Number(one.startTimestamp),
+            dueTime: Number(one.dueTimestamp),
+            generateTime: Number(one.createdTimestamp),
+          },
+          items: one.financialTransactions,
+        }
+      }),
+    ...futureInvoices.map(one => ({
+      invoiceId: undefined,
+      owner: latest(one.financialTransactions),
+      times: {
+        startTime: Number(one.startTimestamp),
+        dueTime: Number(one.dueTimestamp),
+        generateTime: Number(one.issueTimestamp),
+      },
+      items: one.financialTransactions,
+    })),
+  ]
+}
