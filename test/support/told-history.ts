@@ -138,7 +138,8 @@ class History {
         Number(one.endTimestamp) > from &&
         termOf(this.#terms, Number(one.startTimestamp)) === term,
     )
-    const trees = new Set(going.map(one => JSON.stringify(this.#tree(at, Math.max(from, Number(one.startTimestamp))))))
+    const shown = (name: string, value: unknown) => (name === 'peril' ? undefined : value)
+    const trees = new Set(going.map(one => JSON.stringify(this.#tree(at, Math.max(from, Number(one.startTimestamp))), shown)))
     const covered = going.reduce(
       (all, one) => all + Number(one.endTimestamp) - Math.max(from, Number(one.startTimestamp)),
       0,
@@ -171,6 +172,7 @@ class History {
             coverageTerms: Object.fromEntries(
               AMOUNTS.flatMap(name => (part[name as never] === undefined ? [] : [[name, part[name as never]]])),
             ),
+            peril,
             rates: { premium: part.monthPremium, technicalPremium: part.monthTechnicalPremium },
           },
         ]
@@ -187,9 +189,12 @@ class History {
     const { data, exposures } = this.#tree(Number(modification.issuedTimestamp), from)
     const covered = exposures.map(({ elements, ...exposure }) => ({
       ...exposure,
-      elements: elements.map(({ rates, ...element }) => ({
+      elements: elements.map(({ rates, peril, ...element }) => ({
         ...element,
-        charges: withRates(charges.get(element.id) ?? [], rates),
+        charges: [
+          ...withRate(charges.get(element.id) ?? [], rates.premium),
+          ...technicalPremium(peril, modification, rates.technicalPremium, bills.length > 0),
+        ],
       })),
     }))
     const ids = new Set(exposures.flatMap(one => [one.id, ...one.elements.map(peril => peril.id)]))
@@ -256,19 +261,33 @@ const TYPES: Readonly<Record<string, string>> = {
 type Charge = {
   chargeType: string
   tag: string | undefined
-  rate?: number
+  rate?: number | undefined
   installmentItems: { amount: number; installmentNumber: number }[]
 }
 
-type Rates = { premium: number | undefined; technicalPremium: number | undefined }
+/** The premium has its rate, also where nothing is charged of it. */
+function withRate(charges: readonly Charge[], rate: number | undefined): Charge[] {
+  const isPremium = (one: Charge): boolean => one.chargeType === 'premium'
+  return charges.some(isPremium)
+    ? charges.map(one => (isPremium(one) ? { ...one, rate } : one))
+    : [...charges, { chargeType: 'premium', tag: undefined, rate, installmentItems: [] }]
+}
 
-function withRates(charges: readonly Charge[], { premium, technicalPremium }: Rates): Charge[] {
-  const rated = charges.map(one => (one.chargeType === 'premium' ? { ...one, rate: premium } : one))
-  const more = (chargeType: string, rate: number | undefined): Charge[] =>
-    rate === undefined || rated.some(one => one.chargeType === chargeType)
-      ? []
-      : [{ chargeType, tag: undefined, rate, installmentItems: [] }]
-  return [...rated, ...more('premium', premium), ...more('technicalPremium', technicalPremium)] as Charge[]
+/** Charged of nobody, it stands on the first installment, if there is one, with the difference that it makes. */
+function technicalPremium(
+  { characteristics }: PerilResponse,
+  { locator, issuedTimestamp }: Modification,
+  rate: number | undefined,
+  isBilled: boolean,
+): Charge[] {
+  if (rate === undefined) return []
+  const minor = (list: PerilResponse['characteristics']): number =>
+    list.reduce((sum, one) => sum + Math.round((one.technicalPremium ?? 0) * 100), 0)
+  const made = characteristics.filter(one => one.policyModificationLocator === locator)
+  const gone = characteristics.filter(one => one.replacedTimestamp === issuedTimestamp)
+  const amount = (minor(made) - minor(gone)) / 100
+  const installmentItems = isBilled ? [{ amount, installmentNumber: 1 }] : []
+  return [{ chargeType: 'technicalPremium', tag: undefined, rate, installmentItems }]
 }
 
 const joined = <T extends { elements: object[] }>(one: T, gone: { elements: object[] } | undefined): T =>

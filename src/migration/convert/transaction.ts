@@ -44,7 +44,7 @@ import type {
   PolicySegment,
   Quote,
 } from '../../policies/aggregate.ts'
-import type { Amounts } from '../../policies/fold/amounts.ts'
+import { type Amounts, minusAmounts } from '../../policies/fold/amounts.ts'
 import { feeInForce } from '../../policies/fold/fees.ts'
 import { type Line, lineOf, segmentsInForce } from '../../policies/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../policies/fold/pieces.ts'
@@ -52,7 +52,7 @@ import { premiumChangeOf } from '../../policies/fold/premium.ts'
 import { endOfRun } from '../../policies/fold/run-end.ts'
 import { standingCancellations } from '../../policies/standing-cancellations.ts'
 import type { SaidCharge } from './charges.ts'
-import type { ReadElement } from './elements.ts'
+import { canonical, type ReadElement } from './elements.ts'
 import { type Category, isCancellationName, type ReadTransaction } from './history.ts'
 
 type Writable<T> = T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : never
@@ -154,9 +154,11 @@ class Carrying {
     const standing = standingCancellations(this.#making).filter(one => this.#isInTerm(one.effectiveAt))
     const { replaced, covered } = this.#replaced()
     const endsGap = !isGap && tree !== undefined && standing.length > 0 && covered < this.#length()
-    this.#record(this.#kind(endsGap), standing)
+    const kind = this.#kind(endsGap)
+    const undone = kind === 'reinstatement' ? standing.findLast(one => this.#isUndone(one)) : undefined
+    this.#record(kind, undone ? [undone] : standing)
     if (isGap) this.#cut(replaced, undefined)
-    else if (tree) {
+    else if (tree && !(undone && this.#restores(undone))) {
       this.#cut(replaced, tree.root)
       this.#cover(covered)
     }
@@ -302,6 +304,113 @@ class Carrying {
       end = segment.end
     }
     if (root && end < term.endTime) part({ start: end, end: term.endTime }, root.data)
+  }
+
+  /** Whether the coverage that the transaction says is the very one that the cancellation ended. */
+  #isUndone(cancellation: Modification): boolean {
+    return this.#comingBack(cancellation) !== undefined && this.#isAsBefore(cancellation)
+  }
+
+  /**
+   * A reinstatement of the very cover that its cancellation ended brings that back, as a live one does: the same segments
+   * and runs. Nothing is done where what it charges is not what comes back.
+   */
+  #restores(cancellation: Modification): boolean {
+    const back = this.#comingBack(cancellation)!
+    const { segments } = this.#making
+    for (const segment of back) segments.set(segment.locator, segment)
+    if (this.#chargesWhatComesBack(back)) return true
+    for (const { locator } of back) segments.delete(locator)
+    return false
+  }
+
+  /** Whether what the cancellation ended is the very same elements, each with the same data at the same rate throughout. */
+  #isAsBefore(cancellation: Modification): boolean {
+    const { tree, from, term } = this.#transaction
+    const { exposureRuns, perilRuns, policy } = this.#making
+    const covers = new Map<string, number>()
+    const isSame = (id: string, { start, end }: Span, test: (element: ReadElement) => boolean): boolean => {
+      const element = tree!.elements.get(id)
+      covers.set(id, (covers.get(id) ?? 0) + end - later(start, from))
+      return element !== undefined && !element.isEnded && test(element)
+    }
+    const exposureIds = new Map([...this.#known.exposures].map(([id, locator]) => [locator, id]))
+    const counted = new Set(this.#making.modifications.keys())
+    for (const run of exposureRuns.values()) {
+      const span = { start: run.start, end: endOfRun(run, counted) }
+      if (run.end !== term.endTime || span.end <= later(from, span.start)) continue
+      const data = canonical(run.data)
+      if (!isSame(exposureIds.get(run.exposureLocator)!, span, one => canonical(one.data) === data))
+        return false
+    }
+    const ids = this.#idsOfPerils()
+    for (const run of perilRuns.values())
+      for (const piece of piecesOf(run, this.#before, policy.timeZone)) {
+        if (piece.replacedBy !== cancellation.locator || piece.end <= from) continue
+        const content = canonical([run.data, run.amounts])
+        const isLike = (element: ReadElement): boolean =>
+          canonical([element.data, element.amounts]) === content && !hasOtherRate(run.price!, element)
+        if (!isSame(ids.get(run.perilLocator)!, piece, isLike)) return false
+      }
+    const said = [...tree!.elements.values()].filter(one => one.level !== 'policy' && !one.isEnded)
+    return said.every(({ id }) => covers.get(id) === term.endTime - from)
+  }
+
+  /** The segments that the cancellation ended, from the time on; undefined where they do not reach to the term's end. */
+  #comingBack(cancellation: Modification): PolicySegment[] | undefined {
+    const { from, term, tree } = this.#transaction
+    const segments = [...this.#making.segments.values()]
+    const data = canonical(tree!.root.data)
+    const lost = segments
+      .filter(one => one.replacedBy === cancellation.locator && one.end > from)
+      .sort((a, b) => a.start - b.start)
+    const back = lost.map((segment): PolicySegment => {
+      const kept = segments.find(
+        one => one.madeBy === cancellation.locator && one.predecessor === segment.locator,
+      )
+      return {
+        ...segment,
+        ...this.#made,
+        replacedBy: undefined,
+        locator: this.#supply.uuid(),
+        start: later(kept?.end ?? segment.start, from),
+        predecessor: segment.locator,
+      }
+    })
+    let end = from
+    for (const { start, end: next } of back) {
+      if (start !== end) return undefined
+      end = next
+    }
+    return end === term.endTime && lost.every(one => canonical(one.data) === data) ? back : undefined
+  }
+
+  /** Says of each run what does not come back, where that is another part than the fold's; false where it cannot be said. */
+  #chargesWhatComesBack(back: readonly PolicySegment[]): boolean {
+    const line = lineOf(this.#making, this.#quote)
+    const splits: PerilRun[] = []
+    const { timeZone } = this.#making.policy
+    for (const [id, amounts] of this.#missing()) {
+      const found = this.#runsOf(id)
+        .map(run => ({ run, pieces: piecesOf(run, line, timeZone) }))
+        .find(({ pieces }) => pieces.some(one => one.madeBy === this.#by && one.segment === back[0]))
+      if (!found) return false
+      const { run, pieces } = found
+      if (amounts.some(({ key }) => !hasPlace(run.price!, readKey(key)))) return false
+      const own = pieces.find(one => one.madeBy === this.#by && one.segment === back[0])
+      const source = own && pieces.find(one => one.segment.locator === own.segment.predecessor)
+      const kept = source && keptOf(pieces, source, source.replacedBy!)
+      if (!own?.amounts || !source?.amounts || own.start === (kept?.end ?? source.start)) return false
+      const taken = kept?.amounts ? minusAmounts(source.amounts, kept.amounts) : source.amounts
+      const before = amounts.reduce(
+        (all, { key, by }) => changedAmounts(all, run.price!, readKey(key), negated(by)),
+        minusAmounts(taken, own.amounts),
+      )
+      const told = { by: this.#by, segment: source.segment.locator, at: own.start, before }
+      splits.push({ ...run, splits: [...(run.splits ?? []), told] })
+    }
+    for (const run of splits) this.#making.perilRuns.set(run.locator, run)
+    return true
   }
 
   #key(id: string): string {
@@ -474,6 +583,18 @@ class Carrying {
       ))
         this.#asFee(keyOf(element.id, 'fee', name), name, total(fees, currency))
     this.#technicalPremiums()
+    for (const [id, amounts] of this.#missing()) {
+      const run = this.#newRuns.get(id)
+      if (run) this.#price(run, amounts)
+      else this.#keep(id, amounts)
+    }
+    for (const run of this.#newRuns.values()) this.#rate(run)
+  }
+
+  /** By element, how much more it is said to charge of each thing than the fold says. */
+  #missing(): Map<string, { key: string; by: Money }[]> {
+    const { currency } = this.#making.policy
+    const elements = [...(this.#transaction.tree?.elements.values() ?? [])]
     const said = new Map<string, { element: ReadElement; charge: SaidCharge; amount: Money }>()
     for (const element of elements)
       for (const charge of element.charges) {
@@ -496,12 +617,7 @@ class Carrying {
       const { id } = readKey(key)
       missing.set(id, [...(missing.get(id) ?? []), { key, by }])
     }
-    for (const [id, amounts] of missing) {
-      const run = this.#newRuns.get(id)
-      if (run) this.#price(run, amounts)
-      else this.#keep(id, amounts)
-    }
-    for (const run of this.#newRuns.values()) this.#rate(run)
+    return missing
   }
 
   #price(locator: Uuid, amounts: readonly { key: string; by: Money }[]): void {
@@ -618,6 +734,8 @@ class Carrying {
     if (amount.minor === 0) return undefined
     const { fees } = this.#making
     const { from, term } = this.#transaction
+    const taken = this.#feeTakenBack(name, amount)
+    if (taken) return taken
     const known = amount.minor < 0 ? this.#feeOf(name, negated(amount)) : undefined
     if (known) {
       const { fee, left } = known
@@ -640,6 +758,32 @@ class Carrying {
     }
     fees.set(fee.locator, fee)
     return fee.locator
+  }
+
+  /** A reinstatement brings back a fee that its cancellation took, if it took so much of it. */
+  #feeTakenBack(name: string, amount: Money): Uuid | undefined {
+    if (this.#modification.kind !== 'reinstatement' || amount.minor < 0) return undefined
+    const undone = new Set([...this.#making.reinstatements.values()].flatMap(one =>
+      one.modificationLocator === this.#by
+        ? [this.#making.cancellations.get(one.cancellationLocator)!.modificationLocator]
+        : [],
+    ))
+    const line = lineOf(this.#making, this.#quote)
+    for (const fee of this.#making.fees.values()) {
+      const removed = fee.changes.find(change => undone.has(change.by))?.removed ?? []
+      if (fee.name !== name || total(removed, amount.currency).minor < amount.minor) continue
+      if (fee.changes.some(change => change.by === this.#by)) continue
+      const { from } = this.#transaction
+      const { start, end } = removed[0]!
+      const back = { start: later(start, from), end, amount }
+      const parts = [...feeInForce(fee, line).parts, back].sort((a, b) => a.start - b.start)
+      this.#making.fees.set(fee.locator, {
+        ...fee,
+        changes: [...fee.changes, { by: this.#by, parts, removed: [] }],
+      })
+      return fee.locator
+    }
+    return undefined
   }
 
   #feeOf(name: string, least: Money): { fee: Fee; left: Money } | undefined {
@@ -708,6 +852,12 @@ function readKey(key: string): { kind: Priced; name: string; id: string } {
   const [kind, name, id] = JSON.parse(key) as [Priced, string, string]
   return { kind, name, id }
 }
+
+/** Whether the element says another rate of its premium than the price has. */
+const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement): boolean =>
+  charges.some(
+    ({ kind, month }) => kind === 'premium' && month !== undefined && !decimal(month).eq(premium.month),
+  )
 
 type Place = { kind: Priced; name: string }
 
