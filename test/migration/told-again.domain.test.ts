@@ -64,10 +64,11 @@ function migrated(story: Story): PolicyAggregate {
   return policies[0]!
 }
 
-/** All of it but what underwriting said, which no migration request can tell. */
+/** All of it but what no migration request can tell: what underwriting said, and how a fee is described. */
 const compared = ({ policy }: ReturnType<typeof answersOf>): unknown =>
   comparable({
     ...policy,
+    fees: policy.fees.map(one => ({ ...one, description: undefined })),
     modifications: policy.modifications.map(one => ({ ...one, automatedUnderwritingResult: undefined })),
   })
 
