@@ -1,0 +1,32 @@
+import type { Configuration } from '../../src/configuration/configuration.ts'
+import { EXIT, type ExitCode } from '../exit.ts'
+import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
+import { checkFolder } from '../offline/check.ts'
+import { counted, type Run, show } from '../terminal.ts'
+
+/** `bindery check DIR`: what a deploy would find, with no service. */
+export async function check(folder: string, run: Run): Promise<ExitCode> {
+  const { configuration, findings, root } = await checkFolder(folder)
+  const shown = shownFindings(findings, root)
+  const { colors } = run.terminal
+  show(run, { ok: configuration !== undefined, ...countsOf(findings), findings: shown }, () => {
+    const told = shown.length === 0 ? '' : `${findingsText(shown, run.terminal)}\n`
+    const outcome = configuration
+      ? `${colors.green(countsText(findings))}: ${summary(configuration)}\n`
+      : `${colors.red(countsText(findings))}: this would not be deployed\n`
+    return told + outcome
+  })
+  return configuration ? EXIT.ok : EXIT.refused
+}
+
+const summary = ({ products, scripts }: Configuration): string =>
+  Object.values(products)
+    .map(
+      ({ name, exposures }) =>
+        `${name} with ${counted(exposures.length, 'exposure')}, ${counted(
+          exposures.reduce((sum, { perils }) => sum + perils.length, 0),
+          'peril',
+        )}`,
+    )
+    .join('; ') +
+  (Object.keys(scripts).length > 0 ? `; ${counted(Object.keys(scripts).length, 'script')}` : '')

@@ -1,0 +1,125 @@
+import { watch } from 'node:fs'
+import type { DeploymentStatusResponse, DeployTestAssetResponse } from '../../src/configuration/contract.ts'
+import type { Api } from '../api.ts'
+import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { countsOf, countsText, findingsText, readLog, shownFindings } from '../findings.ts'
+import { packFolder } from '../folder.ts'
+import { signedIn } from '../sign-ins.ts'
+import { pause, type Run, say, show } from '../terminal.ts'
+
+export type DeployOptions = { tenant: string; production?: boolean; watch?: boolean }
+
+/** `bindery deploy DIR`: uploads the configuration, and ends when it is in force. */
+export async function deploy(folder: string, options: DeployOptions, run: Run): Promise<ExitCode> {
+  if (options.watch && options.production) throw usage('--watch is for test tenants; leave --production out.')
+  const { api } = signedIn('administration', run.terminal)
+  return options.watch
+    ? await deployAtEveryChange(folder, options, api, run)
+    : await deployOnce(folder, options, api, run)
+}
+
+async function deployOnce(
+  folder: string,
+  { tenant, production }: DeployOptions,
+  api: Api,
+  run: Run,
+): Promise<ExitCode> {
+  const { zip, root, findings: unpacked } = packFolder(folder)
+  const form = new FormData()
+  form.set('tenantName', tenant)
+  form.set('recreate', 'false')
+  form.set('zipFile', new Blob([zip], { type: 'application/zip' }), 'configuration.zip')
+  const path = production ? '/configuration/deploy' : '/configuration/studio/deploy'
+  const answer =
+    unpacked.length > 0 ? undefined : await api.call<DeployTestAssetResponse>('POST', path, { body: form })
+  const log = readLog(answer?.logfile ?? '')
+  const findings = [...unpacked, ...log.findings]
+  const shown = shownFindings(findings, root)
+  const version = /^Deployed version (\d+) /m.exec(answer?.logfile ?? '')?.[1]
+  const status = answer?.success ? await inForce(tenant, version, api, run) : undefined
+  const { colors } = run.terminal
+  const outcome = status
+    ? `${colors.green(`Deployed version ${status.version} to ${answer!.hostname}`)} (${countsText(findings)})`
+    : `${colors.red('Not deployed')}: ${countsText(findings)}`
+  show(
+    run,
+    {
+      ok: status !== undefined,
+      ...countsOf(findings),
+      findings: shown,
+      tenantName: answer?.tenantName ?? tenant,
+      hostname: answer?.hostname,
+      version: status?.version,
+    },
+    () => `${shown.length === 0 ? '' : `${findingsText(shown, run.terminal)}\n`}${outcome}\n`,
+  )
+  return status ? EXIT.ok : EXIT.refused
+}
+
+const MOST_POLLS = 60
+
+async function inForce(
+  tenantName: string,
+  version: string | undefined,
+  api: Api,
+  { terminal }: Run,
+): Promise<DeploymentStatusResponse> {
+  for (let polls = 0; polls < MOST_POLLS && !terminal.interrupted.aborted; polls += 1) {
+    const query = { tenantName, version }
+    const status = await api.call<DeploymentStatusResponse>('GET', '/deployments/status', { query })
+    if (status.deploymentStatus === 'DEPLOYED') return status
+    await pause(1_000, terminal)
+  }
+  throw new Failure(
+    EXIT.unreachable,
+    'The service took the configuration and does not say yet that it is in force.',
+  )
+}
+
+/** Editors write a file in several steps; what comes within this time is one change. */
+const QUIET_MS = 200
+
+async function deployAtEveryChange(
+  folder: string,
+  options: DeployOptions,
+  api: Api,
+  run: Run,
+): Promise<ExitCode> {
+  const { terminal } = run
+  let changed: (() => void) | undefined
+  let isChanged = true
+  const watcher = watch(folder, { recursive: true }, () => {
+    isChanged = true
+    changed?.()
+  })
+  terminal.interrupted.addEventListener('abort', () => changed?.())
+  try {
+    while (!terminal.interrupted.aborted) {
+      if (isChanged) {
+        await pause(QUIET_MS, terminal)
+        isChanged = false
+        await attempted(folder, options, api, run)
+        say(run, terminal.colors.dim(`Watching ${folder}; Ctrl-C ends it.\n`))
+        continue
+      }
+      await new Promise<void>(done => {
+        changed = done
+      })
+    }
+    return EXIT.ok
+  } finally {
+    watcher.close()
+  }
+}
+
+/** While watching, what can be mended by the next change does not end the command. */
+async function attempted(folder: string, options: DeployOptions, api: Api, run: Run): Promise<void> {
+  try {
+    await deployOnce(folder, options, api, run)
+  } catch (problem) {
+    if (!(problem instanceof Failure) || problem.exit === EXIT.signedOut || problem.exit === EXIT.interrupted)
+      throw problem
+    show(run, { ok: false, error: problem.message }, () => '')
+    say(run, `${run.terminal.colors.red('error')}  ${problem.message}\n`)
+  }
+}

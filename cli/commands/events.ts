@@ -1,0 +1,62 @@
+import type { EventPageResponse } from '../../src/events/contract.ts'
+import { now } from '../../src/platform/time.ts'
+import { EXIT, type ExitCode, usage } from '../exit.ts'
+import { signedIn } from '../sign-ins.ts'
+import { pause, type Run, show } from '../terminal.ts'
+
+export type TailOptions = { since?: string; type?: string; once?: boolean }
+
+/** How long to wait for more when the stream was read to its end. */
+const POLL_MS = 1_000
+const PAGE_SIZE = 500
+
+/** `bindery events tail`: prints events as they come, until Ctrl-C. */
+export async function tailEvents({ since, type, once }: TailOptions, run: Run): Promise<ExitCode> {
+  const { terminal } = run
+  const { api } = signedIn('tenant', terminal)
+  let query: Record<string, string | number | undefined> = {
+    startTimestamp: since === undefined ? now() : timeOf(since),
+    eventType: type,
+    pageSize: PAGE_SIZE,
+  }
+  // A test tenant's clock may be ahead, so that what is past already lies after `now`: only what comes is new.
+  let isNew = since !== undefined
+  while (!terminal.interrupted.aborted) {
+    const { events, pagingToken } = await api.call<EventPageResponse>(
+      'GET',
+      '/eventstream/attributedEvents',
+      {
+        query,
+      },
+    )
+    query = { pagingToken }
+    if (isNew) for (const event of events) show(run, event, () => eventText(event, run))
+    if (events.length > 0) continue
+    isNew = true
+    if (once) return EXIT.ok
+    await pause(POLL_MS, terminal)
+  }
+  return EXIT.ok
+}
+
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** Milliseconds of a time, or of so long ago. */
+function timeOf(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  const at = unit ? now() - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS] : Date.parse(text)
+  if (Number.isNaN(at))
+    throw usage(
+      `'${text}' is no time: write '2026-11-22T08:00:00Z', or so long ago as '90s', '15m', '2h', '7d'.`,
+    )
+  return at
+}
+
+function eventText(event: EventPageResponse['events'][number], { terminal: { colors } }: Run): string {
+  const at = new Date(Number(event.timestamp)).toISOString().replace('T', ' ').slice(0, 19)
+  const data = Object.entries(event.data)
+    .map(([name, value]) => `${colors.dim(`${name}=`)}${value}`)
+    .join(' ')
+  const who = event.username === undefined ? '' : colors.dim(` by ${event.username}`)
+  return `${colors.dim(at)}  ${colors.cyan(event.type.padEnd(28))}  ${data}${who}\n`
+}

@@ -1,0 +1,83 @@
+import { type Api, connect, Refused } from '../api.ts'
+import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { readSecret } from '../secret.ts'
+import { holderOf, type Kind, readSignIns, type SignIn, signInFile, writeSignIns } from '../sign-ins.ts'
+import { type Run, show } from '../terminal.ts'
+
+export type LoginOptions = { tenant?: string; user?: string; token?: boolean }
+
+/** `bindery login [ADDRESS]`: signs in, and keeps the token for the other commands. */
+export async function login(
+  given: string | undefined,
+  { tenant, user, token }: LoginOptions,
+  run: Run,
+): Promise<ExitCode> {
+  const { env } = run.terminal
+  const kept = readSignIns(env)
+  const address = checkedAddress(given ?? env.BINDERY_URL ?? kept?.address)
+  const signIn = token
+    ? await withToken(address, tenant, run)
+    : await withPassword(address, { hostName: tenant, username: user }, run)
+  const kind: Kind = signIn.tenantLocator === undefined ? 'administration' : 'tenant'
+  const others = kept?.address === address ? kept : undefined
+  writeSignIns(env, { ...others, address, [kind]: signIn })
+  const file = signInFile(env)
+  const { token: _, ...told } = signIn
+  show(run, { ok: true, address, account: kind, ...told, file }, () => {
+    const who =
+      signIn.username ?? (kind === 'tenant' ? 'a long-lived token of the tenant' : 'a long-lived token')
+    const where = signIn.hostName === undefined ? '' : ` of ${signIn.hostName}`
+    return `${run.terminal.colors.green('signed in')} at ${address} as ${who}${where}; kept in ${file}\n`
+  })
+  return EXIT.ok
+}
+
+function checkedAddress(address: string | undefined): string {
+  if (address === undefined)
+    throw usage("Name the service by its address: 'bindery login http://localhost:8787'.")
+  const url = URL.parse(address)
+  if (url && /^https?:$/.test(url.protocol)) return url.origin + url.pathname.replace(/\/$/, '')
+  throw usage(`'${address}' is no address; it looks like 'https://bindery.example.com'.`)
+}
+
+async function withPassword(
+  address: string,
+  {
+    hostName,
+    username = hostName === undefined ? 'administrator' : undefined,
+  }: { hostName?: string | undefined; username?: string | undefined },
+  { terminal }: Run,
+): Promise<SignIn> {
+  if (username === undefined) throw usage("Name the user of the tenant by '--user NAME'.")
+  const password = await readSecret(`Password of ${username}`, terminal)
+  const { authorizationToken } = await connect(address, terminal, async () => undefined).call<{
+    authorizationToken: string
+  }>('POST', '/account/authenticate', {
+    body: { username, password, ...(hostName !== undefined && { hostName }) },
+  })
+  return {
+    token: authorizationToken,
+    username,
+    ...(hostName !== undefined && { hostName }),
+    ...holderOf(authorizationToken),
+  }
+}
+
+async function withToken(address: string, hostName: string | undefined, { terminal }: Run): Promise<SignIn> {
+  const token = (await readSecret('Token', terminal)).trim()
+  const holder = holderOf(token)
+  if (!holder) throw usage('This is no token of a service: it was cut off or mistyped.')
+  await assertTaken(connect(address, terminal, async () => token))
+  return { token, ...holder, ...(hostName !== undefined && { hostName }) }
+}
+
+/** A token says itself what it may: that it may not do this tells that it is good. */
+async function assertTaken(api: Api): Promise<void> {
+  try {
+    await api.call('GET', '/products')
+  } catch (problem) {
+    if (!(problem instanceof Refused)) throw problem
+    if (problem.status === 401) throw new Failure(EXIT.signedOut, `${problem.message} The token is not kept.`)
+    if (problem.exit === EXIT.unreachable) throw problem
+  }
+}

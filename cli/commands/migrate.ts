@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs'
+import type {
+  ErrorDetailsResponse,
+  MigrationFailuresResponse,
+  MigrationResponse,
+} from '../../src/migration/contract.ts'
+import type { Api } from '../api.ts'
+import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { signedIn } from '../sign-ins.ts'
+import { counted, pause, type Run, say, show } from '../terminal.ts'
+
+export type MigrateOptions = { validateOnly?: boolean; follow?: string }
+
+const POLL_MS = 500
+
+/** `bindery migrate FILE`: sends the accounts of the file, and shows how far they are until all are done with. */
+export async function migrate(
+  file: string | undefined,
+  { validateOnly = false, follow }: MigrateOptions,
+  run: Run,
+): Promise<ExitCode> {
+  if ((file === undefined) === (follow === undefined))
+    throw usage("Name the FILE to migrate, or one that runs by '--follow LOCATOR'.")
+  const { api, signIn } = signedIn('tenant', run.terminal)
+  const runs = `/migration/${signIn.tenantLocator}/migrations`
+  const begun =
+    file === undefined
+      ? await api.call<MigrationResponse>('GET', `${runs}/${encodeURIComponent(follow!)}`)
+      : await api.call<MigrationResponse>('POST', runs, { query: { validateOnly }, body: contentOf(file) })
+  const { locator } = begun
+  if (file !== undefined) say(run, `${validateOnly ? 'Checking' : 'Migration'} ${locator}\n`)
+  const ended = await followed(begun, runs, api, run)
+  if (!ended) {
+    say(
+      run,
+      `\nThe migration goes on without this command. Come back to it by\n  npx bindery migrate --follow ${locator}\n`,
+    )
+    return EXIT.interrupted
+  }
+  const failures = ended.migrationState === 'finished' ? [] : await allFailures(`${runs}/${locator}`, api)
+  const isFinished = ended.migrationState === 'finished'
+  show(run, { ok: isFinished, migration: ended, failures }, () => outcomeText(ended, failures, run))
+  return isFinished ? EXIT.ok : EXIT.refused
+}
+
+function contentOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch (problem) {
+    throw usage(`'${file}' cannot be read: ${(problem as Error).message}.`)
+  }
+}
+
+const GOES_ON: ReadonlySet<string> = new Set(['submitted', 'processing'])
+
+/** The migration once it is done with or paused; undefined when Ctrl-C came first. */
+async function followed(
+  begun: MigrationResponse,
+  runs: string,
+  api: Api,
+  run: Run,
+): Promise<MigrationResponse | undefined> {
+  const { terminal } = run
+  let migration = begun
+  let shown = ''
+  const progress = (): void => {
+    const text = progressText(migration)
+    if (text === shown) return
+    shown = text
+    // Where nobody watches, lines that overwrite one another are of no use.
+    say(run, terminal.isWatched ? `\r\u001b[2K${text}` : `${text}\n`)
+  }
+  progress()
+  while (GOES_ON.has(migration.migrationState)) {
+    await pause(POLL_MS, terminal)
+    if (terminal.interrupted.aborted) return undefined
+    try {
+      migration = await api.call<MigrationResponse>('GET', `${runs}/${begun.locator}`)
+    } catch (problem) {
+      if (problem instanceof Failure && problem.exit === EXIT.interrupted) return undefined
+      throw problem
+    }
+    progress()
+  }
+  if (terminal.isWatched) say(run, '\n')
+  return migration
+}
+
+const BAR = 24
+
+/** At most 80 characters: `[####····]  512/1000 accounts  38/s  13 s left  2 failed`. */
+export function progressText({
+  accounts,
+  totalAccounts,
+  accountsPerSecond,
+  secondsLeft,
+  migrationState,
+}: MigrationResponse): string {
+  const done = accounts.completed + accounts.failed + accounts.error
+  const filled = totalAccounts === 0 ? BAR : Math.floor((BAR * done) / totalAccounts)
+  return [
+    `[${'#'.repeat(filled)}${'.'.repeat(BAR - filled)}]`,
+    `${done}/${totalAccounts} accounts`,
+    accountsPerSecond === undefined ? '' : `${Number(accountsPerSecond.toFixed(1))}/s`,
+    secondsLeft === undefined ? '' : `${secondsLeft} s left`,
+    accounts.failed + accounts.error > 0 ? `${accounts.failed + accounts.error} failed` : '',
+    migrationState === 'processing' ? '' : migrationState,
+  ]
+    .filter(part => part !== '')
+    .join('  ')
+}
+
+const PAGE = 100
+
+async function allFailures(path: string, api: Api): Promise<MigrationFailuresResponse[]> {
+  const failures: MigrationFailuresResponse[] = []
+  for (;;) {
+    const query = { offset: failures.length, count: PAGE }
+    const page = await api.call<{ listCompleted: boolean; items: MigrationFailuresResponse[] }>(
+      'GET',
+      `${path}/failures/list`,
+      { query },
+    )
+    failures.push(...page.items)
+    if (page.listCompleted || page.items.length === 0) return failures
+  }
+}
+
+function outcomeText(
+  { locator, migrationState, totalAccounts, validateOnly, accounts }: MigrationResponse,
+  failures: readonly MigrationFailuresResponse[],
+  { terminal: { colors } }: Run,
+): string {
+  const verb = validateOnly ? 'checked' : 'migrated'
+  if (migrationState === 'finished')
+    return `${colors.green(`${counted(totalAccounts, 'account')} ${verb}`)}${validateOnly ? '; nothing was written' : ''}\n`
+  const listed = failures.map(one => failureText(one, colors)).join('')
+  if (migrationState === 'paused')
+    return `${listed}${colors.yellow('Paused')}. PATCH …/migrations/${locator}/resume lets it go on.\n`
+  const advice =
+    accounts.error > 0
+      ? `PATCH …/migrations/${locator}/recover tries those again that a fault of the system stopped.`
+      : validateOnly
+        ? 'Correct the file and check it again.'
+        : `Correct them with PATCH …/migrations/${locator}; what was migrated stays.`
+  const failed = accounts.failed + accounts.error
+  return `${listed}${colors.red(`${failed} of ${counted(totalAccounts, 'account')} failed`)}. ${advice}\n`
+}
+
+const KINDS = ['policies', 'invoices', 'payments', 'disbursements'] as const
+
+function failureText(failure: MigrationFailuresResponse, colors: Run['terminal']['colors']): string {
+  const of: [string, ErrorDetailsResponse][] = [
+    ...(failure.accountError ? [['', failure.accountError] as [string, ErrorDetailsResponse]] : []),
+    ...KINDS.flatMap(kind =>
+      Object.entries(failure[kind]).map(([id, one]): [string, ErrorDetailsResponse] => [
+        ` ${kind} ${id}`,
+        one,
+      ]),
+    ),
+  ]
+  return of
+    .map(([place, { errors }]) => {
+      const items = errors.validationItems.flatMap(({ locator, errors: texts }) =>
+        texts.map(text => `  ${locator}: ${text}\n`),
+      )
+      return `${colors.bold(`account ${failure.accountOriginalId}${place}`)}\n${items.join('')}`
+    })
+    .join('')
+}

@@ -1,0 +1,52 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { EXIT, type ExitCode, usage } from '../exit.ts'
+import { type Run, show } from '../terminal.ts'
+
+const STARTER = join(import.meta.dirname, '../starter')
+
+/** What the starter calls its product, in paths and in files. */
+const PRODUCT = 'starter_product'
+
+/** `bindery new NAME`: a folder with a configuration to begin from, and a policy to price by it. */
+export async function newConfiguration(folder: string, run: Run): Promise<ExitCode> {
+  const product = productName(basename(folder))
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw usage(`'${folder}' is there already, and not empty. Choose another name.`)
+  mkdirSync(folder, { recursive: true })
+  cpSync(STARTER, folder, { recursive: true })
+  const products = join(folder, 'configuration', 'products')
+  renameSync(join(products, PRODUCT), join(products, product))
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const text = readFileSync(path, 'utf8')
+    if (text.includes(PRODUCT)) writeFileSync(path, text.replaceAll(PRODUCT, product))
+  }
+  const { colors } = run.terminal
+  show(run, { ok: true, folder, product }, () =>
+    [
+      `${colors.green('made')} ${folder} with the product ${product}`,
+      '',
+      'Next:',
+      `  npx bindery check ${folder}`,
+      `  npx bindery price ${folder} --policy ${join(folder, 'policy.json')}`,
+      '  npx bindery login http://localhost:8787',
+      `  npx bindery deploy ${folder} --tenant ${tenantName(product)}`,
+      '',
+    ].join('\n'),
+  )
+  return EXIT.ok
+}
+
+/** Products are named by letters, digits and `_`. */
+function productName(name: string): string {
+  const product = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+  if (/^[a-z]/.test(product)) return product
+  throw usage(`'${name}' names no product: begin it with a letter.`)
+}
+
+const tenantName = (product: string): string => `${product.replaceAll('_', '-')}-test`

@@ -1,0 +1,76 @@
+import { Refusal } from '../../src/platform/errors.ts'
+import type { CurrencyCode } from '../../src/platform/money.ts'
+import { decimal, minorDigits } from '../../src/platform/money.ts'
+import { EXIT, type ExitCode, Failure } from '../exit.ts'
+import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
+import { checkFolder } from '../offline/check.ts'
+import { readPolicyFile } from '../offline/policy-file.ts'
+import { type Priced, pricedOffline } from '../offline/price.ts'
+import { type Run, say, show, type Terminal } from '../terminal.ts'
+
+/** `bindery price DIR --policy FILE`: what the policies of the file cost by the configuration, with no service. */
+export async function price(
+  folder: string,
+  { policy: file }: { policy: string },
+  run: Run,
+): Promise<ExitCode> {
+  const cases = readPolicyFile(file)
+  const { configuration, findings, root } = await checkFolder(folder)
+  if (!configuration) {
+    const shown = shownFindings(findings, root)
+    const error = `The configuration has mistakes: ${countsText(findings)}.`
+    show(run, { ok: false, error, ...countsOf(findings), findings: shown }, () => '')
+    say(run, `${findingsText(shown, run.terminal)}\n`)
+    if (run.json) return EXIT.refused
+    throw new Failure(EXIT.refused, error)
+  }
+  let outcome: ExitCode = EXIT.ok
+  for (const [index, one] of cases.entries())
+    try {
+      const priced = await pricedOffline(configuration, one)
+      show(run, { ok: true, ...priced }, () => (index > 0 ? '\n' : '') + priceText(priced, run.terminal))
+    } catch (problem) {
+      if (!(problem instanceof Refusal)) throw problem
+      const { code, message } = problem
+      outcome = EXIT.refused
+      show(run, { ok: false, name: one.name, code, message }, () => '')
+      say(
+        run,
+        `${one.name === undefined ? '' : `${one.name}: `}${run.terminal.colors.red(code)}: ${message}\n`,
+      )
+    }
+  return outcome
+}
+
+const WIDTH = 62
+const AMOUNT = 14
+
+function priceText(priced: Priced, { colors }: Terminal): string {
+  const { price: whole, underwriting, name } = priced
+  const currency = whole.totalCurrency
+  const digits = minorDigits(currency as CurrencyCode)
+  const amount = (value: number): string => decimal(value).toFixed(digits).padStart(AMOUNT)
+  const row = (label: string, value: number): string =>
+    `${label.padEnd(WIDTH - AMOUNT).slice(0, WIDTH - AMOUNT)}${amount(value)}\n`
+  const day = (at: number): string => dayText(at, priced.timeZone)
+  const decision = { accept: colors.green, reject: colors.red, none: colors.yellow }
+  return [
+    ...(name === undefined ? [] : [`${colors.bold(name)}\n`]),
+    `${priced.productName}, ${day(priced.policyStartTimestamp)} to ${day(priced.policyEndTimestamp)}, ${currency}\n\n`,
+    ...whole.exposurePrices.flatMap(exposure => [
+      row(colors.bold(exposure.name.padEnd(WIDTH - AMOUNT)).slice(0), exposure.grossPremium),
+      ...exposure.perilPrices.map(peril => row(`  ${peril.name}`, peril.premium)),
+    ]),
+    row('premium', whole.grossPremium),
+    ...whole.taxGroups.map(tax => row(`  tax ${tax.name}`, tax.amount)),
+    ...whole.fees.map(fee => row(`  fee ${fee.name}`, fee.amount)),
+    `${colors.bold(row('total', whole.total).trimEnd())}\n`,
+    ...whole.commissions.map(one => row(`  commission of ${one.recipient}`, one.amount)),
+    `\nunderwriting: ${(decision[underwriting.decision as keyof typeof decision] ?? String)(underwriting.decision)}\n`,
+    ...underwriting.notes.map(note => `  ${note}\n`),
+    ...priced.notes.map(note => `${colors.yellow('note')}  ${note}\n`),
+  ].join('')
+}
+
+const dayText = (at: number, timeZone: string): string =>
+  new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(at)

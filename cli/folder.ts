@@ -1,0 +1,62 @@
+// A configuration as it lies in a folder, packed as the service takes it.
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { zipSync } from 'fflate'
+import { isJunk } from '../src/configuration/archive/entry-path.ts'
+import { configurationRoot } from '../src/configuration/archive/root.ts'
+import type { Finding } from '../src/configuration/configuration.ts'
+import { usage } from './exit.ts'
+
+export type Packed = {
+  readonly zip: Uint8Array<ArrayBuffer>
+  /** Where paths of the configuration begin, from where the command was started; empty for right there. */
+  readonly root: string
+  /** What could not be packed, as the service would say it. */
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Packs the folder, or the configuration in a folder of it: what lies beside that, as `README.md`, stays out. The same files give
+ * the same bytes.
+ */
+export function packFolder(folder: string): Packed {
+  const entries = entriesBelow(folder)
+  const { prefix } = configurationRoot(entries.map(({ path }) => path))
+  const own = entries.filter(({ path }) => path.startsWith(prefix))
+  if (own.length === 0) throw usage(`There are no files in '${folder}'.`)
+  const named = own.map(({ path, isFile }) => ({ path, isFile, name: path.slice(prefix.length) }))
+  return {
+    zip: zipOf(
+      named
+        .filter(({ isFile }) => isFile)
+        .map(({ path, name }) => [name, new Uint8Array(readFileSync(join(folder, path)))]),
+    ),
+    root: relative('.', join(folder, prefix)),
+    findings: named.filter(({ isFile }) => !isFile).map(({ name }) => linkFinding(name)),
+  }
+}
+
+/** Files and links below the folder, in the order of their paths; without what editors and operating systems leave behind. */
+function entriesBelow(folder: string): { path: string; isFile: boolean }[] {
+  const stat = statSync(folder, { throwIfNoEntry: false })
+  if (!stat) throw usage(`There is no folder '${folder}'.`)
+  if (!stat.isDirectory()) throw usage(`'${folder}' is a file; name the folder of a configuration.`)
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => !entry.isDirectory())
+    .map(entry => ({
+      path: relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'),
+      isFile: entry.isFile(),
+    }))
+    .filter(({ path }) => !isJunk(path))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+const zipOf = (files: [string, Uint8Array][]): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(zipSync(Object.fromEntries(files), { mtime: '2026-01-01T00:00:00Z' }))
+
+const linkFinding = (path: string): Finding => ({
+  severity: 'ERROR',
+  path,
+  code: 'link',
+  message: `'${path}' is a link or device. Put the file itself in its place.`,
+})

@@ -1,0 +1,125 @@
+// `npx bindery`: the command line of configuration authors. Each command is a file of commands/, loaded when it is called.
+import { Command, CommanderError } from 'commander'
+import pico from 'picocolors'
+import { EXIT, type ExitCode, Failure } from './exit.ts'
+import type { Run, Terminal } from './terminal.ts'
+
+const HELP_WIDTH = 80
+
+const EXIT_CODES =
+  'Exit codes: 0 done, 1 mistakes or refused, 2 used wrongly, 3 out of reach,\n4 not signed in or not allowed, 130 interrupted.'
+
+/** Runs the command of `argv` (without node and script) and answers its exit code. Never throws for what a user does. */
+export async function run(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok
+  const isJson = argv.includes('--json')
+  const program = programOf(terminal, async work => {
+    code = await work({ terminal, json: isJson })
+  })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return code
+  } catch (problem) {
+    if (problem instanceof CommanderError) return problem.exitCode === 0 ? EXIT.ok : EXIT.usage
+    if (!(problem instanceof Failure)) throw problem
+    if (isJson) terminal.out(`${JSON.stringify({ ok: false, error: problem.message, exit: problem.exit })}\n`)
+    else terminal.err(`${terminal.colors.red('bindery:')} ${problem.message}\n`)
+    return problem.exit
+  }
+}
+
+type Act = (work: (run: Run) => Promise<ExitCode>) => Promise<void>
+
+/** All commands with their options. `act` runs what a command does. */
+export function programOf(terminal: Terminal, act: Act): Command {
+  const program = new Command('bindery')
+    .description('Write, check, price and deploy configurations of Bindery.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      getOutHelpWidth: () => HELP_WIDTH,
+      getErrHelpWidth: () => HELP_WIDTH,
+    })
+    .showHelpAfterError("'bindery COMMAND --help' says how a command is used.")
+    .helpCommand(false)
+    .addHelpText('after', `\n${EXIT_CODES}\ndocs/cli.md has examples.`)
+
+  const command = (parent: Command, usage: string, summary: string): Command =>
+    parent.command(usage).description(summary).option('--json', 'answer with JSON, for programs')
+
+  command(program, 'new <name>', 'make a folder with a configuration to begin from').action(
+    async (name: string) => {
+      const { newConfiguration } = await import('./commands/new.ts')
+      await act(run => newConfiguration(name, run))
+    },
+  )
+  command(program, 'check <dir>', 'find mistakes, as a deploy does, without a service').action(
+    async (dir: string) => {
+      const { check } = await import('./commands/check.ts')
+      await act(run => check(dir, run))
+    },
+  )
+  command(program, 'price <dir>', 'rate policies by a configuration, without a service')
+    .requiredOption('--policy <file>', 'the body of POST /policy, alone or beside a policyholder; or a list')
+    .action(async (dir: string, options: { policy: string }) => {
+      const { price } = await import('./commands/price.ts')
+      await act(run => price(dir, options, run))
+    })
+  command(program, 'login [address]', 'sign in at a service; the password is asked for, or piped in')
+    .option('--tenant <host>', 'sign in as a user of this tenant, by its host name; else as an administrator')
+    .option('--user <name>', "the user; an administrator's is 'administrator' unless told")
+    .option('--token', 'ask for a long-lived token in the place of a password')
+    .action(async (address: string | undefined, options: object) => {
+      const { login } = await import('./commands/login.ts')
+      await act(run => login(address, options, run))
+    })
+  command(program, 'deploy <dir>', 'deploy to a tenant, and wait until it is in force')
+    .requiredOption('--tenant <name>', 'name of the tenant; a test tenant is made when there is none')
+    .option('--production', 'the tenant is a production tenant')
+    .option('--watch', 'deploy again at every change, until Ctrl-C')
+    .action(async (dir: string, options: { tenant: string }) => {
+      const { deploy } = await import('./commands/deploy.ts')
+      await act(run => deploy(dir, options, run))
+    })
+  const events = program
+    .command('events')
+    .description("read a tenant's events")
+    .action(() => events.help({ error: true }))
+  command(events, 'tail', 'print events as they come, until Ctrl-C')
+    .option('--since <time>', "from a time on, as '2026-11-22T08:00:00Z', or so long ago, as '15m'")
+    .option('--type <type>', "events of this type only, as 'policy.issue'")
+    .option('--once', 'end when all that there is has been printed')
+    .action(async (options: object) => {
+      const { tailEvents } = await import('./commands/events.ts')
+      await act(run => tailEvents(options, run))
+    })
+  command(program, 'migrate [file]', 'bring accounts of another system in, and show how far they are')
+    .option('--validate-only', 'check everything and write nothing')
+    .option('--follow <locator>', 'go back to a migration that was sent before')
+    .action(async (file: string | undefined, options: object) => {
+      const { migrate } = await import('./commands/migrate.ts')
+      await act(run => migrate(file, options, run))
+    })
+  return program
+}
+
+/** The command of this process. */
+export async function main(): Promise<ExitCode> {
+  const interruption = new AbortController()
+  process.once('SIGINT', () => interruption.abort())
+  // A reader that has seen enough, as `head`, closes the pipe.
+  process.stdout.on('error', problem => {
+    if ((problem as NodeJS.ErrnoException).code === 'EPIPE') process.exit(EXIT.ok)
+    throw problem
+  })
+  return await run(process.argv.slice(2), {
+    out: text => void process.stdout.write(text),
+    err: text => void process.stderr.write(text),
+    input: process.stdin,
+    env: process.env,
+    isWatched: process.stderr.isTTY === true,
+    colors: pico,
+    interrupted: interruption.signal,
+  })
+}

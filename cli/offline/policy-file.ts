@@ -1,0 +1,49 @@
+// The policy that is to be priced, as a file says it.
+import { readFileSync } from 'node:fs'
+import { readJson } from '../../src/configuration/check/json/read.ts'
+import { EXIT, Failure, usage } from '../exit.ts'
+
+/** One policy of the file. `policy` is what POST /policy takes, `values` those of its policyholder. */
+export type PolicyCase = {
+  readonly name: string | undefined
+  readonly policy: Readonly<Record<string, unknown>>
+  readonly values: unknown
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Reads what POST /policy takes; or an object with that as `policy` beside a `policyholder`, as POST /policyholder/create takes
+ * it; or a list of such, each with a `name` and the rest as its `request`, as examples have it in worked.json.
+ */
+export function readPolicyFile(file: string): PolicyCase[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (problem) {
+    throw usage(`The policy file '${file}' cannot be read: ${(problem as Error).message}.`)
+  }
+  const document = readJson(text)
+  if ('message' in document)
+    throw new Failure(EXIT.refused, `${file}:${document.line}:${document.column}: ${document.message}`)
+  const entries = Array.isArray(document.value) ? (document.value as unknown[]) : [document.value]
+  return entries.map((entry, index) => policyCase(entry, entries.length > 1 ? `${file}[${index}]` : file))
+}
+
+function policyCase(entry: unknown, place: string): PolicyCase {
+  const { name, request = entry } = isObject(entry) ? entry : {}
+  const { policyholder, policy = request } = isObject(request) ? request : {}
+  if (!isObject(policy) || (policyholder !== undefined && !isObject(policyholder)))
+    throw new Failure(
+      EXIT.refused,
+      `${place} is no policy: it must be an object, as the body of POST /policy, or have that as 'policy' beside 'policyholder'.`,
+    )
+  return {
+    name: typeof name === 'string' ? name : undefined,
+    policy,
+    values: (policyholder as Json | undefined)?.values ?? {},
+  }
+}

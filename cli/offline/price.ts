@@ -1,0 +1,150 @@
+// Rates a policy with no service: the draft is made, filled in, checked, priced and underwritten by the code that POST /policy
+// runs, over a configuration in memory and nothing that is stored.
+import { Autofill } from '../../src/autofill/fill.ts'
+import { loadedConfiguration } from '../../src/configuration/cache.ts'
+import type { Configuration, ProductDefinition } from '../../src/configuration/configuration.ts'
+import type { RequestContext } from '../../src/platform/context.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+import { newUuid, type PolicyLocator, transientLocators } from '../../src/platform/locators.ts'
+import { zero } from '../../src/platform/money.ts'
+import { now as realTime } from '../../src/platform/time.ts'
+import { selectedQuote } from '../../src/policies/aggregate.ts'
+import { type Attempt, assertValid, ratingContext } from '../../src/policies/attempt.ts'
+import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
+import { isIssued } from '../../src/policies/fold/line.ts'
+import { underwritingResponse } from '../../src/policies/projection/parts.ts'
+import { policyView } from '../../src/policies/projection/view.ts'
+import { requestedDraft } from '../../src/policies/requested-draft.ts'
+import type { Ground, Loaded } from '../../src/policies/surroundings.ts'
+import { assertWithinLimits } from '../../src/policies/terms.ts'
+import { changePolicyholderValues } from '../../src/policyholders/values.ts'
+import type { AutomatedUnderwritingResultResponse, PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { compileTemplate } from '../../src/rating/liquid/compile.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { priceQuote, underwriteQuote } from '../../src/rating/rate.ts'
+import { graphOfProduct } from '../../src/resources/constraints/graph.ts'
+import { RatingTables } from '../../src/resources/data-tables/rating-tables.ts'
+import type { PolicyCase } from './policy-file.ts'
+import { offlineSession } from './sandbox.ts'
+
+export type Priced = {
+  readonly name?: string
+  readonly productName: string
+  /** Milliseconds, in `timeZone`. */
+  readonly policyStartTimestamp: number
+  readonly policyEndTimestamp: number
+  readonly timeZone: string
+  readonly price: PolicyPriceResponse
+  readonly underwriting: AutomatedUnderwritingResultResponse
+  /** What a service would have looked at beside. */
+  readonly notes: string[]
+}
+
+/** Throws a Refusal, as the service would, for what the product does not take or cannot rate. */
+export async function pricedOffline(configuration: Configuration, asked: PolicyCase): Promise<Priced> {
+  const notes = new Set<string>()
+  const context = offlineContext()
+  const { now } = context
+  const ground = groundOf(configuration, asked, now)
+  const { product } = ground
+  const plugins = offlineSession(context.tenant, what =>
+    notes.add(`A plugin asked for ${what}, of which there is none without a service.`),
+  )
+  const tables = new RatingTables(context)
+  const supply = transientLocators(0)
+  const attempt: Attempt = { now, supply, digits: async () => supply, plugins, tables }
+  const autofill = new Autofill(context, supply.digits() as PolicyLocator, plugins, tables)
+  for (const note of unknownHere(product, configuration, ground)) notes.add(note)
+
+  const request = await autofill.creation(requestOf(asked, ground), ground)
+  const { aggregate: draft, reported } = requestedDraft(request, ground, attempt)
+  assertWithinLimits(draft)
+  const quote = selectedQuote(draft)
+  assertValid(draft, quote, ground, attempt, true, reported)
+  const loaded: Loaded = { ...ground, aggregate: draft }
+  const rating = ratingContext(loaded, attempt)
+  const aggregate = await autofill.explaining(priceQuote(draft, quote, rating))
+  const underwriting = await underwriteQuote(aggregate, quote, rating)
+  return {
+    ...(asked.name !== undefined && { name: asked.name }),
+    productName: product.name,
+    policyStartTimestamp: quote.contractStart,
+    policyEndTimestamp: quote.contractEnd,
+    timeZone: ground.timeZone,
+    price: policyPriceResponse(policyView(aggregate, quote, product, isIssued)),
+    underwriting: underwritingResponse(underwriting),
+    notes: [...notes],
+  }
+}
+
+/** A tenant with nothing but its configuration. Rating reads of it what is here: it has no tables and no services of its own. */
+function offlineContext(): RequestContext {
+  const tenant = { locator: newUuid(0), generation: 1, hasTables: false, shards: [] }
+  return { tenant, now: realTime() } as unknown as RequestContext
+}
+
+function groundOf(
+  configuration: Configuration,
+  { policy, values }: PolicyCase,
+  now: RequestContext['now'],
+): Ground {
+  const { timeZone, currency, policyholderFields } = configuration
+  const context = { completed: true, timeZone, now }
+  const holder = changePolicyholderValues(policyholderFields, {}, values, context)
+  if (holder.errors.length > 0)
+    throw new Refusal('invalidRequest', holder.errors.map(({ message }) => message).join(' '))
+  const locator = newUuid(0)
+  return {
+    policyholder: {
+      locator,
+      version: 1,
+      completed: true,
+      accountLocator: newUuid(0),
+      entity: { locator, values: holder.values, subEntities: [] },
+      createdAt: now,
+      updatedAt: now,
+    },
+    configuration: loadedConfiguration(configuration, 'offline', compileTemplate),
+    configVersion: 1,
+    timeZone,
+    currency,
+    product: productNamed(configuration, policy.productName),
+    credit: zero(currency),
+  }
+}
+
+/** The product of that name; the only one need not be named. */
+function productNamed({ products }: Configuration, name: unknown): ProductDefinition {
+  const known = Object.keys(products)
+  const chosen = name ?? (known.length === 1 ? known[0] : undefined)
+  if (typeof chosen === 'string' && Object.hasOwn(products, chosen)) return products[chosen]!
+  throw new Refusal(
+    'invalidRequest',
+    chosen === undefined
+      ? `'productName' is missing; the configuration has ${known.join(', ')}.`
+      : `There is no product '${String(chosen)}'; the configuration has ${known.join(', ')}.`,
+  )
+}
+
+function requestOf({ policy }: PolicyCase, { policyholder, product }: Ground): PolicyCreateRequest {
+  const read = PolicyCreateRequest.safeParse({
+    ...policy,
+    policyholderLocator: policyholder.locator,
+    productName: product.name,
+  })
+  if (read.success) return read.data
+  throw new Refusal('invalidRequest', read.error.issues.map(({ message }) => message).join(' '))
+}
+
+function unknownHere(product: ProductDefinition, { resources }: Configuration, ground: Ground): string[] {
+  const tables = Object.keys(resources?.tables ?? {})
+  return [
+    ...(product.externalRater === undefined
+      ? []
+      : [`Rated without the external rater '${product.externalRater}'.`]),
+    ...(tables.length === 0 ? [] : [`Tables that are resources were not looked at: ${tables.join(', ')}.`]),
+    ...(graphOfProduct(ground.configuration.configuration, product).tables.length === 0
+      ? []
+      : ['Values were not held against constraint tables.']),
+  ]
+}

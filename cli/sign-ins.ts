@@ -1,0 +1,129 @@
+// Who is signed in: one service, there an administration account, which deploys, and a tenant's account, which reads events and
+// migrates. Kept in a file of the user's configuration folder that nobody else can read.
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { NO_TENANT, tenantOfAuthToken } from '../src/accounts/auth-tokens/text.ts'
+import { now } from '../src/platform/time.ts'
+import { type Api, connect } from './api.ts'
+import { EXIT, Failure, usage } from './exit.ts'
+import type { Terminal } from './terminal.ts'
+
+export type SignIn = {
+  readonly token: string
+  /** Milliseconds; absent of a long-lived token. */
+  readonly expiresAt?: number
+  readonly username?: string
+  /** Of a tenant's account. */
+  readonly tenantLocator?: string
+  readonly hostName?: string
+}
+
+export type SignIns = {
+  readonly address: string
+  readonly administration?: SignIn
+  readonly tenant?: SignIn
+}
+
+export type Kind = 'administration' | 'tenant'
+
+type Env = Terminal['env']
+
+/** `$XDG_CONFIG_HOME/bindery/sign-in.json`, or the same below `~/.config` or `%APPDATA%`. */
+export const signInFile = (env: Env): string =>
+  join(
+    env.XDG_CONFIG_HOME ?? env.APPDATA ?? join(env.HOME ?? homedir(), '.config'),
+    'bindery',
+    'sign-in.json',
+  )
+
+export function readSignIns(env: Env): SignIns | undefined {
+  try {
+    return JSON.parse(readFileSync(signInFile(env), 'utf8')) as SignIns
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw usage(
+      `${signInFile(env)} cannot be read: ${(problem as Error).message}. Remove it and sign in again.`,
+    )
+  }
+}
+
+/** Writes the file whole or not at all, for its owner only. */
+export function writeSignIns(env: Env, signIns: SignIns): void {
+  const file = signInFile(env)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writeFileSync(`${file}.new`, `${JSON.stringify(signIns, null, 2)}\n`, { mode: 0o600 })
+  // A file that was left behind keeps the mode that it had.
+  chmodSync(`${file}.new`, 0o600)
+  renameSync(`${file}.new`, file)
+}
+
+/** Who a token is of, as it says itself: none is asked. Undefined for a text that is no token. */
+export function holderOf(
+  token: string,
+): Pick<SignIn, 'tenantLocator' | 'hostName' | 'expiresAt'> | undefined {
+  if (token.startsWith('bdy_')) {
+    const tenant = tenantOfAuthToken(token)
+    return tenant && (tenant === NO_TENANT ? {} : { tenantLocator: tenant })
+  }
+  try {
+    const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8'))
+    const tenant = claims['tenant.uuid'] as string | undefined
+    return { expiresAt: claims.exp * 1_000, ...(tenant !== undefined && { tenantLocator: tenant }) }
+  } catch {
+    return undefined
+  }
+}
+
+export type SignedIn = { readonly api: Api; readonly signIn: SignIn }
+
+const COMMAND = {
+  administration: 'bindery login ADDRESS',
+  tenant: 'bindery login ADDRESS --tenant HOSTNAME --user NAME',
+}
+
+/** Calls as the account that is signed in, or with BINDERY_URL and BINDERY_TOKEN, which win over it. */
+export function signedIn(kind: Kind, terminal: Terminal): SignedIn {
+  const { env } = terminal
+  const kept = readSignIns(env)
+  const address = env.BINDERY_URL ?? kept?.address
+  const given = env.BINDERY_TOKEN
+  const holder = given === undefined ? undefined : holderOf(given)
+  if (given !== undefined && !holder)
+    throw usage('BINDERY_TOKEN is no token of a service: it was cut off or mistyped.')
+  // A token is for the service that it is of: with another address none that is kept is sent there.
+  const own = kept?.address === address ? kept?.[kind] : undefined
+  const signIn: SignIn | undefined = given === undefined ? own : { token: given, ...holder }
+  if (address === undefined || !signIn)
+    throw new Failure(
+      EXIT.signedOut,
+      `Not signed in. Sign in by '${COMMAND[kind]}', or set BINDERY_URL and BINDERY_TOKEN.`,
+    )
+  if ((kind === 'tenant') !== (signIn.tenantLocator !== undefined))
+    throw new Failure(
+      EXIT.signedOut,
+      `The token is of ${kind === 'tenant' ? 'an administration account' : "a tenant's account"}, and this needs ${kind === 'tenant' ? "a tenant's" : 'an administration account'}. Sign in by '${COMMAND[kind]}'.`,
+    )
+  return { api: connect(address, terminal, fresh(kind, signIn, address, terminal)), signIn }
+}
+
+/** Tokens are renewed when less is left of them. */
+const RENEWED_BELOW_MS = 10 * 60_000
+
+/** The token, renewed before it ends, as long as the service renews it. */
+function fresh(kind: Kind, signIn: SignIn, address: string, terminal: Terminal): () => Promise<string> {
+  let current = signIn
+  return async () => {
+    const { token, expiresAt } = current
+    if (expiresAt === undefined || expiresAt - now() > RENEWED_BELOW_MS || expiresAt < now()) return token
+    const renewing = connect(address, terminal, async () => token)
+    const { authorizationToken } = await renewing.call<{ authorizationToken: string }>(
+      'POST',
+      '/account/renewAuthentication',
+    )
+    current = { ...current, token: authorizationToken, ...holderOf(authorizationToken) }
+    const kept = readSignIns(terminal.env)
+    if (kept?.[kind]?.token === token) writeSignIns(terminal.env, { ...kept, [kind]: current })
+    return authorizationToken
+  }
+}
