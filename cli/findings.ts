@@ -1,7 +1,5 @@
 // What checks find, as people and programs read it.
 import { join } from 'node:path'
-import { refusals } from '../src/configuration/archive/refusal.ts'
-import { findingCodes } from '../src/configuration/check/codes.ts'
 import type { Finding } from '../src/configuration/configuration.ts'
 import { counted, type Terminal } from './terminal.ts'
 
@@ -32,9 +30,7 @@ export const countsText = (findings: readonly Finding[]): string => {
   return `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`
 }
 
-const LOGGED = /^(ERROR|WARNING) (.+?)(?::(\d+)(?::(\d+))?)? ([A-Za-z]+) (.*)$/
-const isCode = (text: string): boolean =>
-  Object.hasOwn(findingCodes, text) || Object.hasOwn(refusals, text) || text === 'tooManyTestUsers'
+const LOGGED = /^(ERROR|WARNING) (.+?)(?::(\d+)(?::(\d+))?)? ([a-z][A-Za-z]+) (.*)$/
 
 /** The findings of a deploy's log (src/configuration/log.ts), and the lines that are none. */
 export function readLog(log: string): { findings: Finding[]; lines: string[] } {
@@ -42,7 +38,7 @@ export function readLog(log: string): { findings: Finding[]; lines: string[] } {
   const lines: string[] = []
   for (const text of log.split('\n')) {
     const [, severity, path, line, column, code, message] = LOGGED.exec(text) ?? []
-    if (code === undefined || !isCode(code)) lines.push(text)
+    if (code === undefined) lines.push(text)
     else
       findings.push({
         severity: severity as Finding['severity'],

@@ -1,4 +1,16 @@
+import { nearest } from '../../platform/did-you-mean.ts'
 import { LARGEST_FINDING_COUNT, type Report } from './report.ts'
+
+/** Files and folders that the format names, wherever they stand. */
+const NAMES = [
+  ...['config.json', 'products', 'payment', 'policyholder', 'security', 'scripts', 'bootstrap'],
+  ...['policy', 'exposures', 'perils', 'tables', 'taxes', 'static_documents'],
+  ...['policy.json', 'exposure.json', 'fees.json', 'taxes.json', 'payment.json'],
+  ...['endorsements.json', 'renewals.json', 'cancellations.json', 'roles.json', 'test_users.json'],
+  ...['policyholder.dictionary.json', 'policyholder.form.json', 'policyholder.card.json'],
+  ...['policy.calculations.liquid', 'underwriting.guidelines.liquid'],
+]
+const KNOWN_NAMES = new Set(NAMES)
 
 /** Parts of older configurations that nothing reads any more, and notes for people (brief 5.1). */
 const OBSOLETE = [
@@ -26,7 +38,8 @@ export function checkLeftOver(
       report.warning(
         { path },
         'unknownFile',
-        'This file is not part of a configuration and is ignored. Check its name and folder, or leave it out.',
+        'This file is not part of a configuration and is ignored. Check its name and folder, or leave it out.' +
+          meantPath(path),
       )
       continue
     }
@@ -35,7 +48,17 @@ export function checkLeftOver(
     report.warning(
       { path: `${first}/` },
       'unknownFile',
-      'This folder is not part of a configuration and is ignored. Check its name, or leave it out.',
+      'This folder is not part of a configuration and is ignored. Check its name, or leave it out.' +
+        meantPath(`${first}/`),
     )
   }
+}
+
+/** The path with names of the format in the place of those that are nearly so, as `Perils` is. */
+function meantPath(path: string): string {
+  const meant = path
+    .split('/')
+    .map(name => (KNOWN_NAMES.has(name) ? name : (nearest(name, NAMES) ?? name)))
+    .join('/')
+  return meant === path ? '' : ` Did you mean '${meant}'?`
 }

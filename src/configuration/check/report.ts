@@ -1,3 +1,4 @@
+import { didYouMean } from '../../platform/did-you-mean.ts'
 import type { Finding } from '../configuration.ts'
 import type { FindingCode } from './codes.ts'
 
@@ -8,10 +9,10 @@ export type Place = { path: string; line?: number; column?: number }
 export const LARGEST_FINDING_COUNT = 2_000
 
 /**
- * What the checks of one archive may cost, counted, since in production no clock runs: cells of all tables, and
- * the compiled size of all patterns.
+ * What the checks of one archive may cost, counted, since in production no clock runs: cells of all tables, the
+ * compiled size of all patterns, and names that were looked through for the one that was meant.
  */
-export const LARGEST_WORK = { tableCells: 1_000_000, patternSize: 2_000_000 } as const
+export const LARGEST_WORK = { tableCells: 1_000_000, patternSize: 2_000_000, comparisons: 1_000_000 } as const
 
 /** Collects what the checks find. The same finding at the same place is kept once. */
 export type Report = {
@@ -20,6 +21,8 @@ export type Report = {
   add: (findings: readonly Finding[]) => void
   /** Counts work; false once the archive has used up what it may cost. */
   afford: (work: keyof typeof LARGEST_WORK, units: number) => boolean
+  /** ` Did you mean 'x'?`, to end a message; empty where no known name is near. */
+  meant: (name: string, known: readonly string[]) => string
   /** All that was found, by path and line, and whether an error is among it. */
   close: () => { findings: Finding[]; failed: boolean }
 }
@@ -27,7 +30,7 @@ export type Report = {
 export function openReport(): Report {
   const kept = new Map<string, Finding>()
   const counts = { ERROR: 0, WARNING: 0 }
-  const spent = { tableCells: 0, patternSize: 0 }
+  const spent = { tableCells: 0, patternSize: 0, comparisons: 0 }
   const add = (finding: Finding): void => {
     const isKept = counts[finding.severity] < LARGEST_FINDING_COUNT
     const key = isKept ? JSON.stringify(finding) : ''
@@ -39,16 +42,18 @@ export function openReport(): Report {
     (severity: Finding['severity']) =>
     ({ path, line, column }: Place, code: FindingCode, message: string): void =>
       add({ severity, path, ...(line !== undefined && { line, column }), code, message })
+  const afford: Report['afford'] = (work, units) => {
+    spent[work] += units
+    return spent[work] <= LARGEST_WORK[work]
+  }
   return {
     error: adder('ERROR'),
     warning: adder('WARNING'),
     add: findings => {
       for (const finding of findings) add(finding)
     },
-    afford: (work, units) => {
-      spent[work] += units
-      return spent[work] <= LARGEST_WORK[work]
-    },
+    afford,
+    meant: (name, known) => (afford('comparisons', known.length) ? didYouMean(name, known) : ''),
     close: () => {
       const findings = [...kept.values()].sort(byPlace)
       for (const severity of ['ERROR', 'WARNING'] as const)

@@ -58,14 +58,14 @@ export function compileSettings(files: FileIndex, productNames: readonly string[
     report.error(
       place(['timezone']),
       'unknownTimeZone',
-      `'${value.timezone}' is no time zone of the IANA database. Use a name like 'Europe/Berlin'.`,
+      `'${value.timezone}' is no time zone of the IANA database. Use a name like 'Europe/Berlin'.${report.meant(value.timezone!, Intl.supportedValuesOf('timeZone'))}`,
     )
   const currency = value.currency === undefined ? UNREAD.currency : currencyCode(value.currency.toUpperCase())
   if (currency === undefined)
     report.error(
       place(['currency']),
       'unknownCurrency',
-      `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.`,
+      `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.${report.meant(value.currency!, Intl.supportedValuesOf('currency'))}`,
     )
   const resources = compileResourceTables(value, place, report)
   const jurisdictions = compileJurisdictions(value.jurisdictions, place, report)
@@ -89,13 +89,13 @@ export function compileSettings(files: FileIndex, productNames: readonly string[
   }
 }
 
-const noTables = (): boolean => false
+const NO_TABLES = { hasTable: (): boolean => false, tableNames: [] }
 
 export function compilePaymentFields(files: FileIndex, report: Report): FieldDefinition[] {
   const file = files.take('payment/payment.json')
   const decoded = file && decodeFile(file, () => paymentFile, report)
   if (decoded === undefined) return []
-  const context: FieldContext = { owner: 'payment', place: decoded.place, report, hasTable: noTables }
+  const context: FieldContext = { owner: 'payment', place: decoded.place, report, ...NO_TABLES }
   return compileFields(decoded.value.fields, ['fields'], context)
 }
 
@@ -112,7 +112,7 @@ export function compilePolicyholderFields(files: FileIndex, report: Report): Fie
   }
   const decoded = decodeFile(file, dictionaryFile, report)
   if (decoded === undefined) return []
-  const context: FieldContext = { owner: 'policyholder', place: decoded.place, report, hasTable: noTables }
+  const context: FieldContext = { owner: 'policyholder', place: decoded.place, report, ...NO_TABLES }
   return compileFields(decoded.value.fields, decoded.value.path, context)
 }
 
@@ -160,7 +160,7 @@ export function compileTestUsers(
       report.warning(
         decoded.place([...path, 'roles']),
         'unknownRole',
-        `The user '${user.username}' has the role '${role}', which roles.json does not name. Add it there or correct it.`,
+        `The user '${user.username}' has the role '${role}', which roles.json does not name. Add it there or correct it.${report.meant(role, Object.keys(roles))}`,
       )
     testUsers.set(user.username, {
       username: user.username,

@@ -22,7 +22,7 @@ export function checkConditions(
           'unknownConditionField',
           condition.field === field.name
             ? `The field '${field.name}' depends on itself. Name another field in its condition.`
-            : `The field '${field.name}' depends on '${condition.field}', which is not defined beside it. Correct the name or define the field.`,
+            : `The field '${field.name}' depends on '${condition.field}', which is not defined beside it. Correct the name or define the field.${report.meant(condition.field, [...names])}`,
         )
         continue
       }

@@ -40,6 +40,8 @@ export type FieldContext = {
   place: (path: JsonPath) => Place
   report: Report
   hasTable: (name: string) => boolean
+  /** Those that there are. */
+  tableNames: readonly string[]
 }
 
 /** The fields of one file, checked; `path` leads to their list. A field that is beyond use is left out. */
@@ -109,7 +111,7 @@ function compileField(
     report.error(
       place([...at, 'type']),
       'unknownFieldType',
-      `The field '${file.name}' has the type '${type}'. Use one of ${fieldTypes.join(', ')}.`,
+      `The field '${file.name}' has the type '${type}'. Use one of ${fieldTypes.join(', ')}.${report.meant(type, fieldTypes)}`,
     )
     return undefined
   }
@@ -175,7 +177,7 @@ function typeDetails(
         report.error(
           place([...at, 'table']),
           'missingTable',
-          `The lookup field '${file.name}' names the table '${file.table}', which no product has. Add tables/${file.table}.csv or correct the name.`,
+          `The lookup field '${file.name}' names the table '${file.table}', which no product has. Add tables/${file.table}.csv or correct the name.${report.meant(file.table, context.tableNames)}`,
         )
       return file.table === undefined ? {} : { table: file.table }
     case 'group': {

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { ArchiveRefused } from '../../archive/refusal.ts'
 import type { Place, Report } from '../report.ts'
+import { knownKeys } from './known-keys.ts'
 import { type JsonPath, pathText, readJson } from './read.ts'
 
 /** A JSON file as its schema sees it. What the schema refuses is reported and left out. */
@@ -73,7 +74,7 @@ export function decodeFile<T>(
     if (result.success) return { value: result.data, place: document.place }
     for (const issue of result.error.issues) {
       const text = pathText(issue.path)
-      if (!reported.has(text)) reportIssue(issue, document, report)
+      if (!reported.has(text)) reportIssue(issue, document, schema, report)
       if (issue.code !== 'unrecognized_keys') reported.add(text)
     }
     // All are chosen before any is taken out: what one issue removes must not make the next one climb.
@@ -86,14 +87,15 @@ export function decodeFile<T>(
 
 type Issue = z.core.$ZodIssue
 
-function reportIssue(issue: Issue, document: Decoded<unknown>, report: Report): void {
+function reportIssue(issue: Issue, document: Decoded<unknown>, schema: z.ZodType, report: Report): void {
   if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys(schema, issue.path)
     for (const key of issue.keys) {
       const path = [...issue.path, key]
       report.warning(
         document.place(path),
         'unknownProperty',
-        `'${pathText(path)}' is not a property that is known here and is ignored. Correct its name or remove it.`,
+        `'${pathText(path)}' is not a property that is known here and is ignored. Correct its name or remove it.${report.meant(key, known)}`,
       )
     }
     return
@@ -110,9 +112,15 @@ function reportIssue(issue: Issue, document: Decoded<unknown>, report: Report): 
     report.error(
       document.place(issue.path),
       'badValue',
-      `${text} must be ${expectation(issue)}, not ${description(value)}.`,
+      `${text} must be ${expectation(issue)}, not ${description(value)}.${meantValue(issue, value, report)}`,
     )
 }
+
+/** Of words that are listed the one that was meant. */
+const meantValue = (issue: Issue, value: unknown, report: Report): string =>
+  issue.code === 'invalid_value' && typeof value === 'string'
+    ? report.meant(value, issue.values.map(String))
+    : ''
 
 const KINDS: Record<string, string> = {
   string: 'text',

@@ -73,7 +73,7 @@ function templateOf(
     report.error(
       at('templateName'),
       'missingTemplate',
-      `The document '${file.fileName}' uses the template '${file.templateName}', which is not beside policy.json. Add the file or correct the name.`,
+      `The document '${file.fileName}' uses the template '${file.templateName}', which is not beside policy.json. Add the file or correct the name.${report.meant(file.templateName, Object.keys(templates.all))}`,
     )
     return file.templateName
   }

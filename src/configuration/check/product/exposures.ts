@@ -17,6 +17,7 @@ export type ExposureContext = {
   files: FileIndex
   report: Report
   hasTable: (name: string) => boolean
+  tableNames: readonly string[]
   /** Reads and checks a Liquid file; undefined when it is not there. */
   script: (path: string) => TemplateSource | undefined
   /** Whether a plugin or an external rater prices perils that have no script. */
@@ -59,7 +60,7 @@ function compileExposure(
   folderName: string,
   context: ExposureContext,
 ): ExposureDefinition | undefined {
-  const { files, report, hasTable } = context
+  const { files, report, hasTable, tableNames } = context
   const path = `${folder}/exposure.json`
   const file = files.take(path)
   if (file === undefined)
@@ -72,7 +73,13 @@ function compileExposure(
   return {
     name,
     displayName: value.displayName?.trim() || displayNameOf(name),
-    fields: compileFields(value.fields, ['fields'], { owner: 'exposure', place, report, hasTable }),
+    fields: compileFields(value.fields, ['fields'], {
+      owner: 'exposure',
+      place,
+      report,
+      hasTable,
+      tableNames,
+    }),
     perils,
   }
 }
@@ -102,14 +109,14 @@ function compilePerils(folder: string, context: ExposureContext): PerilDefinitio
     report.warning(
       { path: `${folder}/${script}` },
       'orphanScript',
-      `There is no peril '${stem}'. Add ${stem}.json, or remove the script.`,
+      `There is no peril '${stem}'. Add ${stem}.json, or remove the script.${report.meant(stem, stems)}`,
     )
   }
   return [...perils.values()]
 }
 
 function compilePeril(folder: string, stem: string, context: ExposureContext): PerilDefinition | undefined {
-  const { files, report, hasTable, script } = context
+  const { files, report, hasTable, tableNames, script } = context
   const path = `${folder}/${stem}.json`
   const decoded = decodeFile(files.take(path)!, () => perilFile, report)
   const name = checkedName(decoded?.value.name, stem, decoded?.place, report)
@@ -129,7 +136,7 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   return {
     name,
     displayName: value.displayName?.trim() || displayNameOf(name),
-    fields: compileFields(value.fields, ['fields'], { owner: 'peril', place, report, hasTable }),
+    fields: compileFields(value.fields, ['fields'], { owner: 'peril', place, report, hasTable, tableNames }),
     defaults: perilDefaults(value),
     ...(premium !== undefined && { premium }),
   }

@@ -66,7 +66,10 @@ export function compileTaxes(
     report.warning(
       { path: `${folder}/${name}` },
       'orphanScript',
-      `There is no tax '${stem}'. Add it to taxes.json, or remove the script.`,
+      `There is no tax '${stem}'. Add it to taxes.json, or remove the script.${report.meant(
+        stem,
+        taxes.map(tax => tax.name),
+      )}`,
     )
   }
   return taxes

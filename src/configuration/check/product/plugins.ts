@@ -28,7 +28,7 @@ export function compilePlugins(
       report.warning(
         where,
         'unknownPlugin',
-        `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.`,
+        `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.meant(name, PLUGIN_FUNCTIONS)}`,
       )
       continue
     }

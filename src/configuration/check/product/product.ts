@@ -41,6 +41,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   const { value, place } = policy ?? { value: policyFile.parse({}), place: () => ({ path: folder }) }
   const table = (tableName: string) => ownTables.get(tableName) ?? tenantTables.get(tableName)
   const hasTable = (tableName: string) => table(tableName) !== undefined
+  const tableNames = [...ownTables.keys(), ...tenantTables.keys()]
 
   const sources: TemplateSource[] = []
   const script = (path: string): TemplateSource | undefined => {
@@ -58,6 +59,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     files,
     report,
     hasTable,
+    tableNames,
     script,
     isPricedElsewhere:
       policy === undefined ||
@@ -89,7 +91,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     displayName: value.displayName?.trim() || displayNameOf(name),
     locator: productLocator(name),
     ...withJurisdiction(
-      compileFields(value.fields, ['fields'], { owner: 'policy', place, report, hasTable }),
+      compileFields(value.fields, ['fields'], { owner: 'policy', place, report, hasTable, tableNames }),
       value,
       { jurisdictions: context.jurisdictions, place, report },
     ),
@@ -110,15 +112,18 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     tables: Object.fromEntries(ownTables),
   }
   if (policy !== undefined) checkUnusedTemplates(folder, names, report)
-  const feeNames = new Set(fees.map(fee => fee.name))
+  const feeNames = fees.map(fee => fee.name)
+  const declaredFees = new Set(feeNames)
   for (const source of sources)
     checkReferences(
       source,
       {
         table,
         isResourceTable: context.isResourceTable,
-        hasFee: fee => feeNames.has(fee),
-        hasStaticDocument: document => staticDocuments.includes(document.normalize('NFC')),
+        tableNames,
+        hasFee: fee => declaredFees.has(fee),
+        feeNames,
+        staticDocuments,
         takesSnippets: Object.values(templates).includes(source),
       },
       report,

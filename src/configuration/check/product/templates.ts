@@ -29,10 +29,12 @@ export function readTemplate(
 /** What a product's Liquid sources may name. */
 export type ReferenceTargets = {
   table: (name: string) => LookupTable | undefined
+  tableNames: readonly string[]
   /** Tables that config.json declares as resources need not be in the archive. */
   isResourceTable: (name: string) => boolean
   hasFee: (name: string) => boolean
-  hasStaticDocument: (name: string) => boolean
+  feeNames: readonly string[]
+  staticDocuments: readonly string[]
   /** Of templates of documents; scripts take in none. */
   takesSnippets: boolean
 }
@@ -61,7 +63,7 @@ export function checkReferences(
       report.error(
         place,
         'missingTable',
-        `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.`,
+        `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.meant(name, targets.tableNames)}`,
       )
     else if (!isLookupTable(table.columns))
       report.error(
@@ -75,7 +77,7 @@ export function checkReferences(
       report.error(
         { path, ...positionAt(match.index) },
         'unknownFee',
-        `The script adds the fee '${match[2]}', which fees.json does not declare. Declare it or correct the name.`,
+        `The script adds the fee '${match[2]}', which fees.json does not declare. Declare it or correct the name.${report.meant(match[2]!, targets.feeNames)}`,
       )
   for (const match of targets.takesSnippets ? [] : code.matchAll(SNIPPET))
     report.error(
@@ -84,17 +86,18 @@ export function checkReferences(
       `The script takes in the snippet '${match[2]}', and only templates of documents have snippets. Write what it says in its place.`,
     )
   for (const match of code.matchAll(STATIC_DOCUMENT))
-    if (!targets.hasStaticDocument(match[2]!)) {
+    if (!targets.staticDocuments.includes(match[2]!.normalize('NFC'))) {
       const place = { path, ...positionAt(match.index) }
       const uses = `The template uses the static document '${match[2]}', which is not in static_documents.`
+      const meant = report.meant(match[2]!, targets.staticDocuments)
       // Resources come and go by themselves, so that nobody knows here which there will be.
       if (RESOURCE_NAME.test(match[2]!.replace(/\.\w{1,5}$/, '')))
         report.warning(
           place,
           'missingStaticDocument',
-          `${uses} Add the file, correct the name, or see that a resource of that static name is in force.`,
+          `${uses} Add the file, correct the name, or see that a resource of that static name is in force.${meant}`,
         )
-      else report.error(place, 'missingStaticDocument', `${uses} Add the file or correct the name.`)
+      else report.error(place, 'missingStaticDocument', `${uses} Add the file or correct the name.${meant}`)
     }
 }
 

@@ -1,4 +1,5 @@
 import { Expression, type Token, Tokenizer } from 'liquidjs/dist/liquid.browser.mjs'
+import { didYouMean } from '../../../platform/did-you-mean.ts'
 import { literalNumber } from '../numbers.ts'
 import { operators } from '../operators.ts'
 import type { Report } from './report.ts'
@@ -14,6 +15,7 @@ export type Markup = {
   range: [number, number]
   report: Report
   isFilter(name: string): boolean
+  filterNames(): string[]
   /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
   cut?: boolean
 }
@@ -93,7 +95,7 @@ export class MarkupTokenizer extends Tokenizer {
       this.#markup.report.add(
         'ERROR',
         'unknownFilter',
-        `There is no filter '${filter.name}'. Correct its name or remove it.`,
+        `There is no filter '${filter.name}'. Correct its name or remove it.${didYouMean(filter.name, this.#markup.filterNames())}`,
         filter.begin,
       )
     return filter

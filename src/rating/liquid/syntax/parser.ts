@@ -13,6 +13,7 @@ import {
   toValueSync,
   Value,
 } from 'liquidjs/dist/liquid.browser.mjs'
+import { didYouMean } from '../../../platform/did-you-mean.ts'
 import { BLOCKS, balanced, skipBlock } from './blocks.ts'
 import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
 import { type Report, TooManyErrors } from './report.ts'
@@ -60,7 +61,12 @@ export class TemplateParser extends Parser {
       const tag = TypeGuards.isTagToken(token) ? token : undefined
       if (!tag && TypeGuards.isOutputToken(token)) return this.#output(token) as unknown as Output
       if (tag && !Object.hasOwn(this.#engine.tags, tag.name)) {
-        this.#report.add('ERROR', 'unknownTag', unknownTag(tag.name), tag.begin)
+        this.#report.add(
+          'ERROR',
+          'unknownTag',
+          unknownTag(tag.name, Object.keys(this.#engine.tags)),
+          tag.begin,
+        )
         return nothing(token) as unknown as Output
       }
       return super.parseToken(token, remaining)
@@ -129,6 +135,7 @@ export class TemplateParser extends Parser {
       range: [begin, cut ?? end],
       report: this.#report,
       isFilter: name => Object.hasOwn(this.#engine.filters, name),
+      filterNames: () => Object.keys(this.#engine.filters),
       cut: cut !== undefined,
     }
   }
@@ -136,11 +143,11 @@ export class TemplateParser extends Parser {
 
 const nothing = (token: TopLevelToken): Template => ({ token, render: () => undefined })
 
-function unknownTag(name: string): string {
+function unknownTag(name: string, known: readonly string[]): string {
   if (name === 'else' || name === 'elsif' || name === 'when')
     return `'${name}' stands outside of the block it belongs to. Remove it.`
   if (name === 'elseif') return "There is no tag 'elseif'. Write 'elsif'."
-  return `There is no tag '${name}'. Correct its name or remove it.`
+  return `There is no tag '${name}'. Correct its name or remove it.${didYouMean(name, known)}`
 }
 
 function reason(error: unknown): string {

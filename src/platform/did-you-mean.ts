@@ -1,0 +1,37 @@
+// What a name was probably meant to be: one that differs by a slip of the fingers, by letter case or by a hyphen.
+
+/** Of longer lists the first ones are looked at. */
+const MOST_KNOWN = 1_000
+
+/** ` Did you mean 'select'?`, to follow a message; empty when nothing known is near. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const near = nearest(name, known)
+  return near === undefined ? '' : ` Did you mean '${near}'?`
+}
+
+/** The first of the known names that differs by one letter too many, too few, wrong or exchanged with its neighbour. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  const given = plain(name)
+  if (given.length < 2) return undefined
+  let looked = 0
+  for (const one of known) {
+    looked += 1
+    if (looked > MOST_KNOWN) return undefined
+    if (one !== name && isNear(given, plain(one))) return one
+  }
+  return undefined
+}
+
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
+
+function isNear(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false
+  let start = 0
+  while (start < a.length && a[start] === b[start]) start += 1
+  let end = 0
+  const shorter = Math.min(a.length, b.length)
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end += 1
+  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
+  if (left.length <= 1 && right.length <= 1) return true
+  return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]
+}

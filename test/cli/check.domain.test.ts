@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ShownFinding } from '../../cli/findings.ts'
+import { MISTAKES, type Planted, plantMistakes } from './planted.ts'
+import { bindery } from './terminal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-planted-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('bindery check', () => {
+  let planted: Planted[]
+  let found: ShownFinding[]
+  beforeAll(async () => {
+    planted = plantMistakes(folder)
+    const { exit, out } = await bindery('check', folder, '--json')
+    expect(exit).toBe(1)
+    found = JSON.parse(out).findings
+  })
+
+  test('at least 20 mistakes are planted, in one configuration', () => {
+    expect(new Set(MISTAKES.map(({ what }) => what)).size).toBeGreaterThanOrEqual(20)
+  })
+
+  test.each(MISTAKES.map((mistake, index) => [mistake.what, mistake, index] as const))(
+    'finds %s, and says where and what to do',
+    (_, { code, says }, index) => {
+      const { path, line } = planted[index]!
+      const finding = found.find(
+        one => one.path === path && one.code === code && (line === undefined || one.line === line),
+      )
+      expect(finding, found.map(one => `${one.path}:${one.line} ${one.code}`).join('\n')).toBeDefined()
+      for (const words of says) expect(finding!.message).toContain(words)
+    },
+  )
+
+  test('finds nothing but what was planted, and what follows from it', () => {
+    const places = new Set(planted.map(({ path }, index) => `${path} ${MISTAKES[index]!.code}`))
+    const others = found.filter(({ path, code }) => !places.has(`${path} ${code}`))
+    expect(others.map(({ path, code }) => `${path.split('/').pop()} ${code}`).sort()).toEqual([
+      'commercial_levy.premium.liquid orphanScript',
+      'insurance_tax.premium.liquid orphanScript',
+      'personal_accident.json missingPremiumScript',
+    ])
+  })
+
+  test('shows each as a place that a terminal can open, its explanation, and how many there are', async () => {
+    const { out } = await bindery('check', folder)
+    expect(out).toContain(
+      `${join(folder, 'config.json')}:2:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
+    )
+    expect(out).toMatch(/\n21 errors, 6 warnings: this would not be deployed\n$/)
+  })
+
+  test('says of a sound configuration what it has', async () => {
+    const { exit, out } = await bindery('check', 'examples/motor')
+    expect(out).toBe('0 errors, 0 warnings: private_motor with 3 exposures, 7 perils; 6 scripts\n')
+    expect(exit).toBe(0)
+  })
+
+  test('a folder that is not there is a wrong use, and says so', async () => {
+    const { exit, err } = await bindery('check', join(folder, 'nowhere'))
+    expect(exit).toBe(2)
+    expect(err).toContain(`There is no folder '${join(folder, 'nowhere')}'.`)
+  })
+})
