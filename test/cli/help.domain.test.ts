@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { programOf } from '../../cli/main.ts'
+import type { Terminal } from '../../cli/terminal.ts'
+import { bindery, binderyWith } from './terminal.ts'
+
+const commandsOf = (command: Command, path: string[] = []): string[][] => [
+  path,
+  ...command.commands.flatMap(one => commandsOf(one, [...path, one.name()])),
+]
+
+const COMMANDS = commandsOf(
+  programOf({ out: () => {}, err: () => {} } as unknown as Terminal, async () => {}),
+)
+
+describe('help', () => {
+  test('there are these commands', () => {
+    expect(COMMANDS.map(path => path.join(' ')).filter(path => path !== '')).toEqual([
+      ...['new', 'check', 'price', 'login', 'deploy', 'events', 'events tail', 'migrate'],
+    ])
+  })
+
+  test.each(COMMANDS.map(path => [path]))(
+    'of `bindery %s` fits a screen of 24 lines and 80 columns',
+    async path => {
+      const { exit, out } = await bindery(...path, '--help')
+      expect(exit).toBe(0)
+      const lines = out.trimEnd().split('\n')
+      expect(lines.length).toBeLessThanOrEqual(24)
+      expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(80)
+    },
+  )
+
+  test('what is used wrongly is said, with how it is used, and ends with 2', async () => {
+    for (const argv of [['chek'], ['check'], ['check', 'a', '--jsn'], ['deploy', '.'], ['migrate'], []]) {
+      const { exit, err } = await bindery(...argv)
+      expect([argv, exit]).toEqual([argv, 2])
+      expect(err).not.toBe('')
+    }
+    expect((await bindery('chek', 'x')).err).toContain('(Did you mean check?)')
+  })
+
+  test('without a sign-in, what needs one says how to sign in, and ends with 4', async () => {
+    const env = { HOME: '/nonexistent' }
+    for (const argv of [
+      ['deploy', '.', '--tenant', 'a'],
+      ['events', 'tail'],
+      ['migrate', 'x.json'],
+    ]) {
+      const { exit, err } = await binderyWith({ env }, ...argv)
+      expect(exit).toBe(4)
+      expect(err).toContain("Sign in by 'bindery login ADDRESS")
+    }
+  })
+
+  test('with --json a failure is JSON too', async () => {
+    const { exit, out, err } = await bindery('check', 'nowhere', '--json')
+    expect(JSON.parse(out)).toEqual({ ok: false, error: "There is no folder 'nowhere'.", exit: 2 })
+    expect(err).toBe('')
+    expect(exit).toBe(2)
+  })
+
+  test('colours are the terminal’s to ask for', async () => {
+    expect((await bindery('check', 'examples/motor')).out).not.toContain('\u001b[')
+    expect((await binderyWith({ isColored: true }, 'check', 'examples/motor')).out).toContain('\u001b[32m')
+  })
+})

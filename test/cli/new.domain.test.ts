@@ -1,0 +1,39 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { bindery } from './terminal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-new-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('bindery new', () => {
+  test('makes a configuration that has no mistakes, and a policy that it prices', async () => {
+    const made = join(folder, 'Bicycle Cover')
+    expect((await bindery('new', made)).exit).toBe(0)
+    const checked = await bindery('check', made)
+    expect(checked.out).toBe('0 errors, 0 warnings: bicycle_cover with 1 exposure, 2 perils\n')
+    const priced = await bindery('price', made, '--policy', join(made, 'policy.json'), '--json')
+    // Theft 2,800 × 0.062, damage 2,800 × 0.021; 19% of each; 5 for the policy.
+    expect(JSON.parse(priced.out).price).toMatchObject({
+      grossPremium: 232.4,
+      grossTaxes: 44.15,
+      grossFees: 5,
+      total: 281.55,
+    })
+  })
+
+  test('leaves a folder alone that has something in it', async () => {
+    const present = join(folder, 'present')
+    mkdirSync(present)
+    writeFileSync(join(present, 'mine.txt'), 'mine')
+    const { exit, err } = await bindery('new', present)
+    expect(exit).toBe(2)
+    expect(err).toContain('is there already, and not empty')
+    expect(readFileSync(join(present, 'mine.txt'), 'utf8')).toBe('mine')
+  })
+
+  test('a name that no product can have is a wrong use', async () => {
+    expect((await bindery('new', join(folder, '123'))).exit).toBe(2)
+  })
+})
