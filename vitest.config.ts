@@ -52,6 +52,8 @@ export default defineConfig({
                 TOKEN_SECRET: 'a token secret that only tests use',
                 PASSWORD_PEPPER: 'a pepper that only tests use',
                 SEALING_KEY: 'a sealing key that only tests use',
+                // Thousands of lines that nobody reads.
+                REQUEST_LOG: 'off',
               },
               // For tests of limits: those of the service are not met locally.
               ratelimits: {

@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import { placeOf } from '../src/events/delivery/place.ts'
-import { noCalls } from '../src/platform/calls.ts'
+import { alarm, observed } from '../src/platform/observation.ts'
 import { type ShardName, tenantOfShard } from '../src/platform/tenancy.ts'
 import { type Instant, now } from '../src/platform/time.ts'
 
@@ -50,10 +50,11 @@ export class DeliveryObject extends DurableObject<Env> {
   }
 
   async #deliver({ shard, webhook }: Charge): Promise<Instant | undefined> {
-    const calls = noCalls()
-    const tenant = await tenantOfShard(this.env, shard, calls)
-    if (!tenant) return undefined
-    const { deliverTo } = await import('../src/events/delivery/deliver.ts')
-    return await deliverTo(placeOf(this.env, tenant, shard.shard, calls), webhook)
+    return await observed(this.env, alarm('delivery', shard), async calls => {
+      const tenant = await tenantOfShard(this.env, shard, calls)
+      if (!tenant) return undefined
+      const { deliverTo } = await import('../src/events/delivery/deliver.ts')
+      return await deliverTo(placeOf(this.env, tenant, shard.shard, calls), webhook)
+    })
   }
 }

@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import { FIRST_SEQUENCE } from '../src/platform/locators.ts'
+import { alarm, observed } from '../src/platform/observation.ts'
 import type { Block } from '../src/platform/sequence.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
 import { now } from '../src/platform/time.ts'
@@ -46,7 +47,7 @@ export class DispatcherObject extends DurableObject<Env> {
     let due: number | undefined
     try {
       const { workOff } = await import('../src/events/dispatch.ts')
-      due = await workOff(this.env, shard)
+      due = await observed(this.env, alarm('dispatcher', shard), calls => workOff(this.env, shard, calls))
     } catch (problem) {
       console.error(JSON.stringify({ at: 'dispatcher', ...shard, problem: String(problem) }))
       return

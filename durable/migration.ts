@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Uuid } from '../src/platform/locators.ts'
+import { alarm, observed } from '../src/platform/observation.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
 import { now } from '../src/platform/time.ts'
 
@@ -55,7 +56,9 @@ export class MigrationObject extends DurableObject<Env> {
   async #work({ shard, migration }: Charge): Promise<number | undefined | 'failed'> {
     try {
       const { workOn } = await import('../src/migration/run/run.ts')
-      return await workOn(this.env, shard, migration, () => this.#halted)
+      return await observed(this.env, alarm('migration', shard), calls =>
+        workOn(this.env, shard, migration, () => this.#halted, calls),
+      )
     } catch (problem) {
       console.error(JSON.stringify({ at: 'migration', ...shard, migration, problem: String(problem) }))
       return 'failed'

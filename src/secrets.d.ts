@@ -1,4 +1,4 @@
-/** Secrets: set with `wrangler secret put`; locally from .dev.vars. Joins the generated bindings. */
+/** Secrets: set with `wrangler secret put`; locally from .dev.vars. And what may be bound. Joins the generated bindings. */
 interface __BaseEnv_Env {
   /**
    * Signs access tokens: a JSON Web Key Set of Ed25519 keys. The first signs; the others are known still, or already, so
@@ -17,4 +17,6 @@ interface __BaseEnv_Env {
    * front of the old with a comma in between: without the old one what it sealed is unreadable.
    */
   readonly SEALING_KEY: string
+  /** Data points of what was done, where a dataset is bound (wrangler.toml, docs/observability.md). */
+  readonly METRICS?: AnalyticsEngineDataset
 }

@@ -27,6 +27,7 @@ export default {
   },
   scheduled: async (_controller, env) => {
     const { wipeReturned } = await import('./tenants/service.ts')
-    await wipeReturned(env)
+    const { observed } = await import('./platform/observation.ts')
+    await observed(env, { at: 'cron', operation: 'wipeReturned' }, calls => wipeReturned(env, calls))
   },
 } satisfies ExportedHandler<Env, unknown>

@@ -1,5 +1,4 @@
 // Documents as the Worker serves them: uploads, removals, and renderings for authors of templates.
-import { serverTiming } from '../platform/calls.ts'
 import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -173,8 +172,6 @@ export async function renderPolicyDocument(
       'content-type': MEDIA_TYPES[product.type],
       'content-disposition': `inline; filename="preview.${product.type}"`,
       'x-content-type-options': 'nosniff',
-      'x-request-id': context.requestId,
-      'server-timing': serverTiming(calls),
       'cache-control': 'no-store',
       // HTML of a template runs nothing in the browser that shows it.
       'content-security-policy': "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'",

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { hintDueDocuments } from '../documents/job/hint.ts'
 import { earliestJob } from '../documents/job/store.ts'
 import { oldCallsQuery, purgeCalls } from '../integrations/call/log.ts'
-import { noCalls } from '../platform/calls.ts'
+import { type Calls, noCalls } from '../platform/calls.ts'
 import { type ShardName, shardDatabase, tenantOfShard } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
 import { purgeLogs } from '../plugins/logs.ts'
@@ -22,8 +22,11 @@ type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | n
  * due, and purges what is too old. Answers when the next is due in real time, which may be past; undefined when none waits, or
  * the shard is no longer the tenant's.
  */
-export async function workOff(env: Env, name: ShardName): Promise<Instant | undefined> {
-  const calls = noCalls()
+export async function workOff(
+  env: Env,
+  name: ShardName,
+  calls: Calls = noCalls(),
+): Promise<Instant | undefined> {
   const tenant = await tenantOfShard(env, name, calls)
   if (!tenant) return undefined
   await fireDue({ env, tenant, shard: name.shard, calls })

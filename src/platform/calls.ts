@@ -19,8 +19,14 @@ export function addCalls(to: Calls, more: Calls): void {
   for (const name of Object.keys(to) as (keyof Calls)[]) to[name] += more[name]
 }
 
-/** The `Server-Timing` header: `d1;desc="1", object;desc="0", …, rows;desc="12 read, 3 written"`. */
-export function serverTiming({ rowsRead, rowsWritten, ...trips }: Calls): string {
+/**
+ * The `Server-Timing` header: `total;dur=12, d1;desc="1", object;desc="0", …, rows;desc="12 read, 3 written"`; milliseconds, and
+ * how often.
+ */
+export function serverTiming(calls: Calls, durationMs: number): string {
+  const { rowsRead, rowsWritten, ...trips } = calls
   const figures = Object.entries(trips).map(([name, count]) => `${name};desc="${count}"`)
-  return [...figures, `rows;desc="${rowsRead} read, ${rowsWritten} written"`].join(', ')
+  return [`total;dur=${durationMs}`, ...figures, `rows;desc="${rowsRead} read, ${rowsWritten} written"`].join(
+    ', ',
+  )
 }

@@ -1,9 +1,10 @@
 // The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
 // of them. A document never holds up or fails the transaction that it is of.
-import { noCalls } from '../../platform/calls.ts'
+import type { Calls } from '../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { newUuid, type PolicyLocator } from '../../platform/locators.ts'
+import { about, observed } from '../../platform/observation.ts'
 import {
   fileKey,
   policyObject,
@@ -62,8 +63,10 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
     const hint = message?.body
     if (!isHint(hint)) continue
     try {
-      const tenant = await tenantOfShard(env, hint)
-      if (tenant) await makeDocuments(env, tenant, hint.shard, hint.policyLocator)
+      await observed(env, about('documents', hint), async calls => {
+        const tenant = await tenantOfShard(env, hint, calls)
+        if (tenant) await makeDocuments(env, tenant, hint.shard, hint.policyLocator, calls)
+      })
     } catch (problem) {
       console.error(JSON.stringify({ at: 'consumeDocumentHints', ...hint, problem: String(problem) }))
       message?.retry({ delaySeconds: FIRST_DELAY_MS / 1_000 })
@@ -72,8 +75,13 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
 }
 
 /** Makes documents of the policy that wait, unless somebody is at it. */
-async function makeDocuments(env: Env, tenant: Tenant, shard: number, policy: PolicyLocator): Promise<void> {
-  const calls = noCalls()
+async function makeDocuments(
+  env: Env,
+  tenant: Tenant,
+  shard: number,
+  policy: PolicyLocator,
+  calls: Calls,
+): Promise<void> {
   const database = shardDatabase(env, tenant, shard, calls)
   const at = now()
   const attempts = await claimJob(database, policy, at, (at + LEASE_MS) as Instant)

@@ -1,4 +1,4 @@
-import { noCalls } from '../../platform/calls.ts'
+import { about, observed } from '../../platform/observation.ts'
 import { type ShardName, tenantOfShard } from '../../platform/tenancy.ts'
 import { placeOf } from './place.ts'
 import { wakeDue } from './wake.ts'
@@ -20,16 +20,17 @@ function isShardName(body: unknown): body is ShardName {
 export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const hints = Map.groupBy(batch.messages, ({ body }) => JSON.stringify(body))
   await Promise.all(
-    [...hints.values()].map(async ([message]) => {
-      const name = message?.body
+    [...hints.values()].map(async ([hint]) => {
+      const name = hint?.body
       if (!isShardName(name)) return
       try {
-        const calls = noCalls()
-        const tenant = await tenantOfShard(env, name, calls)
-        if (tenant) await wakeDue(placeOf(env, tenant, name.shard, calls))
+        await observed(env, about('announcements', name), async calls => {
+          const tenant = await tenantOfShard(env, name, calls)
+          if (tenant) await wakeDue(placeOf(env, tenant, name.shard, calls))
+        })
       } catch (problem) {
         console.error(JSON.stringify({ at: 'consumeAnnouncements', ...name, problem: String(problem) }))
-        message?.retry({ delaySeconds: RETRY_AFTER_SECONDS })
+        hint?.retry({ delaySeconds: RETRY_AFTER_SECONDS })
       }
     }),
   )

@@ -2,7 +2,7 @@
 // state. So a crash, a deploy or an eviction repeats what was not committed, and loses nothing that was.
 import { loadConfiguration } from '../../configuration/cache.ts'
 import { versionQuery } from '../../configuration/store.ts'
-import { noCalls } from '../../platform/calls.ts'
+import { type Calls, noCalls } from '../../platform/calls.ts'
 import { GuardTripped } from '../../platform/commit.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import {
@@ -56,8 +56,8 @@ export async function workOn(
   shard: ShardName,
   locator: Uuid,
   isHalted: () => boolean,
+  calls: Calls = noCalls(),
 ): Promise<number | undefined> {
-  const calls = noCalls()
   const tenant = await tenantOfShard(env, shard, calls)
   if (!tenant) return undefined
   const database = shardDatabase(env, tenant, shard.shard, calls)

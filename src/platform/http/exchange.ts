@@ -1,5 +1,5 @@
 import { type Calls, noCalls } from '../calls.ts'
-import { Refusal } from '../errors.ts'
+import { type ErrorCode, Refusal } from '../errors.ts'
 import { newUuid, type Uuid } from '../locators.ts'
 import { type Instant, now } from '../time.ts'
 
@@ -11,8 +11,28 @@ export type Exchange = {
   readonly requestId: Uuid
   readonly calls: Calls
   readonly now: Instant
+  /** What the client calls the request, if that may stand in a header and a log. */
+  readonly clientRequestId: string | undefined
+  /** The trace that the request is part of (W3C Trace Context). */
+  readonly traceId: string | undefined
+  /** Method and path as the route has them, once that is known: the log has no path of a client's. */
+  operation?: string
   /** The tenant of the token, once that is known. */
   signedInTo?: Uuid
+  /** Why it was refused. */
+  refused?: ErrorCode
+}
+
+const CLIENT_ID = /^[\x21-\x7e]{1,128}$/
+const TRACE = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
+
+/**
+ * The client's own id. It never takes the place of the service's: that one is the requestId of events and the key under which
+ * a write is looked up, and must not come a second time.
+ */
+function clientRequestIdOf(headers: Headers): string | undefined {
+  const id = headers.get('x-client-request-id') ?? headers.get('x-request-id')
+  return id !== null && CLIENT_ID.test(id) ? id : undefined
 }
 
 export const beginExchange = (request: Request): Exchange => ({
@@ -21,6 +41,8 @@ export const beginExchange = (request: Request): Exchange => ({
   requestId: newUuid(0),
   calls: noCalls(),
   now: now(),
+  clientRequestId: clientRequestIdOf(request.headers),
+  traceId: TRACE.exec(request.headers.get('traceparent') ?? '')?.[1],
 })
 
 /** Characters of a request's path and query. */

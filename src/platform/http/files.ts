@@ -1,6 +1,5 @@
 // Files at signed addresses, streamed from R2 as they are: conditional requests, and a part for who goes on with
 // a download.
-import { serverTiming } from '../calls.ts'
 import { Refusal } from '../errors.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from '../signed-links.ts'
 import { findTenant, tenantFiles } from '../tenancy.ts'
@@ -37,7 +36,7 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
     throw problem
   }
   if (!object) throw noFile()
-  const headers = headersOf(context, object)
+  const headers = headersOf(object)
   headers.set('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(link.fileName)}`)
   if (!('body' in object)) {
     const isUnchanged = requestHeaders.has('if-none-match') || requestHeaders.has('if-modified-since')
@@ -78,12 +77,12 @@ async function unsatisfiable(context: PublicContext, bucket: R2Bucket, key: stri
   context.calls.r2 += 1
   const object = await bucket.head(key)
   if (!object) throw noFile()
-  const headers = headersOf(context, object)
+  const headers = headersOf(object)
   headers.set('content-range', `bytes */${object.size}`)
   return new Response(null, { status: 416, headers })
 }
 
-function headersOf({ requestId, calls }: PublicContext, object: R2Object): Headers {
+function headersOf(object: R2Object): Headers {
   return new Headers({
     'content-type': object.httpMetadata?.contentType ?? 'application/octet-stream',
     etag: object.httpEtag,
@@ -92,7 +91,5 @@ function headersOf({ requestId, calls }: PublicContext, object: R2Object): Heade
     'x-content-type-options': 'nosniff',
     // Pages show images by these addresses.
     'cross-origin-resource-policy': 'cross-origin',
-    'x-request-id': requestId,
-    'server-timing': serverTiming(calls),
   })
 }

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { sql } from 'drizzle-orm'
 import { Refusal } from '../errors.ts'
-import { controlDatabase } from '../tenancy.ts'
+import { readiness } from '../readiness.ts'
 import { publicRoute, type Route, signedInRoute } from './route.ts'
 
 const tags = ['Service']
@@ -27,18 +26,28 @@ export const serviceRoutes: readonly Route[] = [
   publicRoute({
     method: 'get',
     path: '/health',
-    summary: 'Whether the control database answers',
+    summary: 'Whether the service runs',
+    description: 'Asks nothing of anybody else: for who starts it again when it hangs.',
+    tags,
+    answer: { description: 'It does.', schema: z.object({ status: z.literal('ok') }) },
+    handle: async () => ({ status: 'ok' as const }),
+  }),
+  publicRoute({
+    method: 'get',
+    path: '/ready',
+    summary: 'Whether the service can work',
+    description:
+      'Its keys are set, and its control database answers and has all migrations; else 503, and the message says what is missing. `databasesBehind` counts tenant databases that wait for a migration: their tenants are answered 503 until they have it.',
     tags,
     answer: {
-      description: 'It does; else the answer is 503.',
-      schema: z.object({ status: z.literal('ok') }),
+      description: 'It can.',
+      schema: z.object({ status: z.literal('ready'), databasesBehind: z.int() }),
     },
     handle: async (_, { env, calls }) => {
-      const database = controlDatabase(env, calls)
-      await database.batch([database.build.run(sql`select 1`)]).catch(() => {
-        throw new Refusal('unavailable', 'The control database does not answer; try again.', {}, 5)
-      })
-      return { status: 'ok' as const }
+      const { missing, databasesBehind } = await readiness(env, calls)
+      if (missing.length > 0)
+        throw new Refusal('unavailable', `The service is not ready: ${missing.join(' ')}`, {}, 5)
+      return { status: 'ready' as const, databasesBehind }
     },
   }),
 ]

@@ -3,12 +3,12 @@ import { type Context, Hono } from 'hono'
 import { Refusal } from '../errors.ts'
 import { discardRest } from './bytes.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
-import { protect, share, sharePreflight } from './protection.ts'
-import { optionsResponse, problemResponse } from './respond.ts'
+import { share, sharePreflight } from './protection.ts'
+import { concluded, optionsResponse, problemResponse } from './respond.ts'
 import type { Route } from './route.ts'
 import { serve } from './serve.ts'
 
-type Bindings = { Bindings: Env }
+type Bindings = { Bindings: Env; Variables: { exchange: Exchange } }
 
 /** A route by its method and path alone; `load` gives the list that has it, whose module is evaluated with the first call. */
 export type ListedRoute = Pick<Route, 'method' | 'path'> & { readonly load: () => Promise<readonly Route[]> }
@@ -58,14 +58,21 @@ const laterOf = (context: Context): ((work: Promise<unknown>) => void) => {
 export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly Page[]): Hono<Bindings> {
   const app = new Hono<Bindings>({ strict: false })
   app.use(async (context, next) => {
+    const exchange = beginExchange(context.req.raw)
+    context.set('exchange', exchange)
     await next()
-    protect(context.res)
+    concluded(exchange, context.env, context.res)
   })
-  for (const { path, respond } of pages) app.get(honoPath(path), () => respond())
+  for (const { path, respond } of pages)
+    app.get(honoPath(path), context => {
+      context.get('exchange').operation = `GET ${path}`
+      return respond()
+    })
   for (const listed of staticFirst(routes)) {
     let route: Route | undefined
     app.on(listed.method, honoPath(listed.path), async context => {
-      const exchange = beginExchange(context.req.raw)
+      const exchange = context.get('exchange')
+      exchange.operation = `${listed.method.toUpperCase()} ${listed.path}`
       const answer = async (): Promise<Response> => {
         route ??= await routeOf(listed)
         return await serve(route, exchange, context.req.param(), context.env, laterOf(context))
@@ -82,9 +89,9 @@ export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly 
   const methodsOf = methodFinder([...routes, ...pages.map(({ path }) => ({ path, method: 'get' }))])
   app.notFound(async context => {
     await discardRest(context.req.raw)
-    return unrouted(beginExchange(context.req.raw), context.env, methodsOf)
+    return unrouted(context.get('exchange'), context.env, methodsOf)
   })
-  app.onError((problem, context) => problemResponse(beginExchange(context.req.raw), problem))
+  app.onError((problem, context) => problemResponse(context.get('exchange'), problem))
   return app
 }
 
@@ -123,7 +130,7 @@ async function unrouted(exchange: Exchange, env: Env, methodsOf: MethodFinder): 
     )
   const allow = [...methods, 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') {
-    const response = optionsResponse(exchange, allow)
+    const response = optionsResponse(allow)
     if (isOfPage(exchange)) await sharePreflight(exchange, env, methods, response)
     return response
   }

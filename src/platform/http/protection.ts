@@ -20,7 +20,7 @@ const RENDERED_POLICY =
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 /** Adds to the answer what it lacks of these headers. */
-export function protect({ headers }: Response): void {
+export function protect(headers: Headers): void {
   for (const [name, value] of HEADERS) if (!headers.has(name)) headers.set(name, value)
   if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
   if (headers.has('content-security-policy')) return

@@ -4,7 +4,10 @@ import { withoutAuthTokens } from '../../accounts/auth-tokens/text.ts'
 import { serverTiming } from '../calls.ts'
 import type { ExceptionResponse } from '../error-contract.ts'
 import { ERROR_KINDS, Refusal } from '../errors.ts'
+import { observe } from '../observation.ts'
+import { now } from '../time.ts'
 import type { Exchange } from './exchange.ts'
+import { protect } from './protection.ts'
 import { isJsonText } from './route.ts'
 
 /** Clients of these paths compare httpStatus with text, the others with a number (brief 0.15). */
@@ -13,12 +16,25 @@ const STATUS_AS_TEXT = /^\/(?:account|configuration)(?:\/|$)/
 /** Seconds to wait when a refusal for load does not say. */
 const RETRY_AFTER_SECONDS = 1
 
-function headersOf({ requestId, calls }: Exchange): Headers {
-  return new Headers({
-    'x-request-id': requestId,
-    'server-timing': serverTiming(calls),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+/** What every answer says of its request, a file and a page too; and the request is told of to whoever runs the service. */
+export function concluded(exchange: Exchange, env: Env, { status, headers }: Response): void {
+  const { request, requestId, clientRequestId, traceId, calls, operation, signedInTo, refused } = exchange
+  const durationMs = now() - exchange.now
+  headers.set('x-request-id', requestId)
+  if (clientRequestId !== undefined) headers.set('x-client-request-id', clientRequestId)
+  headers.set('server-timing', serverTiming(calls, durationMs))
+  protect(headers)
+  observe(env, {
+    at: 'request',
+    operation: operation ?? `${request.method} (no route)`,
+    tenant: signedInTo,
+    requestId,
+    clientRequestId,
+    traceId,
+    status,
+    code: refused,
+    durationMs,
+    calls,
   })
 }
 
@@ -28,33 +44,28 @@ function headersOf({ requestId, calls }: Exchange): Headers {
  * of files in the place of their names.
  */
 export function answerResponse(
-  exchange: Exchange,
   status: number,
   value: unknown,
   addressed: (json: string) => string = json => json,
 ): Response {
   if (value instanceof Response) return value
-  if (isJsonText(value)) return jsonResponse(exchange, value.status, addressed(value.text))
-  return jsonResponse(exchange, status, value === undefined ? '' : addressed(JSON.stringify(value)))
+  if (isJsonText(value)) return jsonResponse(value.status, addressed(value.text))
+  return jsonResponse(status, value === undefined ? '' : addressed(JSON.stringify(value)))
 }
 
-function jsonResponse(exchange: Exchange, status: number, text: string): Response {
-  const headers = headersOf(exchange)
-  if (text === '') return new Response(null, { status, headers })
-  headers.set('content-type', 'application/json')
-  return new Response(text, { status, headers })
-}
+const jsonResponse = (status: number, text: string): Response =>
+  text === ''
+    ? new Response(null, { status })
+    : new Response(text, { status, headers: { 'content-type': 'application/json' } })
 
 /** A known path asked for its methods. */
-export function optionsResponse(exchange: Exchange, allow: string): Response {
-  const headers = headersOf(exchange)
-  headers.set('allow', allow)
-  return new Response(null, { status: 204, headers })
-}
+export const optionsResponse = (allow: string): Response =>
+  new Response(null, { status: 204, headers: { allow } })
 
 /** Whatever was thrown, as ExceptionResponse (brief 8). What is not a Refusal is a fault, and is logged. */
 export function problemResponse(exchange: Exchange, problem: unknown, allow?: string): Response {
   const refusal = problem instanceof Refusal ? problem : faultRefusal(exchange, problem)
+  exchange.refused = refusal.code
   const { request, url, requestId } = exchange
   const { status, api } = ERROR_KINDS[refusal.code]
   const body: ExceptionResponse = {
@@ -72,7 +83,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
       'fieldErrors' | 'policyFieldErrors' | 'paymentFieldErrors' | 'tableErrors'
     >),
   }
-  const response = jsonResponse(exchange, status, JSON.stringify(body))
+  const response = jsonResponse(status, JSON.stringify(body))
   if (status === 401) response.headers.set('www-authenticate', 'Bearer')
   const isLoad = status === 429 || status === 503
   const retryAfter = refusal.retryAfterSeconds ?? (isLoad ? RETRY_AFTER_SECONDS : undefined)

@@ -57,7 +57,7 @@ export async function serve(
     const value = await route.handle({ params, query, body, file } as never, context as never)
     const tenant = who?.tenant
     const signing = { env, origin: exchange.url.origin, now }
-    return answerResponse(exchange, route.answer.status ?? 200, value, json =>
+    return answerResponse(route.answer.status ?? 200, value, json =>
       tenant && mayNameFiles(route) ? withFileAddresses(json, signing, tenant) : json,
     )
   } finally {

@@ -1,7 +1,6 @@
 // Resources that are one file each: static documents, fonts, templates and snippets. The file is in R2 before its
 // revision is recorded, so that whatever is in force can be read.
 
-import { serverTiming } from '../../platform/calls.ts'
 import { commit } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
@@ -199,8 +198,6 @@ export async function fileResponse(
       'cache-control': 'private, no-cache',
       'x-resource-name': resource.name,
       'x-resource-revision': resource.revision,
-      'x-request-id': context.requestId,
-      'server-timing': serverTiming(context.calls),
     },
   })
 }

@@ -131,11 +131,14 @@ describe('every route', () => {
 })
 
 describe('the service', () => {
-  it('answers pings, and its health from the control database', async () => {
+  it('answers pings and that it runs without a round trip, and whether it is ready with one', async () => {
     expect((await callApi('GET', '/v1/ping')).body).toBe('api')
     const health = await callApi('GET', '/health')
     expect(health.body).toEqual({ status: 'ok' })
-    expect(health.headers.get('server-timing')).toContain('d1;desc="1"')
+    expect(health.headers.get('server-timing')).toContain('d1;desc="0"')
+    const ready = await callApi('GET', '/ready')
+    expect(ready.body).toEqual({ status: 'ready', databasesBehind: 0 })
+    expect(ready.headers.get('server-timing')).toContain('d1;desc="1"')
   })
 
   it('has a reference page that runs its own script and loads nothing from another host', async () => {

@@ -1,0 +1,200 @@
+// What whoever runs the service sees: a line and a data point for each piece of work, and whether it can work at all.
+import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { z } from '@hono/zod-openapi'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { consumeDocumentHints } from '../../../src/documents/job/consume.ts'
+import { consumeAnnouncements } from '../../../src/events/delivery/consume.ts'
+import { Refusal } from '../../../src/platform/errors.ts'
+import { serviceRoutes } from '../../../src/platform/http/health.ts'
+import { mount } from '../../../src/platform/http/mount.ts'
+import { publicRoute } from '../../../src/platform/http/route.ts'
+import { newUuid } from '../../../src/platform/locators.ts'
+import { alarm, observed } from '../../../src/platform/observation.ts'
+import { callApi } from '../../support/api.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 0 }))
+
+const app = mount(
+  [
+    ...serviceRoutes,
+    publicRoute({
+      method: 'post',
+      path: '/sign/{name}',
+      summary: '',
+      tags: [],
+      body: { schema: z.unknown(), required: true },
+      answer: { description: '', schema: z.unknown() },
+      handle: async () => {
+        throw new Refusal('wrongState', 'No.')
+      },
+    }),
+  ],
+  [],
+)
+
+/** The one stand-in: Analytics Engine keeps nothing on this machine that could be read again. */
+const points: AnalyticsEngineDataPoint[] = []
+const METRICS = { writeDataPoint: (point: AnalyticsEngineDataPoint) => void points.push(point) }
+const watched = { ...env, REQUEST_LOG: 'on', METRICS } as unknown as Env
+
+const call = async (method: string, path: string, headers: Record<string, string> = {}, of = watched) =>
+  app.fetch(
+    new Request(`http://bindery.test${path}`, { method, headers, body: method === 'POST' ? '{}' : null }),
+    of,
+    createExecutionContext(),
+  )
+
+let lines: Record<string, unknown>[]
+
+beforeEach(() => {
+  lines = []
+  points.length = 0
+  vi.spyOn(console, 'log').mockImplementation(line => void lines.push(JSON.parse(String(line))))
+})
+
+const NO_CALLS = { d1: 0, object: 0, r2: 0, queue: 0, rowsRead: 0, rowsWritten: 0 }
+
+describe('a request', () => {
+  it('is one line: what was asked by the route’s own words, what came of it and what it took', async () => {
+    const answer = await call('POST', '/sign/anna.private@example.com?token=secret', {
+      authorization: 'Bearer secret',
+      'content-type': 'application/json',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    })
+    expect(lines).toEqual([
+      {
+        at: 'request',
+        operation: 'POST /sign/{name}',
+        requestId: answer.headers.get('x-request-id'),
+        traceId: '0af7651916cd43dd8448eb211c80319c',
+        status: 409,
+        code: 'wrongState',
+        durationMs: expect.any(Number),
+        ...NO_CALLS,
+      },
+    ])
+    expect(JSON.stringify(lines)).not.toMatch(/secret|anna/)
+  })
+
+  it('counts its round trips and rows, and is a data point by its tenant, which here is none', async () => {
+    await call('GET', '/ready')
+    expect(lines).toMatchObject([
+      { operation: 'GET /ready', status: 200, d1: 1, rowsRead: expect.any(Number) },
+    ])
+    const { durationMs, rowsRead } = lines[0] as { durationMs: number; rowsRead: number }
+    expect(rowsRead).toBeGreaterThan(0)
+    expect(points).toEqual([
+      {
+        indexes: [''],
+        blobs: ['request', 'GET /ready', '200', '', 'local'],
+        doubles: [durationMs, 1, 0, 0, 0, rowsRead, 0],
+      },
+    ])
+  })
+
+  it('of a path that is none is told without it', async () => {
+    await call('GET', '/people/anna.private@example.com')
+    expect(lines).toMatchObject([{ operation: 'GET (no route)', status: 404, code: 'unknownPath' }])
+    expect(JSON.stringify(lines)).not.toContain('anna')
+  })
+
+  it('is answered with its own id always, and with the client’s where it brings one that may be shown', async () => {
+    for (const name of ['x-request-id', 'x-client-request-id']) {
+      const { headers } = await call('GET', '/health', { [name]: 'order-77' })
+      expect(headers.get('x-client-request-id')).toBe('order-77')
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    }
+    expect(lines).toMatchObject([{ clientRequestId: 'order-77' }, { clientRequestId: 'order-77' }])
+    for (const wrong of ['a b', 'x'.repeat(129), 'é'])
+      expect(
+        (await call('GET', '/health', { 'x-request-id': wrong })).headers.has('x-client-request-id'),
+      ).toBe(false)
+  })
+
+  it('is no line where the log is off, and no data point where no dataset is bound', async () => {
+    await call('GET', '/health', {}, { ...env, REQUEST_LOG: 'off' } as unknown as Env)
+    expect([lines, points]).toEqual([[], []])
+  })
+})
+
+describe('work that nobody waits for', () => {
+  const tenantLocator = newUuid(0)
+  const shard = { tenantLocator, generation: 1, shard: 0 }
+
+  it('of a queue is a line for each message that is not the same', async () => {
+    const body = { ...shard, policyLocator: 100_000_064 }
+    const message = (id: string, about: unknown) => ({ id, timestamp: new Date(0), attempts: 1, body: about })
+    const batch = (queue: string, about: unknown) =>
+      createMessageBatch(queue, [message('1', about), message('2', about)])
+    await consumeAnnouncements(batch('bindery-announcements', shard), watched)
+    await consumeDocumentHints(batch('bindery-documents', body), watched)
+    expect(lines).toMatchObject([
+      { at: 'queue', operation: 'announcements', tenant: tenantLocator, status: 200, d1: 1 },
+      { at: 'queue', operation: 'documents', tenant: tenantLocator, status: 200, d1: 0 },
+    ])
+    expect(points.map(({ indexes, blobs }) => [indexes, blobs?.slice(0, 3)])).toEqual([
+      [[tenantLocator], ['queue', 'announcements', '200']],
+      [[tenantLocator], ['queue', 'documents', '200']],
+    ])
+  })
+
+  it('that fails is a line with 500, and fails as it did', async () => {
+    const failing = observed(watched, alarm('dispatcher', shard), async calls => {
+      calls.object += 1
+      throw new Error('as it was')
+    })
+    await expect(failing).rejects.toThrow('as it was')
+    expect(lines).toMatchObject([
+      { at: 'alarm', operation: 'dispatcher', tenant: tenantLocator, status: 500, object: 1 },
+    ])
+  })
+})
+
+describe('the service', () => {
+  const ready = async (changes: object) => {
+    const answer = await call('GET', '/ready', {}, { ...env, ...changes } as unknown as Env)
+    return {
+      status: answer.status,
+      retry: answer.headers.get('retry-after'),
+      ...((await answer.json()) as object),
+    }
+  }
+
+  it('is ready with its keys and its control database', async () => {
+    expect((await callApi('GET', '/ready')).body).toEqual({ status: 'ready', databasesBehind: 0 })
+  })
+
+  it('is not without keys, and says each by name and none of what it has', async () => {
+    const answer = await ready({
+      TOKEN_KEYS: '{"keys":[]}',
+      TOKEN_SECRET: 'too short',
+      SEALING_KEY: '',
+      PASSWORD_PEPPER: '',
+    })
+    expect(answer).toMatchObject({ status: 503, retry: '5', code: 'unavailable' })
+    const { message } = answer as unknown as { message: string }
+    for (const name of ['TOKEN_KEYS', 'TOKEN_SECRET', 'SEALING_KEY', 'PASSWORD_PEPPER'])
+      expect(message).toContain(name)
+    expect(message).not.toContain('too short')
+  })
+
+  it('is not without a control database that has the migrations', async () => {
+    expect(await ready({ CONTROL: env.TENANT_064 })).toMatchObject({
+      status: 503,
+      message: expect.stringContaining('has no migrations yet'),
+    })
+    const gone = {
+      withSession: () => ({
+        prepare: () => ({ bind: () => undefined }),
+        batch: () => Promise.reject(new Error('gone')),
+      }),
+    }
+    expect(await ready({ CONTROL: gone })).toMatchObject({
+      status: 503,
+      message: expect.stringContaining('does not answer'),
+    })
+    expect((await call('GET', '/health', {}, { ...env, CONTROL: gone } as unknown as Env)).status).toBe(200)
+  })
+})
