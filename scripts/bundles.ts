@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { consoleModule } from './console-page.ts'
 
 const CACHED_FONTS = resolve('src/documents/pdf/fontkit-cached.ts')
 
@@ -62,8 +63,10 @@ const BUNDLES: readonly Bundle[] = [
 
 /** Writes each file when it changes: a service that runs from here would start anew at every write. */
 export async function buildBundles(): Promise<void> {
-  await Promise.all(BUNDLES.map(buildBundle))
+  await Promise.all([...BUNDLES.map(buildBundle), buildConsole()])
 }
+
+const buildConsole = async (): Promise<void> => write('src/bundles/console.bundle.mjs', await consoleModule())
 
 async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
   const { outputFiles } = await build({
@@ -78,7 +81,10 @@ async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
     write: false,
     ...options,
   })
-  const { text } = outputFiles![0]!
+  write(file, outputFiles![0]!.text)
+}
+
+function write(file: string, text: string): void {
   if (existsSync(file) && readFileSync(file, 'utf8') === text) return
   // Whoever reads it meanwhile has the old one or the new one.
   const written = `${file}.${process.pid}`

@@ -1,5 +1,6 @@
 // The Worker's entry: requests, announcements, housekeeping; and the Durable Objects.
 // What every request needs is evaluated at the start; the rest with the first request, message or tick for it.
+import { consolePage } from './console/page.ts'
 import { mount } from './platform/http/mount.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { ROUTE_INDEX } from './route-index.mjs'
@@ -13,7 +14,10 @@ export { PolicyObject } from '../durable/policy.ts'
 const DOCUMENTS_QUEUE = 'bindery-documents'
 
 /** One for an isolate. */
-const app = mount(ROUTE_INDEX, [{ path: '/docs', respond: referencePage }])
+const app = mount(ROUTE_INDEX, [
+  { path: '/docs', respond: referencePage },
+  { path: '/console', respond: consolePage },
+])
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),

@@ -8,6 +8,9 @@ export const loadRenderer = () => import('./renderer.bundle.mjs')
 /** PDFs to one PDF: src/documents/pdf/merge.ts. */
 export const loadMerger = () => import('./merger.bundle.mjs')
 
+/** The console's page: src/console/browser. */
+export const loadConsole = () => import('./console.bundle.mjs')
+
 /** The engine of patterns: src/platform/fields/pattern-engine.ts. */
 export const loadPatterns = () => import('./patterns.bundle.mjs')
 

@@ -115,6 +115,9 @@ export const ExceptionResponse = z
     policyFieldErrors: PolicyValidationErrors.optional(),
     paymentFieldErrors: FieldErrors.optional(),
     tableErrors: z.array(TableError).optional(),
+    searchableFields: z.array(Text).optional().openapi({
+      description: 'When a field was searched that cannot be: those that can.',
+    }),
   })
   .openapi('ExceptionResponse', { description: 'A request that was not carried out, and why.' })
 export type ExceptionResponse = z.infer<typeof ExceptionResponse>

@@ -141,6 +141,7 @@ export type RefusalDetails = {
   policyFieldErrors?: unknown
   paymentFieldErrors?: unknown
   tableErrors?: unknown
+  searchableFields?: readonly string[]
 }
 
 /**

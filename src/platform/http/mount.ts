@@ -14,7 +14,7 @@ type Bindings = { Bindings: Env; Variables: { exchange: Exchange } }
 export type ListedRoute = Pick<Route, 'method' | 'path'> & { readonly load: () => Promise<readonly Route[]> }
 
 /** A page for people, beside the routes. */
-export type Page = { readonly path: string; readonly respond: () => Response }
+export type Page = { readonly path: string; readonly respond: () => Response | Promise<Response> }
 
 /** 2026-01-01, as RFC 9745 writes a time: what is deprecated was so from the first release on. */
 const DEPRECATED_SINCE = '@1767225600'

@@ -80,7 +80,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
     version,
     ...(refusal.details as Pick<
       ExceptionResponse,
-      'fieldErrors' | 'policyFieldErrors' | 'paymentFieldErrors' | 'tableErrors'
+      'fieldErrors' | 'policyFieldErrors' | 'paymentFieldErrors' | 'tableErrors' | 'searchableFields'
     >),
   }
   const response = jsonResponse(status, JSON.stringify(body))

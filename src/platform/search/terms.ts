@@ -62,5 +62,6 @@ export function assertSearchable(name: string, searchable: readonly string[]): v
     `'searchField' '${shown(name)}' is not searchable; ${
       searchable.length === 0 ? 'no field is' : `these fields are: ${searchable.join(', ')}`
     }.`,
+    { searchableFields: searchable },
   )
 }

@@ -1,0 +1,109 @@
+// Calls of the public interface, with the rights of who is signed in.
+import { beginSession, endSession, session } from './session.ts'
+
+/** An answer that is not a 2xx, or none at all (`status` 0). */
+export class Problem extends Error {
+  readonly status: number
+  readonly body: ProblemBody
+
+  constructor(status: number, body: ProblemBody) {
+    super(body.message ?? `The service answered ${status}.`)
+    this.status = status
+    this.body = body
+  }
+}
+
+export type ProblemBody = {
+  readonly message?: string
+  readonly code?: string
+  readonly referenceId?: string
+  readonly searchableFields?: string[]
+}
+
+/** The session has ended: who was signed in is asked to sign in again, and then goes on. */
+export class SignedOut extends Error {}
+
+type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown
+
+/** Every number as the digits that came; where a browser does not tell them, as the shortest that mean the same. */
+const digits: Reviver = (_, value, context) =>
+  typeof value === 'number' ? (context?.source ?? String(value)) : value
+
+export const parsed = (text: string): unknown => JSON.parse(text, digits as Parameters<typeof JSON.parse>[1])
+
+/** Before the token ends in so many milliseconds, it is renewed by the way. */
+const RENEW_BEFORE_MS = 10 * 60_000
+
+let renewal: Promise<void> | undefined
+
+/** A token that cannot be renewed any more goes on until it ends. */
+function renew(): Promise<void> {
+  renewal ??= send<{ authorizationToken: string }>('POST', '/account/renewAuthentication', {})
+    .then(({ authorizationToken }) => void beginSession(authorizationToken))
+    .catch(() => {})
+    .finally(() => {
+      renewal = undefined
+    })
+  return renewal
+}
+
+async function send<Body>(
+  method: string,
+  path: string,
+  { body, signal }: { body?: unknown; signal?: AbortSignal | undefined },
+): Promise<Body> {
+  const token = session()?.token
+  const response = await fetch(path, {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+    cache: 'no-store',
+    credentials: 'omit',
+  }).catch((failure: unknown) => {
+    if (signal?.aborted) throw failure
+    throw new Problem(0, { message: 'The service cannot be reached. Check the connection, and try again.' })
+  })
+  const text = await response.text()
+  if (response.ok) return (text === '' ? undefined : parsed(text)) as Body
+  let refusal: ProblemBody = {}
+  try {
+    refusal = parsed(text) as ProblemBody
+  } catch {}
+  throw new Problem(response.status, refusal)
+}
+
+/** A call with the session's token: the parsed answer, a Problem, or SignedOut. */
+export async function call<Body>(
+  method: string,
+  path: string,
+  options: { body?: unknown; signal?: AbortSignal | undefined } = {},
+): Promise<Body> {
+  const now = session()
+  if (!now) throw new SignedOut()
+  if (now.expiresAt - Date.now() < RENEW_BEFORE_MS) await renew()
+  try {
+    return await send<Body>(method, path, options)
+  } catch (problem) {
+    if (!(problem instanceof Problem) || problem.status !== 401) throw problem
+    endSession()
+    throw new SignedOut()
+  }
+}
+
+export const get = <Body>(path: string, signal?: AbortSignal): Promise<Body> =>
+  call<Body>('GET', path, { signal })
+
+/** Signs in to the tenant that is named by its name or its host name. */
+export async function signIn(tenant: string, username: string, password: string): Promise<void> {
+  const where = tenant.includes('.') ? { hostName: tenant } : { tenantName: tenant }
+  const body = { username, password, ...where }
+  const { authorizationToken } = await send<{ authorizationToken: string }>('POST', '/account/authenticate', {
+    body,
+  })
+  beginSession(authorizationToken)
+}

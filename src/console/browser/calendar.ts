@@ -1,0 +1,48 @@
+// Marks of a time axis: the first days of months, quarters and years in the tenant's zone.
+
+/** Milliseconds that the zone's clock is ahead of UTC at the time. */
+function offsetAt(ms: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(ms)
+  const part = (type: string): number => Number(parts.find(one => one.type === type)?.value)
+  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
+  return local - Math.floor(ms / 1000) * 1000
+}
+
+/** When the day begins in the zone; `month` counts from 0 and may pass 11. */
+function dayBegins(year: number, month: number, timeZone: string): number {
+  const local = Date.UTC(year, month, 1)
+  const guess = local - offsetAt(local, timeZone)
+  return local - offsetAt(guess, timeZone)
+}
+
+const MONTHS_BETWEEN_MARKS = [1, 3, 6, 12, 24, 60, 120, 600]
+
+export type Mark = { readonly at: number; readonly text: string }
+
+/** At most `most` marks in the span, as even as the calendar is. */
+export function marks(from: number, to: number, most: number, timeZone: string): Mark[] {
+  const months = (to - from) / (30.44 * 86_400_000)
+  const between = MONTHS_BETWEEN_MARKS.find(step => months / step <= most) ?? 1_200
+  const first = new Date(from + offsetAt(from, timeZone))
+  const start = first.getUTCFullYear() * 12 + first.getUTCMonth()
+  const named = new Intl.DateTimeFormat(undefined, {
+    timeZone,
+    year: 'numeric',
+    ...(between < 12 && { month: 'short' }),
+  })
+  const found: Mark[] = []
+  for (let month = Math.ceil(start / between) * between; ; month += between) {
+    const at = dayBegins(Math.floor(month / 12), month % 12, timeZone)
+    if (at > to) return found
+    if (at >= from) found.push({ at, text: named.format(at) })
+  }
+}

@@ -1,0 +1,28 @@
+// Decimal text, added exactly: amounts arrive as digits and stay so.
+
+const SCALE = 12
+
+/** The number times 10^12. */
+function scaled(text: string): bigint {
+  const [, sign, whole, fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  if (whole === undefined) throw new Error(`'${text}' is no decimal number`)
+  const digits = BigInt(whole + fraction.padEnd(SCALE, '0').slice(0, SCALE))
+  return sign ? -digits : digits
+}
+
+function unscaled(value: bigint): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(SCALE + 1, '0')
+  const text = `${digits.slice(0, -SCALE)}.${digits.slice(-SCALE)}`.replace(/\.?0+$/, '')
+  return value < 0n ? `-${text}` : text
+}
+
+/** What the numbers add up to; '0' of none. */
+export const sum = (numbers: readonly (string | undefined)[]): string =>
+  unscaled(numbers.reduce((total, text) => (text === undefined ? total : total + scaled(text)), 0n))
+
+/** The amount for each of so many parts, to 12 decimal places, which is for show. */
+export const shareOf = (amount: string, parts: number): string =>
+  unscaled(scaled(amount) / BigInt(Math.max(1, Math.round(parts))))
+
+export const isZero = (text: string): boolean => scaled(text) === 0n
+export const isNegative = (text: string): boolean => scaled(text) < 0n

@@ -1,0 +1,86 @@
+// What people read: amounts, times in the tenant's zone, names.
+import { session } from './session.ts'
+
+const kept = <Value>(make: (key: string) => Value): ((key: string) => Value) => {
+  const made = new Map<string, Value>()
+  return key => {
+    if (!made.has(key)) made.set(key, make(key))
+    return made.get(key)!
+  }
+}
+
+const currencyFormat = kept(currency => new Intl.NumberFormat(undefined, { style: 'currency', currency }))
+const signedFormat = kept(
+  currency => new Intl.NumberFormat(undefined, { style: 'currency', currency, signDisplay: 'exceptZero' }),
+)
+
+/** Intl reads decimal text exactly. */
+const exact = (text: string): number => text as unknown as number
+
+export const money = (amount: string | undefined, currency: string): string =>
+  amount === undefined ? '–' : currencyFormat(currency).format(exact(amount))
+
+/** With its sign, for what is added and taken off. */
+export const change = (amount: string | undefined, currency: string): string =>
+  amount === undefined ? '–' : signedFormat(currency).format(exact(amount))
+
+const zone = (): string => session()?.timeZone ?? 'UTC'
+
+const dayFormat = kept(timeZone => new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'medium' }))
+const timeFormat = kept(
+  timeZone => new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'medium', timeStyle: 'short' }),
+)
+const shortFormat = kept(
+  timeZone => new Intl.DateTimeFormat(undefined, { timeZone, day: 'numeric', month: 'short' }),
+)
+const clockFormat = kept(
+  timeZone =>
+    new Intl.DateTimeFormat('en', { timeZone, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }),
+)
+
+/** Times are milliseconds as text, or ISO 8601. */
+export const msOf = (time: string | number): number =>
+  typeof time === 'number' ? time : /^-?\d+$/.test(time) ? Number(time) : Date.parse(time)
+
+export const day = (time: string | number): string => dayFormat(zone()).format(msOf(time))
+export const shortDay = (time: string | number): string => shortFormat(zone()).format(msOf(time))
+export const moment = (time: string | number): string => timeFormat(zone()).format(msOf(time))
+
+/** The day where the time is its beginning, else the day and time. */
+export const dayOrMoment = (time: string | number): string =>
+  clockFormat(zone()).format(msOf(time)) === '00:00:00' ? day(time) : moment(time)
+
+/** A span that ends before its second time. */
+export const span = (from: string | number, to: string | number): string =>
+  `${dayOrMoment(from)} – ${dayOrMoment(to)}`
+
+/** `own_damage`, `endorsement.issued` and `inGrace` as words. */
+export function words(name: string): string {
+  const text = name
+    .replace(/^modification\.policy\./, '')
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/[_.-]+/g, ' ')
+    .toLowerCase()
+    .trim()
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const first = (values: Readonly<Record<string, string[]>>, pattern: RegExp): string | undefined =>
+  Object.entries(values)
+    .find(([name, list]) => pattern.test(name) && list.some(text => text.trim() !== ''))?.[1]
+    .join(' ')
+
+/** The name of a policyholder, by what dictionaries commonly call it; else the first values that it has. */
+export function personName(values: Readonly<Record<string, string[]>>): string {
+  const company = first(values, /company|organi[sz]ation|firm/i)
+  const person = [first(values, /^(?:first|given|fore)/i), first(values, /^(?:last|family|sur)/i)]
+  const named = person.filter(part => part !== undefined).join(' ')
+  if (named && company) return `${named}, ${company}`
+  return (
+    named ||
+    company ||
+    first(values, /name/i) ||
+    Object.values(values).flat().slice(0, 2).join(' ') ||
+    'Without a name'
+  )
+}

@@ -1,0 +1,69 @@
+// Who is signed in. The token stays in this tab's session storage, and ends with it.
+
+export type Session = {
+  readonly token: string
+  readonly expiresAt: number
+  readonly username: string
+  readonly name: string
+  readonly tenantName: string
+  readonly tenantLocator: string
+  readonly tenantType: string
+  /** Zone of the tenant's configuration: all times are shown in it. */
+  readonly timeZone: string
+}
+
+const KEY = 'bindery.session'
+const TENANT_KEY = 'bindery.tenant'
+
+/** The claims of a token: they are shown and never trusted, which is for the service to do. */
+function claimsOf(token: string): Record<string, unknown> {
+  const base64 = (token.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/')
+  const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))
+  return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>
+}
+
+export function sessionOf(token: string): Session {
+  const claims = claimsOf(token)
+  const text = (name: string): string => String(claims[name] ?? '')
+  return {
+    token,
+    expiresAt: Number(claims.exp) * 1000,
+    username: text('sub'),
+    name: text('account.name') || text('sub'),
+    tenantName: text('tenant.name'),
+    tenantLocator: text('tenant.uuid'),
+    tenantType: text('tenant.type'),
+    timeZone: text('tenant.timezone') || 'UTC',
+  }
+}
+
+let current: Session | undefined
+
+/** The session of this tab, if there is one that has not ended. */
+export function session(): Session | undefined {
+  if (!current) {
+    const token = sessionStorage.getItem(KEY)
+    try {
+      if (token) current = sessionOf(token)
+    } catch {
+      sessionStorage.removeItem(KEY)
+    }
+  }
+  if (current && current.expiresAt <= Date.now()) endSession()
+  return current
+}
+
+export function beginSession(token: string): Session {
+  current = sessionOf(token)
+  sessionStorage.setItem(KEY, token)
+  return current
+}
+
+export function endSession(): void {
+  current = undefined
+  sessionStorage.removeItem(KEY)
+}
+
+/** The tenant that was signed in to last, which the next sign-in proposes. */
+export const lastTenant = (): string => localStorage.getItem(TENANT_KEY) ?? ''
+export const rememberTenant = (name: string): void => localStorage.setItem(TENANT_KEY, name)

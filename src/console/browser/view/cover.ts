@@ -1,0 +1,127 @@
+// What is covered: exposures with their perils, by all that is known now; values of the policy.
+import { type Child, h } from '../dom.ts'
+import { dayOrMoment, money, msOf, span, words } from '../format.ts'
+import { isKnown, perilSegments, type SpannedPeril } from '../knowledge.ts'
+import { badge, empty, facts, fieldValues, section, table } from '../parts.ts'
+import type { Exposure, Peril, Policy } from '../wire.ts'
+import { latestOf } from './chart.ts'
+
+type Names = ReadonlyMap<string, string>
+
+/** Of the records known now the one that holds at the time, else the next, else the last. */
+function current<Row extends { startTimestamp: string; endTimestamp: string; issuedTimestamp?: string; replacedTimestamp?: string }>(
+  rows: readonly Row[],
+  at: number,
+): Row | undefined {
+  const known = rows
+    .filter(row => isKnown(row, undefined))
+    .sort((a, b) => msOf(a.startTimestamp) - msOf(b.startTimestamp))
+  return known.find(row => msOf(row.endTimestamp) > at) ?? known.at(-1)
+}
+
+export function coverView(policy: Policy, names: Names): HTMLElement {
+  const now = latestOf(policy)
+  const segment = current(policy.characteristics, now)
+  return h(
+    'div',
+    {},
+    section(
+      'Exposures and perils',
+      policy.exposures.length === 0
+        ? empty('Nothing is covered yet.')
+        : h('div', { class: 'tree' }, policy.exposures.map(exposure => exposureNode(exposure, names, now))),
+    ),
+    segment &&
+      section(
+        'Values of the policy',
+        h('p', { class: 'soft small' }, span(segment.startTimestamp, segment.endTimestamp)),
+        fieldValues(segment.fieldValues) ?? empty('None.'),
+        groups(segment.fieldGroupsByLocator, segment.fieldValues),
+      ),
+    policy.fees.length > 0 &&
+      section(
+        'Fees',
+        table(
+          'Fees of the policy',
+          [
+            { head: 'Fee', cell: fee => [words(fee.name), fee.reversed && [' ', badge('reversed')]] },
+            { head: 'For', cell: fee => span(fee.startTimestamp, fee.endTimestamp) },
+            { head: 'Amount', amount: true, cell: fee => money(fee.amount, fee.amountCurrency) },
+          ],
+          policy.fees,
+        ),
+      ),
+  )
+}
+
+/** Values of groups, under the name of the field that lists their locators. */
+function groups(byLocator: Readonly<Record<string, Record<string, string[]>>>, values: Readonly<Record<string, string[]>>): Child {
+  return Object.entries(byLocator).map(([locator, group]) => {
+    const field = Object.entries(values).find(([, list]) => list.includes(locator))?.[0]
+    return h('div', { class: 'group' }, h('h4', {}, field ? words(field) : 'Group'), fieldValues(group))
+  })
+}
+
+function exposureNode(exposure: Exposure, names: Names, now: number): HTMLElement {
+  const held = current(exposure.characteristics, now)
+  const spoken = names.get(exposure.name) ?? words(exposure.name)
+  return h(
+    'details',
+    { class: 'card node', open: true },
+    h(
+      'summary',
+      {},
+      h('span', { class: 'node-name' }, spoken),
+      h('span', { class: 'soft small' }, `${exposure.displayId} · ${exposure.perils.length} ${exposure.perils.length === 1 ? 'peril' : 'perils'}`),
+    ),
+    exposure.perils.length > 0 &&
+      table(
+        `Perils of ${spoken} ${exposure.displayId}`,
+        [
+          { head: 'Peril', cell: ({ peril }) => names.get(peril.name) ?? words(peril.name) },
+          { head: 'Covered', cell: ({ known }) => coverOf(known) },
+          { head: 'Limits', cell: ({ known }) => limits(known.at(-1)) },
+          { head: 'Premium', amount: true, cell: ({ held }) => (held ? money(held.premium, held.premiumCurrency) : '–') },
+        ],
+        exposure.perils.map(peril => ({ peril, held: current(perilSegments(peril), now), known: knownOf(peril) })),
+        ({ known, peril }) => perilHistory(peril, known),
+      ),
+    held && fieldValues(held.fieldValues),
+    held && groups(held.fieldGroupsByLocator, held.fieldValues),
+  )
+}
+
+const knownOf = (peril: Peril): SpannedPeril[] =>
+  perilSegments(peril)
+    .filter(one => isKnown(one, undefined))
+    .sort((a, b) => msOf(a.startTimestamp) - msOf(b.startTimestamp))
+
+const coverOf = (known: readonly SpannedPeril[]): Child =>
+  known.length === 0
+    ? badge('cancelled', 'No cover')
+    : h('span', { class: 'span' }, `${dayOrMoment(known[0]!.startTimestamp)} – ${dayOrMoment(known.at(-1)!.endTimestamp)}`)
+
+function limits(one: SpannedPeril | undefined): string {
+  if (!one) return '–'
+  const told = [
+    one.deductible && `deductible ${money(one.deductible, one.deductibleCurrency)}`,
+    one.indemnityPerEvent && `${money(one.indemnityPerEvent, one.indemnityPerEventCurrency)} an event`,
+    one.indemnityPerItem && `${money(one.indemnityPerItem, one.indemnityPerItemCurrency)} an item`,
+    one.indemnityInAggregate && `${money(one.indemnityInAggregate, one.indemnityInAggregateCurrency)} in all`,
+  ].filter(Boolean)
+  return told.join(', ') || '–'
+}
+
+const perilHistory = (peril: Peril, known: readonly SpannedPeril[]): Child => [
+  table(
+    `Segments of ${words(peril.name)} ${peril.displayId}`,
+    [
+      { head: 'Holds', cell: one => span(one.startTimestamp, one.endTimestamp) },
+      { head: 'Technical premium', amount: true, cell: one => money(one.technicalPremium, one.premiumCurrency) },
+      { head: 'Premium', amount: true, cell: one => money(one.premium, one.premiumCurrency) },
+    ],
+    known,
+  ),
+  facts([['Locator', h('code', {}, peril.locator)]]),
+  known.at(-1) && fieldValues(known.at(-1)!.fieldValues),
+]

@@ -1,0 +1,175 @@
+// Events of the policy, and what became of each at every webhook.
+import { call, get } from '../api.ts'
+import { type Child, fill, h } from '../dom.ts'
+import { permissions } from '../find.ts'
+import { moment, msOf, words } from '../format.ts'
+import { badge, empty, facts, loaded, problemNote, section, table } from '../parts.ts'
+import { session } from '../session.ts'
+import type { Delivery, EventPage, Policy, PolicyEvent, Webhook } from '../wire.ts'
+
+const PAGE = 1_000
+const PAGES_AT_ONCE = 3
+
+const tenantPath = (): string => `/event/${encodeURIComponent(session()?.tenantLocator ?? '')}`
+
+export function eventsView(policy: Policy, signal: AbortSignal): HTMLElement {
+  return section(
+    'Events',
+    loaded('events', async () => {
+      const may = await permissions()
+      if (!may.has('events.read') && !may.has('events.list'))
+        return h('p', { class: 'notice' }, 'This account may not read events; it needs the permission ', h('code', {}, 'events.list'), '.')
+      const webhooks = may.has('webhooks.list') || may.has('webhooks.read') ? webhooksOf(signal) : undefined
+      const place = h('div')
+      await readOn(place, [], undefined, { policy, webhooks, mayRedeliver: may.has('webhooks.write'), signal })
+      return place
+    }),
+  )
+}
+
+type Reading = {
+  readonly policy: Policy
+  readonly webhooks: Promise<Webhook[]> | undefined
+  readonly mayRedeliver: boolean
+  readonly signal: AbortSignal
+}
+
+/** The answer is a list, or a page of one. */
+async function webhooksOf(signal: AbortSignal): Promise<Webhook[]> {
+  const answer = await get<Webhook[] | { items: Webhook[] }>(`${tenantPath()}/webhooks/list`, signal)
+  return Array.isArray(answer) ? answer : answer.items
+}
+
+/**
+ * Events are listed of the whole tenant, so those of the policy are looked for from its creation on, some thousand at a time;
+ * the next thousands when that is asked for.
+ */
+async function readOn(place: HTMLElement, before: readonly PolicyEvent[], token: string | undefined, reading: Reading): Promise<void> {
+  const { policy, signal } = reading
+  const found = [...before]
+  let pagingToken = token
+  let isLast = false
+  let seen = ''
+  for (let page = 0; page < PAGES_AT_ONCE && !isLast; page += 1) {
+    const asked = new URLSearchParams(
+      pagingToken
+        ? { pagingToken }
+        : { startTimestamp: new Date(msOf(policy.createdTimestamp) - 1_000).toISOString(), pageSize: String(PAGE) },
+    )
+    const { events, pagingToken: next } = await get<EventPage>(`${tenantPath()}/events/list?${asked}`, signal)
+    found.push(...events.filter(({ data }) => data.policyLocator === policy.locator))
+    seen = events.at(-1)?.timestamp ?? seen
+    isLast = events.length < PAGE
+    pagingToken = next
+  }
+  const more = h(
+    'button',
+    {
+      type: 'button',
+      click: async () => {
+        more.disabled = true
+        await readOn(place, found, pagingToken, reading).catch((failure: unknown) => {
+          more.disabled = false
+          more.after(problemNote(failure))
+        })
+      },
+    },
+    'Look further',
+  )
+  fill(
+    place,
+    found.length === 0 ? empty('No event of the policy is among those looked through.') : eventTable(found.toReversed(), reading),
+    !isLast && h('p', { class: 'soft' }, `Looked through the events until ${moment(seen)}. `, more),
+  )
+}
+
+const eventTable = (events: readonly PolicyEvent[], reading: Reading): HTMLElement =>
+  table(
+    'Events of the policy',
+    [
+      { head: 'Event', cell: ({ type }) => h('code', { class: 'type' }, type) },
+      { head: 'At', cell: ({ timestamp }) => moment(timestamp) },
+      { head: 'Request', cell: ({ requestId }) => h('code', { class: 'soft' }, requestId.slice(0, 8)) },
+    ],
+    events,
+    event => eventDetail(event, reading),
+  )
+
+const eventDetail = (event: PolicyEvent, reading: Reading): Child => [
+  h('h4', {}, 'Deliveries'),
+  reading.webhooks
+    ? loaded('deliveries', () => deliveriesOf(event, reading))
+    : h('p', { class: 'notice' }, 'This account may not read webhooks.'),
+  h('h4', {}, 'Data'),
+  facts([
+    ...Object.entries(event.data).map(
+      ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+    ),
+    ['locator', h('code', {}, event.locator)],
+    ['requestId', h('code', {}, event.requestId)],
+  ]),
+]
+
+async function deliveriesOf(event: PolicyEvent, reading: Reading): Promise<Child> {
+  const webhooks = (await reading.webhooks) ?? []
+  const query = new URLSearchParams({ eventLocator: event.locator })
+  const each = await Promise.all(
+    webhooks.map(async webhook => {
+      const path = `${tenantPath()}/webhooks/${encodeURIComponent(webhook.locator)}/deliveries/list?${query}`
+      const { items } = await get<{ items: Delivery[] }>(path, reading.signal)
+      return items.map(delivery => ({ webhook, delivery }))
+    }),
+  )
+  const all = each.flat()
+  return all.length === 0
+    ? empty(webhooks.length === 0 ? 'The tenant has no webhooks.' : 'No webhook subscribes to it, or it is past the 30 days that deliveries are kept.')
+    : all.map(({ webhook, delivery }) => deliveryCard(webhook, delivery, event, reading))
+}
+
+function deliveryCard(webhook: Webhook, delivery: Delivery, event: PolicyEvent, reading: Reading): HTMLElement {
+  const said = h('div', { 'aria-live': 'polite' })
+  const again = h(
+    'button',
+    {
+      type: 'button',
+      click: async () => {
+        again.disabled = true
+        try {
+          await call('POST', `${tenantPath()}/webhooks/${encodeURIComponent(webhook.locator)}/redeliver`, {
+            body: { eventLocators: [event.locator] },
+          })
+          fill(said, h('p', { class: 'notice' }, 'It is on its way again. Open the event anew to see what comes of it.'))
+        } catch (failure) {
+          fill(said, problemNote(failure))
+          again.disabled = false
+        }
+      },
+    },
+    'Send again',
+  )
+  return h(
+    'article',
+    { class: 'card delivery' },
+    h('h5', {}, webhook.name, ' ', badge(delivery.state), webhook.suspended && badge('failed', 'Webhook suspended')),
+    facts([
+      ['Outcome', delivery.outcome ?? '–'],
+      ['Due', delivery.dueAt ? moment(delivery.dueAt) : '–'],
+      ['Finished', delivery.finishedAt ? moment(delivery.finishedAt) : '–'],
+      ['To', h('code', {}, webhook.endpoint.url)],
+    ]),
+    delivery.attempts.length === 0
+      ? empty('Not attempted yet.')
+      : table(
+          `Attempts at ${webhook.name}`,
+          [
+            { head: 'Attempt', cell: one => moment(one.timestamp) },
+            { head: 'Outcome', cell: one => words(one.outcome) },
+            { head: 'Took', amount: true, cell: one => `${one.durationMs} ms` },
+          ],
+          delivery.attempts,
+          one => (one.excerpt ? h('pre', {}, one.excerpt) : empty('No answer to show.')),
+        ),
+    reading.mayRedeliver && h('p', {}, again),
+    said,
+  )
+}

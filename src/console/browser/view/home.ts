@@ -1,0 +1,139 @@
+// The first page: what was opened last, and the newest policies; or what a search has found.
+import { type Child, h } from '../dom.ts'
+import { displayNames, type Found, holderOf, newest, openedLast, policiesOf, search } from '../find.ts'
+import { dayOrMoment, money, personName, words } from '../format.ts'
+import { badge, type Column, empty, loaded, section, table } from '../parts.ts'
+import type { Policyholder, PolicySummary } from '../wire.ts'
+
+export const policyLink = (locator: string): HTMLElement =>
+  h('a', { href: `#/policy/${encodeURIComponent(locator)}` }, locator)
+
+/** The name comes when it is known. */
+function holderName(locator: string): HTMLElement {
+  const place = h('span', { class: 'pending' }, '…')
+  holderOf(locator)
+    .then(({ entity }) => personName(entity.values))
+    .catch(() => '–')
+    .then(name => {
+      place.textContent = name
+      place.classList.remove('pending')
+    })
+  return place
+}
+
+function columns(names: ReadonlyMap<string, string>): Column<PolicySummary>[] {
+  return [
+    { head: 'Policy', cell: ({ locator }) => policyLink(locator) },
+    { head: 'Policyholder', cell: ({ policyholderLocator }) => holderName(policyholderLocator) },
+    { head: 'Product', cell: ({ productName }) => names.get(productName) ?? words(productName) },
+    { head: 'State', cell: ({ state }) => badge(state) },
+    {
+      head: 'Term',
+      cell: ({ originalContractStartTimestamp: from, effectiveContractEndTimestamp: to }) =>
+        h('span', { class: 'span' }, `${dayOrMoment(from)} – ${dayOrMoment(to)}`),
+    },
+    {
+      head: 'Premium',
+      amount: true,
+      cell: ({ grossPremium, grossPremiumCurrency }) => money(grossPremium, grossPremiumCurrency),
+    },
+  ]
+}
+
+export async function policyTable(caption: string, policies: readonly PolicySummary[]): Promise<Child> {
+  return table(caption, columns(await displayNames()), policies)
+}
+
+export function homeView(signal: AbortSignal): HTMLElement {
+  const opened = openedLast()
+  return h(
+    'div',
+    {},
+    h('h1', { tabindex: -1 }, 'Policies'),
+    opened.length > 0 &&
+      section(
+        'Opened last',
+        h(
+          'ul',
+          { class: 'chips' },
+          opened.map(locator => h('li', {}, policyLink(locator))),
+        ),
+      ),
+    section(
+      'Newest',
+      loaded('the newest policies', async () => {
+        const policies = await newest(signal)
+        return policies.length === 0
+          ? empty('There are no policies yet. What is created through the interface appears here.')
+          : policyTable('Newest policies', policies)
+      }),
+    ),
+  )
+}
+
+export function searchView(text: string, signal: AbortSignal): HTMLElement {
+  return h(
+    'div',
+    {},
+    h('h1', { tabindex: -1 }, 'Search for “', text, '”'),
+    loaded('what is found', async () => foundView(await search(text, signal), text, signal)),
+  )
+}
+
+async function foundView({ policies, policyholders, fields }: Found, text: string, signal: AbortSignal) {
+  const where = fields.length === 0 ? '' : ` Searched: ${fields.map(words).join(', ')}.`
+  if (policies.length + policyholders.length === 0)
+    return [
+      empty(`Nothing begins with “${text}”.${where}`),
+      /^\d+$/.test(text) && h('p', {}, 'Open it as a policy locator: ', policyLink(text)),
+    ]
+  return [
+    policies.length > 0 && section('Policies', await policyTable('Policies found', policies)),
+    policyholders.length > 0 &&
+      section(
+        'Policyholders',
+        policyholders.map(holder => holderCard(holder, signal)),
+      ),
+    h('p', { class: 'soft small' }, where),
+  ]
+}
+
+const holderCard = (holder: Policyholder, signal: AbortSignal): HTMLElement => {
+  const { locator, entity } = holder
+  return h(
+    'article',
+    { class: 'card' },
+    h(
+      'h3',
+      {},
+      h('a', { href: `#/policyholder/${encodeURIComponent(locator)}` }, personName(entity.values)),
+      h('span', { class: 'soft small' }, ['postcode', 'city'].flatMap(name => entity.values[name] ?? []).join(' ')),
+    ),
+    loaded('policies', async () => {
+      const { policies } = await policiesOf(locator, signal)
+      return policies.length === 0
+        ? empty('No policies.')
+        : policyTable(`Policies of ${personName(entity.values)}`, policies)
+    }),
+  )
+}
+
+export function holderView(locator: string, signal: AbortSignal): HTMLElement {
+  return loaded('the policyholder', async () => {
+    const holder = await holderOf(locator)
+    const { values } = holder.entity
+    return [
+      h('h1', { tabindex: -1 }, personName(values)),
+      h('p', { class: 'soft small' }, 'Policyholder ', h('code', {}, locator)),
+      section('Policies', loaded('policies', async () => policyTable('Policies', (await policiesOf(locator, signal)).policies))),
+      section(
+        'Values',
+        h(
+          'dl',
+          { class: 'facts' },
+          Object.entries(values).map(([name, list]) => h('div', {}, h('dt', {}, words(name)), h('dd', {}, list.join(', ')))),
+        ),
+      ),
+    ]
+  })
+}

@@ -1,0 +1,69 @@
+// Signing in.
+import { Problem, signIn } from '../api.ts'
+import { fill, h } from '../dom.ts'
+import { lastTenant, rememberTenant } from '../session.ts'
+
+/** The tenant whose own host name the console was opened at; on this machine's names that is nobody's. */
+const ownHost = (): string => (/\.co\./.test(location.hostname) ? location.hostname : '')
+
+/** The form; `done` once somebody is signed in. `ended`: somebody was, and is asked to go on. */
+export function signInView(ended: boolean, done: () => void): HTMLElement {
+  const said = h('div', { 'aria-live': 'assertive' })
+  if (ended)
+    said.append(h('p', { class: 'notice' }, 'Your session has ended. Sign in again to go on where you were.'))
+  const field = (name: string, text: string, attributes: Record<string, string>) =>
+    h(
+      'div',
+      { class: 'field' },
+      h('label', { for: name }, text),
+      h('input', { id: name, name, required: true, spellcheck: 'false', autocapitalize: 'none', ...attributes }),
+    )
+  const button = h('button', { type: 'submit', class: 'main' }, 'Sign in')
+  const form = h(
+    'form',
+    {
+      novalidate: true,
+      submit: async event => {
+        event.preventDefault()
+        const entered = new FormData(form)
+        const value = (name: string): string => String(entered.get(name) ?? '')
+        const blank = ['tenant', 'username', 'password'].find(name => value(name).trim() === '')
+        if (blank) {
+          form.querySelector<HTMLInputElement>(`#${blank}`)!.focus()
+          fill(said, h('p', { class: 'notice bad' }, `Enter the ${blank === 'username' ? 'user name' : blank}.`))
+          return
+        }
+        button.disabled = true
+        fill(said, h('p', { class: 'soft' }, 'Signing in …'))
+        try {
+          await signIn(value('tenant').trim(), value('username').trim(), value('password'))
+          rememberTenant(value('tenant').trim())
+          done()
+        } catch (problem) {
+          const text = problem instanceof Problem ? problem.message : String(problem)
+          fill(said, h('p', { class: 'notice bad' }, text))
+          form.querySelector<HTMLInputElement>('#password')!.select()
+        } finally {
+          button.disabled = false
+        }
+      },
+    },
+    field('tenant', 'Tenant', {
+      autocomplete: 'organization',
+      value: lastTenant() || ownHost(),
+      'aria-describedby': 'tenant-about',
+    }),
+    h('p', { id: 'tenant-about', class: 'soft small' }, 'Its name or its host name'),
+    field('username', 'User name', { autocomplete: 'username' }),
+    field('password', 'Password', { type: 'password', autocomplete: 'current-password' }),
+    said,
+    button,
+  )
+  return h(
+    'div',
+    { class: 'sign-in' },
+    h('h1', { tabindex: -1 }, 'Sign in'),
+    h('p', { class: 'soft' }, 'See a policy as it is, as it was, and as it was known to be.'),
+    form,
+  )
+}

@@ -1,0 +1,174 @@
+// The timeline: the picture, its two sliders, and what was known then of that time.
+import { sum } from '../decimal.ts'
+import { type Child, fill, h } from '../dom.ts'
+import { change, day, dayOrMoment, moment, money, span, words } from '../format.ts'
+import { type History, historyOf, holds, isKnown, knownAt, perilSegments, premiumAt } from '../knowledge.ts'
+import { badge, empty, facts, section, table } from '../parts.ts'
+import type { Policy } from '../wire.ts'
+import { chart, kindOf, latestOf, type Point } from './chart.ts'
+
+const DAY_MS = 86_400_000
+const LISTED_PERILS = 200
+
+const KINDS = [
+  ['create', 'New business'],
+  ['endorse', 'Endorsement'],
+  ['renew', 'Renewal'],
+  ['cancel', 'Kept by a cancellation'],
+  ['reinstate', 'Reinstatement'],
+] as const
+
+export function timelineView(policy: Policy, names: ReadonlyMap<string, string>): HTMLElement {
+  const history = historyOf(policy)
+  if (history.segments.length === 0) return empty('The policy has no segments yet.')
+  const { steps, start, end } = history
+  const currency = policy.grossFeesCurrency
+  const lastDay = Math.max(0, Math.ceil((end - start) / DAY_MS) - 1)
+  const dayOf = (at: number): number => Math.min(lastDay, Math.max(0, Math.floor((at - start) / DAY_MS)))
+  const state = h('div', { class: 'state', 'aria-live': 'polite' })
+  const asOfText = h('output', { for: 'as-of' })
+  const knownText = h('output', { for: 'known-at' })
+
+  const asOf: HTMLInputElement = h('input', {
+    type: 'range',
+    id: 'as-of',
+    min: 0,
+    max: lastDay,
+    step: 1,
+    input: () => move({ ...point, asOf: Math.min(end - 1, start + Number(asOf.value) * DAY_MS + DAY_MS / 2) }),
+  })
+  const knownAtStep: HTMLInputElement = h('input', {
+    type: 'range',
+    id: 'known-at',
+    min: 0,
+    max: steps.length - 1,
+    step: 1,
+    input: () => move({ ...point, step: Number(knownAtStep.value) }),
+  })
+  const now = latestOf(policy)
+  let point: Point = { asOf: now >= start && now < end ? now : start, step: steps.length - 1 }
+
+  const move = (to: Point): void => {
+    point = to
+    const step = steps[to.step]!
+    const since = step.at === undefined ? 'with what is not issued' : moment(step.at)
+    const by = step.modifications.map(one => words(one.name)).join(', ')
+    asOf.value = String(dayOf(to.asOf))
+    knownAtStep.value = String(to.step)
+    asOfText.textContent = day(to.asOf)
+    knownText.textContent = by ? `${since} (${by})` : since
+    asOf.setAttribute('aria-valuetext', day(to.asOf))
+    knownAtStep.setAttribute('aria-valuetext', knownText.textContent)
+    picture.show(to)
+    fill(state, stateAt(policy, history, to, names, currency))
+  }
+  const picture = chart(policy, history, move)
+  const watch = new ResizeObserver(() => picture.draw())
+  watch.observe(picture.element)
+  queueMicrotask(() => move(point))
+
+  const present = new Set(history.segments.map(kindOf))
+  return h(
+    'div',
+    {},
+    h(
+      'section',
+      { class: 'card timeline', 'aria-label': 'Timeline' },
+      h(
+        'div',
+        { class: 'legend', 'aria-hidden': 'true' },
+        KINDS.filter(([kind]) => present.has(kind)).map(([kind, text]) => h('span', { class: kind }, text)),
+        h('span', { class: 'none' }, 'No cover'),
+      ),
+      h('p', { class: 'axes soft small' }, 'Right: when it holds. Up: what was known later. At the end of each line, the premium of the whole term.'),
+      picture.element,
+      h(
+        'div',
+        { class: 'sliders' },
+        h('div', { class: 'slider' }, h('label', { for: 'as-of' }, 'As of'), asOf, asOfText),
+        h('div', { class: 'slider' }, h('label', { for: 'known-at' }, 'As known at'), knownAtStep, knownText),
+      ),
+    ),
+    state,
+    h(
+      'details',
+      { class: 'as-table' },
+      h('summary', {}, 'All segments as a table'),
+      segmentTable(history, currency),
+    ),
+  )
+}
+
+/** What was known at the step about the time. */
+function stateAt(
+  policy: Policy,
+  history: History,
+  { asOf, step }: Point,
+  names: ReadonlyMap<string, string>,
+  currency: string,
+): Child {
+  const known = knownAt(history, step).find(one => one.start <= asOf && asOf < one.end)
+  const at = history.steps[step]!.at
+  const total = premiumAt(history, step)
+  const perils = policy.exposures.flatMap(exposure =>
+    exposure.perils.flatMap(peril =>
+      perilSegments(peril)
+        .filter(one => isKnown(one, at) && holds(one, asOf))
+        .map(one => ({ exposure, peril, one })),
+    ),
+  )
+  const heading = `${day(asOf)}, ${at === undefined ? 'with what is not issued' : `as known on ${moment(at)}`}`
+  if (!known)
+    return section(
+      heading,
+      h('p', { class: 'notice' }, 'No cover was known for this time.'),
+      facts([['Premium of the term', money(total, currency)]]),
+    )
+  const { segment, maker } = known
+  return section(
+    heading,
+    facts([
+      ['Segment', span(segment.startTimestamp, segment.endTimestamp)],
+      ['Made by', maker ? words(maker.name) : '–'],
+      ['Premium of the segment', money(segment.grossPremium, currency)],
+      ['Taxes', money(segment.grossTaxes, currency)],
+      ['Premium of the term', money(total, currency)],
+    ]),
+    perils.length === 0
+      ? empty('No perils were covered.')
+      : table(
+          'Perils covered then',
+          [
+            {
+              head: 'Peril',
+              cell: ({ peril }) => names.get(peril.name) ?? words(peril.name),
+            },
+            {
+              head: 'Exposure',
+              cell: ({ exposure }) => [names.get(exposure.name) ?? words(exposure.name), ' ', h('span', { class: 'soft' }, exposure.displayId)],
+            },
+            { head: 'Holds', cell: ({ one }) => h('span', { class: 'span' }, span(one.startTimestamp, one.endTimestamp)) },
+            { head: 'Deductible', amount: true, cell: ({ one }) => money(one.deductible, one.deductibleCurrency) },
+            { head: 'Premium', amount: true, cell: ({ one }) => money(one.premium, one.premiumCurrency) },
+          ],
+          perils.slice(0, LISTED_PERILS),
+        ),
+    perils.length > LISTED_PERILS && h('p', { class: 'soft' }, `And ${perils.length - LISTED_PERILS} more.`),
+    perils.length > 1 &&
+      h('p', { class: 'sum' }, 'Together ', h('strong', {}, money(sum(perils.map(({ one }) => one.premium)), currency))),
+  )
+}
+
+const segmentTable = (history: History, currency: string): HTMLElement =>
+  table(
+    'All segments',
+    [
+      { head: 'Holds', cell: ({ segment }) => span(segment.startTimestamp, segment.endTimestamp) },
+      { head: 'Made by', cell: ({ maker }) => (maker ? words(maker.name) : '–') },
+      { head: 'Known from', cell: ({ segment }) => (segment.issuedTimestamp ? moment(segment.issuedTimestamp) : badge('draft', 'Not issued')) },
+      { head: 'Known until', cell: ({ segment }) => (segment.replacedTimestamp ? dayOrMoment(segment.replacedTimestamp) : 'now') },
+      { head: 'Premium', amount: true, cell: ({ segment }) => money(segment.grossPremium, currency) },
+      { head: 'Change by its transaction', amount: true, cell: ({ maker }) => change(maker?.premiumChange, currency) },
+    ],
+    history.segments,
+  )

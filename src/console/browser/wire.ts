@@ -1,0 +1,49 @@
+// Answers of the interface as the console reads them: the service's own contracts, with every number as its digits.
+import type { CheckInvoicesResponse, PolicyholderCreditsResponse } from '../../billing/contract.ts'
+import type { CancellationResponse } from '../../cancellations/contract.ts'
+import type { ProductResponse } from '../../configuration/contract.ts'
+import type { EndorsementResponse } from '../../endorsements/contract.ts'
+import type { DeliveryListResponse, WebhookResponse } from '../../events/contract-webhook.ts'
+import type { EventStreamResponse } from '../../events/interface/contract.ts'
+import type { GracePeriodResponse } from '../../lapses/contract.ts'
+import type { PolicyResponse } from '../../policies/contract/response.ts'
+import type { PolicyListResponse } from '../../policies/list/contract.ts'
+import type { PolicyholderPageResponse, PolicyholderResponse } from '../../policyholders/contract.ts'
+import type { PolicyQuoteResponse } from '../../quotes/contract-quote.ts'
+import type { PolicyPriceResponse } from '../../rating/contract.ts'
+import type { RenewalResponse } from '../../renewals/contract.ts'
+
+/** Numbers are read as text, so that no amount ever becomes a float. */
+type Digits<T> = T extends number
+  ? string
+  : T extends readonly (infer Element)[]
+    ? Digits<Element>[]
+    : T extends object
+      ? { [Name in keyof T]: Digits<T[Name]> }
+      : T
+
+export type Policy = Digits<PolicyResponse>
+export type Segment = Policy['characteristics'][number]
+export type Modification = Policy['modifications'][number]
+export type Exposure = Policy['exposures'][number]
+export type Peril = Exposure['perils'][number]
+export type PerilSegment = Peril['characteristics'][number]
+export type PolicyDocument = Policy['documents'][number]
+export type Product = Digits<ProductResponse>
+export type PolicyList = Digits<PolicyListResponse>
+export type PolicySummary = PolicyList['policies'][number]
+export type Policyholder = Digits<PolicyholderResponse>
+export type PolicyholderList = Digits<PolicyholderPageResponse>
+export type Billing = Digits<CheckInvoicesResponse>
+export type Invoice = Billing['invoices'][number]
+export type Credits = Digits<PolicyholderCreditsResponse>
+export type GracePeriod = Digits<GracePeriodResponse>
+export type Endorsement = Digits<EndorsementResponse>
+export type Renewal = Digits<RenewalResponse>
+export type Cancellation = Digits<CancellationResponse>
+export type Quote = Digits<PolicyQuoteResponse>
+export type Price = Digits<PolicyPriceResponse>
+export type EventPage = Digits<EventStreamResponse>
+export type PolicyEvent = EventPage['events'][number]
+export type Webhook = Digits<WebhookResponse>
+export type Delivery = Digits<DeliveryListResponse>['items'][number]
