@@ -275,16 +275,18 @@ export const DisbursementMigrationRequest = z
   .openapi('DisbursementMigrationRequest')
 export type DisbursementMigrationRequest = z.output<typeof DisbursementMigrationRequest>
 
+/** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`. */
+const accounting = optional(
+  z.object({ originalAccountBalances: optional(z.record(z.string().max(64), RequestDecimal)) }),
+)
+
 const items = {
   defaultCreatedBy: CreatedBy,
   policies: list(PolicyMigrationRequest),
   invoices: list(InvoiceMigrationRequest),
   payments: list(PaymentMigrationRequest),
   disbursements: list(DisbursementMigrationRequest),
-  /** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`. */
-  accounting: optional(
-    z.object({ originalAccountBalances: optional(z.record(z.string().max(64), RequestDecimal)) }),
-  ),
+  accounting,
 }
 
 /** Further items of an account that exists. */
@@ -297,22 +299,29 @@ export const AccountMigrationRequest = z
   .openapi('AccountMigrationRequest')
 export type AccountMigrationRequest = z.output<typeof AccountMigrationRequest>
 
-const byId = <S extends z.ZodType>(item: S) =>
-  z.preprocess<unknown, z.ZodRecord<z.ZodString, S>, Record<string, z.input<S>> | null | undefined>(
-    wire => wire ?? {},
-    z.record(z.string().min(1).max(LONGEST_ID), item),
-  )
+/** Items by their ids. Each is checked by itself, so that the answer tells where it does not fit. */
+const byId = (item: string) =>
+  z
+    .preprocess<unknown, z.ZodRecord<z.ZodString, z.ZodUnknown>, Record<string, unknown> | null | undefined>(
+      wire => wire ?? {},
+      z.record(z.string().min(1).max(LONGEST_ID), z.unknown()),
+    )
+    .openapi({ type: 'object', additionalProperties: { $ref: `#/components/schemas/${item}` } })
 
 /** Failed items anew, by their original ids; each takes the place of what failed, whole. */
 export const PatchAccountMigrationRequest = z
   .object({
     accountLocator: z.string().min(1).max(64),
     defaultCreatedBy: CreatedBy,
-    accountData: optionalRecord(AccountMigrationData),
-    policies: byId(PolicyMigrationRequest),
-    invoices: byId(InvoiceMigrationRequest),
-    payments: byId(PaymentMigrationRequest),
-    disbursements: byId(DisbursementMigrationRequest),
+    accountData: optional(z.unknown()).openapi({
+      allOf: [{ $ref: '#/components/schemas/AccountMigrationData' }],
+    }),
+    policies: byId('PolicyMigrationRequest'),
+    invoices: byId('InvoiceMigrationRequest'),
+    payments: byId('PaymentMigrationRequest'),
+    disbursements: byId('DisbursementMigrationRequest'),
+    /** Of an account whose control totals were wrong themselves. */
+    accounting,
   })
   .openapi('PatchAccountMigrationRequest')
 export type PatchAccountMigrationRequest = z.output<typeof PatchAccountMigrationRequest>

@@ -5,11 +5,11 @@ import { notFound, Refusal } from '../platform/errors.ts'
 import { type JsonText, jsonText } from '../platform/http/route.ts'
 import { newUuid, readUuid } from '../platform/locators.ts'
 import type { MigrationFailuresResponse } from './contract.ts'
-import type { PatchAccountMigrationRequest } from './contract-request.ts'
+import { AccountMigrationData, type PatchAccountMigrationRequest } from './contract-request.ts'
 import { deleteSource, Sources, storeSource } from './files.ts'
 import { type ItemFailure, LISTED_KINDS, type ListedKind } from './item.ts'
 import { failuresResponse } from './projection.ts'
-import { itemFailure, itemId, itemsOf } from './request.ts'
+import { itemFailure, itemId, itemsOf, misshapen, ownId, parsed } from './request.ts'
 import {
   commitChange,
   type MigrationPlace,
@@ -64,13 +64,16 @@ async function patched(
   const done = new Set(mappings.map(({ kind, originalId }) => `${kind} ${originalId}`))
   const value = (await new Sources(context, locator).read(account)) as Value
   assertPatchable(value, patch, done, migration.type === 'fullMigration')
-  const wrong = misnamed(patch)
+  const wrong = [
+    ...misshapenAccount(account, patch),
+    ...LISTED_KINDS.flatMap(kind => misshapen(kind, patch[kind])),
+  ]
+  if (wrong.length === 0) wrong.push(...misnamed(value, patch))
   if (wrong.length > 0) return answered(failuresResponse(account, wrong))
 
   const source = newUuid(shard)
   const stored = await storeSource(context, locator, source, merged(value, patch))
-  const originalId =
-    patch.accountData && migration.type === 'fullMigration' ? patch.accountData.id : account.originalId
+  const originalId = patch.accountData === undefined ? account.originalId : accountId(patch)
   const answer = answered(failuresResponse({ ...account, originalId }, []))
   try {
     await commitChange(context, place, migration, 'patch', {
@@ -109,8 +112,10 @@ function assertPatchable(
   isFull: boolean,
 ): void {
   const problems: string[] = []
-  if (patch.accountData && !isFull) problems.push('the account exists, and is not altered by a migration')
-  if (patch.accountData && done.has(`account ${accountId(value)}`)) problems.push('the account is completed')
+  if (patch.accountData !== undefined && !isFull)
+    problems.push('the account exists, and is not altered by a migration')
+  if (patch.accountData !== undefined && done.has(`account ${accountId(value)}`))
+    problems.push('the account is completed')
   for (const kind of LISTED_KINDS) {
     const known = new Set(itemsOf(value, kind).map((item, index) => itemId(kind, item, index)))
     for (const id of Object.keys(patch[kind])) {
@@ -125,26 +130,54 @@ function assertPatchable(
     )
 }
 
-const accountId = ({ accountData }: Value): string =>
-  String((accountData as { id?: unknown } | undefined)?.id ?? '')
+const accountId = ({ accountData }: Value): string => ownId(accountData) ?? ''
 
-/** An item may get another id only where nothing refers to it by the old one; so it keeps its own. */
-const misnamed = (patch: PatchAccountMigrationRequest): ItemFailure[] =>
-  LISTED_KINDS.flatMap(kind =>
-    Object.entries(patch[kind]).flatMap(([id, item]) =>
-      item.id === id
-        ? []
-        : [itemFailure(kind, id, [`'id' is '${item.id}', and must be the '${id}' that it is named by.`])],
-    ),
-  )
+function misshapenAccount(
+  { originalId }: MigrationAccount,
+  { accountData }: PatchAccountMigrationRequest,
+): ItemFailure[] {
+  if (accountData === undefined) return []
+  const problems: string[] = []
+  parsed(AccountMigrationData, accountData, problems, 'accountData')
+  return problems.length > 0 ? [itemFailure('account', originalId, problems)] : []
+}
+
+/**
+ * An item may get another id only where nothing can refer to it by the old one; so it keeps its own. One that has none, and is
+ * named by its place, gets one that no other item has.
+ */
+function misnamed(value: Value, patch: PatchAccountMigrationRequest): ItemFailure[] {
+  return LISTED_KINDS.flatMap(kind => {
+    const own = itemsOf(value, kind).map(ownId)
+    const given = Object.entries(patch[kind]).map(([id, item]) => ({ id, to: ownId(item)! }))
+    return given.flatMap(({ id, to }) => {
+      if (to === id) return []
+      const isTaken = own.includes(to) || given.some(one => one.id !== id && one.to === to)
+      if (own.includes(id))
+        return [itemFailure(kind, id, [`'id' is '${to}', and must be the '${id}' that it is named by.`])]
+      return isTaken ? [itemFailure(kind, id, [`'id' is '${to}', which another item has.`])] : []
+    })
+  })
+}
 
 function merged(value: Value, patch: PatchAccountMigrationRequest): Value {
-  const itemsAfter = (kind: ListedKind): readonly unknown[] =>
-    itemsOf(value, kind).map((item, index) => patch[kind][itemId(kind, item, index)] ?? item)
+  const itemsAfter = (kind: ListedKind): readonly unknown[] => {
+    const placed = new Set<string>()
+    return itemsOf(value, kind).flatMap((item, index) => {
+      const id = itemId(kind, item, index)
+      const corrected = patch[kind][id]
+      if (corrected === undefined) return [item]
+      // Of several of one id, one takes the place of all.
+      if (placed.has(id)) return []
+      placed.add(id)
+      return [corrected]
+    })
+  }
   return {
     ...value,
-    ...(patch.accountData && { accountData: patch.accountData }),
+    ...(patch.accountData !== undefined && { accountData: patch.accountData }),
     ...(patch.defaultCreatedBy !== undefined && { defaultCreatedBy: patch.defaultCreatedBy }),
+    ...(patch.accounting && { accounting: patch.accounting }),
     ...Object.fromEntries(LISTED_KINDS.map(kind => [kind, itemsAfter(kind)])),
   }
 }

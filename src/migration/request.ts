@@ -5,11 +5,13 @@ import {
   AccountMigrationData,
   DisbursementMigrationRequest,
   InvoiceMigrationRequest,
+  LONGEST_ID,
   MigrationRequest,
   PaymentMigrationRequest,
   PolicyMigrationRequest,
 } from './contract-request.ts'
-import { type ItemFailure, type ItemKind, LISTED_KINDS, type ListedKind } from './item.ts'
+import { type ItemFailure, type ItemKind, LISTED_KINDS, type ListedKind, type StoredProblem } from './item.ts'
+import { placedProblems } from './shape-problems.ts'
 
 /** An account, or (without `accountData`) further items of one that exists. */
 export type ReadAccount = MigrationRequest & { readonly accountData?: AccountMigrationData }
@@ -38,12 +40,16 @@ export const itemFailure = (kind: ItemKind, originalId: string, errors: readonly
   problems: [{ elementType: ELEMENT_TYPES[kind], locator: originalId, errors }],
 })
 
-/** The id of an item as it was sent; its place where it has none. */
-export const itemId = (kind: ListedKind, item: unknown, index: number): string => {
+/** The id of an item as it was sent, where it has one that an item can have. */
+export const ownId = (item: unknown): string | undefined => {
   const id = typeof item === 'object' && item !== null ? (item as { id?: unknown }).id : undefined
   if (typeof id === 'number') return String(id)
-  return typeof id === 'string' && id !== '' ? id : `${kind}[${index}]`
+  return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? id : undefined
 }
+
+/** What an item is called: by its id, or its place where it has none. */
+export const itemId = (kind: ListedKind, item: unknown, index: number): string =>
+  ownId(item) ?? `${kind}[${index}]`
 
 export const itemsOf = (value: Readonly<Record<string, unknown>>, kind: ListedKind): readonly unknown[] => {
   const items = value[kind]
@@ -66,15 +72,21 @@ export function readAccount(
       own.push(`'${kind}' must be a list.`)
   const items: Partial<Record<ListedKind, unknown[]>> = {}
   for (const kind of LISTED_KINDS) {
-    const seen = new Set<string>()
-    items[kind] = itemsOf(value, kind).flatMap((item, index) => {
-      const id = itemId(kind, item, index)
-      const problems: string[] = []
-      const read = parsed(SCHEMAS[kind], item, problems)
-      if (seen.has(id)) problems.push(`'id' must be unique: '${id}' stands in '${kind}' more than once.`)
-      seen.add(id)
-      if (problems.length > 0) failures.push(itemFailure(kind, id, problems))
-      return read === undefined || problems.length > 0 ? [] : [read]
+    const list = itemsOf(value, kind)
+    const byId = Map.groupBy(list.keys(), index => itemId(kind, list[index], index))
+    items[kind] = [...byId].flatMap(([id, indexes]) => {
+      const reads = indexes.map(index => SCHEMAS[kind].safeParse(list[index]))
+      const problems = reads.flatMap((read, at): readonly StoredProblem[] =>
+        read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, list[indexes[at]!]),
+      )
+      // Nobody can tell which of them is meant: neither is taken, until one of them takes the place of all.
+      if (indexes.length > 1)
+        problems.unshift(
+          ...itemFailure(kind, id, [`'id' must be unique: '${id}' stands in '${kind}' more than once.`])
+            .problems,
+        )
+      if (problems.length > 0) failures.push({ kind, originalId: id, problems })
+      return problems.length > 0 ? [] : reads.map(read => read.data)
     })
   }
   if (own.length > 0) failures.unshift(itemFailure('account', originalId, own))
@@ -92,6 +104,14 @@ export function readAccount(
     failures: [...failures, ...blocked.values()],
   }
 }
+
+/** What of the items, by their ids, does not fit by itself. */
+export const misshapen = (kind: ListedKind, items: Readonly<Record<string, unknown>>): ItemFailure[] =>
+  Object.entries(items).flatMap(([id, item]) => {
+    const read = SCHEMAS[kind].safeParse(item)
+    if (read.success) return []
+    return [{ kind, originalId: id, problems: placedProblems(read.error, ELEMENT_TYPES[kind], id, item) }]
+  })
 
 type Link = { readonly kind: ListedKind; readonly id: string; readonly invoice: string }
 

@@ -11,7 +11,7 @@ import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { migratedAccount, migratedInvoice, migratedPolicy } from '../support/migrated.ts'
+import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 
 let motor: Motor
@@ -285,5 +285,70 @@ describe('an account of which something fails', () => {
         .map(one => one.originalId)
         .sort(),
     ).toEqual(['P1', 'P2'])
+  })
+
+  it('is told at once where a correction does not fit, and not tried again for it', async () => {
+    const { id: _, ...nameless } = migratedInvoice('I1')
+    const account = { accountData: accountData('S-1'), invoices: [nameless], payments: [{ id: 'M1' }] }
+    const { locator } = await migrated([account])
+    const failures = () => read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)
+    const [failure] = (await failures()).items
+    expect(Object.keys(failure!.invoices)).toEqual(['invoices[0]'])
+    expect(failure!.payments.M1!.errors.validationItems).toEqual([
+      {
+        elementType: 'payment',
+        locator: 'M1',
+        errors: [expect.stringMatching(/^'paymentTime' is missing; it must be a time/)],
+      },
+    ])
+    const { accountLocator } = failure!
+    const to = (body: object) => patch(locator, { accountLocator, ...body })
+    expect((await to({ policies: { P1: {} } })).status).toBe(409)
+    expect((await to({ invoices: [] })).status).toBe(400)
+    const half = await to({ payments: { M1: { id: 'M1', paymentTime: 'now', paymentItems: [{}] } } })
+    expect([half.status, half.body.payments.M1!.errors.validationItems]).toEqual([
+      200,
+      [
+        {
+          elementType: 'payment',
+          locator: 'M1',
+          errors: [
+            expect.stringMatching(/^'paymentTime' must be a time/),
+            expect.stringMatching(/^'paymentItems\[0\]\.amount' is missing/),
+          ],
+        },
+      ],
+    ])
+    expect((await read<MigrationResponse>(locator)).migrationState).toBe('failed')
+    const renamed = await to({ payments: { M1: migratedPayment('M2', [{ amount: 1 }]) } })
+    expect(JSON.stringify(renamed.body.payments.M1)).toContain("must be the 'M1' that it is named by")
+    const fixed = await to({
+      invoices: { 'invoices[0]': migratedInvoice('I7') },
+      payments: { M1: migratedPayment('M1', [{ amount: 1 }]) },
+    })
+    expect(fixed.body).toMatchObject({ invoices: {}, payments: {} })
+    await settled(locator)
+    const [left] = (await failures()).items
+    expect(Object.keys(left!.invoices)).toEqual(['I7'])
+    expect(left!.invoices.I7!.errors.validationItems[0]!.errors[0]).toContain('the invoice bills nothing')
+  })
+
+  it('is told all that is wrong with it, also where nothing of it can be kept', async () => {
+    const account = {
+      accountData: { ...accountData('S-2'), data: { city: 'Berlin' }, billingLevel: 'nobody' },
+      policies: [migratedPolicy('P1', 'I1'), migratedPolicy('P2', 'I2', { productName: 'unknown' })],
+      invoices: [migratedInvoice('I1'), migratedInvoice('I2')],
+    }
+    const { locator } = await migrated([account])
+    const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
+    const said = ({ errors }: { errors: { validationItems: { errors: string[] }[] } }) =>
+      errors.validationItems.flatMap(one => one.errors)
+    expect(said(failure!.accountError!)[0]).toContain("'billingLevel' must be one of")
+    expect(said(failure!.policies.P1!)).toEqual(['blocked by S-2'])
+    expect(said(failure!.policies.P2!)[0]).toContain("productName 'unknown' must be a product")
+    expect(said(failure!.invoices.I1!)).toEqual(['blocked by S-2'])
+    expect(said(failure!.invoices.I2!)).toEqual(['blocked by P2'])
+    const { items } = await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)
+    expect(items).toMatchObject([{ totalItems: 5, processedItems: 0, errorItems: 5 }])
   })
 })

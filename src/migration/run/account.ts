@@ -17,7 +17,14 @@ import { insertQueries } from '../../policyholders/store.ts'
 import { convertAccount, digitsNeeded } from '../convert/account.ts'
 import type { Converted } from '../convert/converted.ts'
 import { type ItemFailure, type ItemMapping, LISTED_KINDS } from '../item.ts'
-import { type AccountReading, itemFailure, type ReadAccount, readAccount } from '../request.ts'
+import {
+  type AccountReading,
+  itemFailure,
+  itemId,
+  itemsOf,
+  type ReadAccount,
+  readAccount,
+} from '../request.ts'
 import {
   accountGuard,
   beginQuery,
@@ -98,9 +105,10 @@ async function outcomeOf(
   const isNew = isFull && !known?.done.has(`account ${originalId}`)
   const read = readAccount(value as Record<string, unknown>, originalId, isNew)
   const { request, failures } = known ? withoutTaken(read, known.taken) : read
-  if (failures.some(({ kind }) => kind === 'account'))
-    return { converted: undefined, failures, before, credit: undefined }
-  const left = known ? withoutDone(request, known.done) : request
+  const isAccountWrong = failures.some(({ kind }) => kind === 'account')
+  // What is wrong with its items is told too; what they add up to says nothing then.
+  const checked = isAccountWrong ? { ...request, accounting: undefined } : request
+  const left = known ? withoutDone(checked, known.done) : checked
   try {
     const supply = locatorSupply(shard, await takeLocators(context, shard, digitsNeeded(left)))
     const converted = convertAccount(left, {
@@ -113,7 +121,7 @@ async function outcomeOf(
       callerLocator: ground.migration.createdBy as Uuid,
       ...(!isNew && known && { existing: { credit: known.credit } }),
     })
-    return wholeIfBalanced(request, {
+    return wholeIfBalanced(value as Record<string, unknown>, known?.done, account, checked, {
       converted,
       failures: [...failures, ...converted.failures],
       before,
@@ -125,11 +133,33 @@ async function outcomeOf(
   }
 }
 
-/** Control totals are of the whole account: it is migrated as a whole then, or not at all. */
-function wholeIfBalanced({ accounting }: ReadAccount, outcome: Outcome): Outcome {
+/**
+ * Of an account that fails itself nothing is kept. Control totals are of the whole account: it is migrated as a whole then, or
+ * not at all. What would have been kept waits for what failed.
+ */
+function wholeIfBalanced(
+  value: Readonly<Record<string, unknown>>,
+  done: ReadonlySet<string> | undefined,
+  { originalId }: MigrationAccount,
+  { accounting }: ReadAccount,
+  outcome: Outcome,
+): Outcome {
   const { failures } = outcome
   const hasTotals = Object.keys(accounting?.originalAccountBalances ?? {}).length > 0
-  return hasTotals && failures.length > 0 ? { ...outcome, converted: undefined } : outcome
+  const isWhole = hasTotals || failures.some(({ kind }) => kind === 'account')
+  if (!isWhole || failures.length === 0) return outcome
+  const failed = new Set(failures.map(one => `${one.kind} ${one.originalId}`))
+  const by = failures.some(({ kind }) => kind === 'account') ? originalId : failures[0]!.originalId
+  const waiting = LISTED_KINDS.flatMap(kind =>
+    itemsOf(value, kind)
+      .map((item, index) => itemId(kind, item, index))
+      .filter(id => !failed.has(`${kind} ${id}`) && !done?.has(`${kind} ${id}`))
+      .map(id => itemFailure(kind, id, [`blocked by ${by}`])),
+  )
+  const account = failed.has(`account ${originalId}`)
+    ? []
+    : [itemFailure('account', originalId, [`blocked by ${by}`])]
+  return { ...outcome, converted: undefined, failures: [...account, ...failures, ...waiting] }
 }
 
 /** Of an account of which something was migrated before: items of this migration, of others, and its credit. */
@@ -166,7 +196,7 @@ function withoutTaken({ request, failures }: AccountReading, taken: ReadonlySet<
 const withoutDone = (request: ReadAccount, done: ReadonlySet<string>): ReadAccount => ({
   ...request,
   ...Object.fromEntries(
-    LISTED_KINDS.map(kind => [kind, request[kind].filter(({ id }) => !done.has(`${kind} ${id}`))]),
+    LISTED_KINDS.map(kind => [kind, request[kind].filter(({ id }) => !done?.has(`${kind} ${id}`))]),
   ),
 })
 
@@ -201,7 +231,7 @@ async function recorded(
       changeAccountQuery(database, account, {
         state: failures.length === 0 ? 'completed' : 'failed',
         processedItems: Math.max(0, processed),
-        errorItems: failures.length,
+        errorItems: Math.min(failures.length, account.totalItems),
         warnings: (converted?.warnings ?? []).slice(0, MOST_WARNINGS),
         updatedAt: at,
       }),

@@ -1,0 +1,225 @@
+// Faults of 25 kinds in one migration: exactly the accounts that have one fail, each told at its path with its rule; once
+// its items are corrected all is there, and comes to what an undisturbed migration comes to.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../scripts/book/fault-kinds.ts'
+import type {
+  AccountMigrationIdMappingsResponse,
+  AccountMigrationResponse,
+  ErrorDetailsResponse,
+  MigrationFailuresResponse,
+  MigrationResponse,
+} from '../../src/migration/contract.ts'
+import { type Answer, callApi, callOk } from '../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { size } from '../support/sizes.ts'
+
+/** Accounts with a fault of each kind, and the sound ones between them. */
+const OF_EACH = size(2, 20)
+const SOUND = size(10, 100)
+
+let motor: Motor
+let root: string
+let token: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('faults')
+  token = await motor.signIn('anna.admin')
+  root = `/migration/${motor.tenantLocator}/migrations`
+})
+
+type List<T> = { listCompleted: boolean; items: T[] }
+
+/** Two policies that have nothing to do with each other; without control totals the sound one is kept. */
+const account = (id: string): Wire =>
+  structuredClone(
+    migratedAccount(id, {
+      policies: [migratedPolicy('P1', 'I1'), migratedPolicy('P2', 'I2')],
+      invoices: [migratedInvoice('I1', { invoiceState: 'settled' }), migratedInvoice('I2')],
+      payments: [
+        migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I1' }]),
+        migratedPayment('M2', [{ amount: 25 }]),
+        migratedPayment('M3', [{ amount: 20.4, invoiceId: 'I2' }]),
+      ],
+      accounting: undefined,
+    }),
+  )
+
+type Spoiled = { id: string; sound: Wire; sent: Wire; told: Told }
+
+function spoiled(prefix: string): Spoiled[] {
+  return FAULT_KINDS.flatMap(({ kind, plant }, number) =>
+    Array.from({ length: OF_EACH }, (_, at) => {
+      const id = `${prefix}-${number}-${at}`
+      const sent = account(id)
+      const told = plant(sent)
+      if (!told) throw new Error(`${kind} cannot be planted.`)
+      return { id, sound: account(id), sent, told }
+    }),
+  )
+}
+
+/** Sound accounts lie among them. */
+const bookOf = (prefix: string, faulty: readonly Spoiled[]): Wire[] => {
+  const book = faulty.map(one => one.sent)
+  for (let at = 0; at < SOUND; at += 1) book.splice(at * 5, 0, account(`${prefix}-sound-${at}`))
+  return book
+}
+
+const patch = (path: string, body: unknown): Promise<Answer<MigrationFailuresResponse>> =>
+  callApi('PATCH', `${root}/${path}`, { token, body })
+
+async function settled(locator: string): Promise<MigrationResponse> {
+  for (let tries = 0; tries < 3_000; tries += 1) {
+    const migration = await callOk<MigrationResponse>('GET', `${root}/${locator}`, { token })
+    if (!['submitted', 'processing'].includes(migration.migrationState)) return migration
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  throw new Error('The migration does not end.')
+}
+
+const submitted = async (body: unknown, query = ''): Promise<MigrationResponse> =>
+  await settled((await callOk<MigrationResponse>('POST', `${root}${query}`, { token, body })).locator)
+
+/** Pages of twenty, until the list is complete. */
+async function all<T>(path: string): Promise<T[]> {
+  const items: T[] = []
+  for (;;) {
+    const page = await callOk<List<T>>('GET', `${root}/${path}?count=20&offset=${items.length}`, { token })
+    items.push(...page.items)
+    if (page.listCompleted) return items
+    expect(page.items).toHaveLength(20)
+  }
+}
+
+const detailsOf = (failure: MigrationFailuresResponse, { item, originalId }: Told) =>
+  item === 'account' ? failure.accountError : failure[item][originalId]
+
+const sentences = ({ errors }: ErrorDetailsResponse) =>
+  errors.validationItems.flatMap(({ elementType, locator, errors: said }) =>
+    said.map(one => ({ elementType, path: locator, one })),
+  )
+
+/** Of each account that fails: that it says what was planted, and beyond that nothing but what waits for it. */
+function assertTold(faulty: readonly Spoiled[], failures: readonly MigrationFailuresResponse[]): void {
+  expect(failures.map(one => one.accountOriginalId).sort()).toEqual(faulty.map(one => one.id).sort())
+  const byId = new Map(failures.map(one => [one.accountOriginalId, one]))
+  for (const { id, told } of faulty) {
+    const failure = byId.get(id)!
+    const details = detailsOf(failure, told)
+    expect(details, `${id}: ${JSON.stringify(told)} ${JSON.stringify(failure)}`).toBeDefined()
+    const said = sentences(details!)
+    expect(said, id).toContainEqual({
+      elementType: told.elementType,
+      path: told.path,
+      one: expect.stringContaining(told.says),
+    })
+    const others = [failure.accountError, ...ITEMS.flatMap(kind => Object.values(failure[kind]))]
+      .filter(one => one !== undefined && one !== details)
+      .flatMap(one => sentences(one!))
+    for (const { one } of others)
+      if (!told.besides || !one.includes(told.besides)) expect(one, id).toMatch(/^blocked by /)
+  }
+}
+
+const ITEMS = ['policies', 'invoices', 'payments', 'disbursements'] as const
+
+const TOTALS = { originalAccountBalances: { invoiced: 168.8, paid: '129.80', credit: 20, disbursed: 5 } }
+
+/** What is to be sent again; totals that were wrong are made right. */
+function correction({ sound, sent, told }: Spoiled, accountLocator: string): object {
+  const accounting = told.item === 'account' && { accounting: TOTALS }
+  return { accountLocator, ...correctionOf(sound, sent), ...accounting }
+}
+
+/** What the accounts came to: counts and sums of the records, by the accounts' ids. */
+async function comesTo(prefix: string): Promise<unknown> {
+  const { results } = await boundDatabase(poolBinding(1))
+    .prepare(
+      `with mine as (select locator from policy where policyholder_locator in
+        (select account_locator from migrated_account where original_id like ?1))
+      select count(distinct a.original_id) as accounts, count(distinct p.locator) as policies,
+        (select count(*) from invoice where policy_locator in (select locator from mine)) as invoices,
+        (select sum(amount) from payment where policy_locator in (select locator from mine)) as paid,
+        (select sum(amount) from disbursement where policyholder_locator in
+          (select account_locator from migrated_account where original_id like ?1)) as disbursed
+      from migrated_account a left join policy p on p.policyholder_locator = a.account_locator
+      where a.original_id like ?1`,
+    )
+    .bind(`${prefix}-%`)
+    .all()
+  return results[0]
+}
+
+describe(`${FAULT_KINDS.length} kinds of faults, ${OF_EACH} of each`, () => {
+  it('are of all twelve rules, and of the contract', () => {
+    expect(FAULT_KINDS).toHaveLength(25)
+    expect(new Set(FAULT_KINDS.map(one => one.kind)).size).toBe(25)
+    expect([...new Set(FAULT_KINDS.map(one => one.rule))]).toEqual(
+      expect.arrayContaining([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 'shape']),
+    )
+  })
+
+  it('fail their accounts and no other, are told, and gone once they are corrected', async () => {
+    const faulty = spoiled('F')
+    const book = bookOf('F', faulty)
+    const checked = await submitted(book, '?validateOnly=true')
+    expect(checked).toMatchObject({ migrationState: 'failed', accounts: { failed: faulty.length } })
+    expect(checked.processedAccounts).toBe(SOUND)
+    expect(await comesTo('F')).toMatchObject({ accounts: 0, policies: 0 })
+    const migration = await submitted(book)
+    expect(migration).toMatchObject({
+      migrationState: 'failed',
+      processedAccounts: SOUND,
+      totalAccounts: faulty.length + SOUND,
+      accounts: { pending: 0, processing: 0, completed: SOUND, failed: faulty.length, error: 0 },
+    })
+    const failures = await all<MigrationFailuresResponse>(`${migration.locator}/failures/list`)
+    assertTold(faulty, failures)
+    const beforehand = await all<MigrationFailuresResponse>(`${checked.locator}/failures/list`)
+    const said = (list: readonly MigrationFailuresResponse[]) =>
+      list.map(({ accountLocator: _, ...one }) => JSON.stringify(one).replace(/[0-9a-f-]{36}/g, 'it'))
+    expect(said(beforehand)).toEqual(said(failures))
+
+    // What does not hang together with a fault is there already.
+    const locators = new Map(failures.map(one => [one.accountOriginalId, one.accountLocator]))
+    const product = faulty.find(one => one.told.says.includes('unheard_of'))!
+    const tree = await callOk<AccountMigrationIdMappingsResponse>(
+      'GET',
+      `${root}/${migration.locator}/accounts/${locators.get(product.id)}/mappings?by=originalId`,
+      { token },
+    )
+    expect(Object.keys(tree.policies)).toEqual(['P2'])
+    expect(Object.keys(tree.payments).sort()).toEqual(['M2', 'M3'])
+
+    for (const one of faulty) {
+      const answer = await patch(migration.locator, correction(one, locators.get(one.id)!))
+      expect([answer.status, answer.body], one.id).toMatchObject([
+        200,
+        { policies: {}, invoices: {}, payments: {}, disbursements: {} },
+      ])
+    }
+    const done = await settled(migration.locator)
+    const left = await all<MigrationFailuresResponse>(`${migration.locator}/failures/list`)
+    expect(left).toEqual([])
+    expect(done).toMatchObject({ migrationState: 'finished', processedAccounts: done.totalAccounts })
+    const accounts = await all<AccountMigrationResponse>(`${migration.locator}/accounts/list`)
+    for (const one of accounts)
+      expect([one.accountMigrationState, one.processedItems, one.errorItems]).toEqual(['completed', 9, 0])
+
+    const undisturbed = faulty.map(({ sound }) => ({
+      ...sound,
+      accountData: { ...sound.accountData, id: `G-${sound.accountData.id}` },
+      accounting: TOTALS,
+    }))
+    for (let at = 0; at < SOUND; at += 1) undisturbed.push(account(`G-F-sound-${at}`))
+    expect(await submitted(undisturbed)).toMatchObject({ migrationState: 'finished' })
+    expect(await comesTo('F')).toEqual(await comesTo('G'))
+    expect(await comesTo('F')).toMatchObject({
+      accounts: faulty.length + SOUND,
+      policies: 2 * (faulty.length + SOUND),
+    })
+  }, 600_000)
+})
