@@ -66,14 +66,14 @@ export const nothingWaitsGuard = (locator: Uuid): Guard => ({
   holds: sql`not exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing'))`,
 })
 
-/** Trips when the account is not in that state any more. */
+/** Trips when the account is not in that state any more, or is another by now. */
 export const accountGuard = (
-  { migrationLocator, ordinal, tries }: Pick<MigrationAccount, 'migrationLocator' | 'ordinal' | 'tries'>,
+  { migrationLocator, ordinal, source }: Pick<MigrationAccount, 'migrationLocator' | 'ordinal' | 'source'>,
   state: AccountState,
 ): Guard => ({
   name: 'guard_migration_account',
   holds: sql`exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${migrationLocator}
-    and ${migrationAccounts.ordinal} = ${ordinal} and ${migrationAccounts.state} = ${state} and ${migrationAccounts.tries} = ${tries})`,
+    and ${migrationAccounts.ordinal} = ${ordinal} and ${migrationAccounts.state} = ${state} and ${migrationAccounts.source} = ${source})`,
 })
 
 /** `runs`: it goes on from now, and its rate is counted from here. */
@@ -98,7 +98,10 @@ export const waitingQuery = ({ build }: Database, locator: Uuid, most: number) =
     .orderBy(sql`${migrationAccounts.state} = 'pending'`, asc(migrationAccounts.ordinal))
     .limit(most)
 
-/** The account is the one that is processed now, unless the migration was paused meanwhile. */
+/**
+ * The account is the one that is processed now, unless the migration was paused meanwhile. That counts as an attempt before it
+ * is one: what is cut off by the end of the isolate could not be counted afterwards.
+ */
 export const beginQuery = (
   { build }: Database,
   { migrationLocator, ordinal }: MigrationAccount,
@@ -106,11 +109,21 @@ export const beginQuery = (
 ): Query =>
   build
     .update(migrationAccounts)
-    .set({ state: 'processing', updatedAt: at })
+    .set({ state: 'processing', updatedAt: at, tries: sql`${migrationAccounts.tries} + 1` })
     .where(
       sql`${migrationAccounts.migrationLocator} = ${migrationLocator} and ${migrationAccounts.ordinal} = ${ordinal}
-        and ${migrationAccounts.state} = 'pending'
+        and ${migrationAccounts.state} in ('pending', 'processing')
         and exists (select 1 from ${migrations} where ${migrations.locator} = ${migrationLocator} and ${migrations.state} = 'processing')`,
+    )
+
+/** The account was begun, and is not worked on after all. */
+export const putBackQuery = ({ build }: Database, { migrationLocator, ordinal }: MigrationAccount): Query =>
+  build
+    .update(migrationAccounts)
+    .set({ state: 'pending', tries: sql`${migrationAccounts.tries} - 1` })
+    .where(
+      sql`${migrationAccounts.migrationLocator} = ${migrationLocator} and ${migrationAccounts.ordinal} = ${ordinal}
+        and ${migrationAccounts.state} = 'processing'`,
     )
 
 export const accountQuery = (database: Database, migration: Uuid, account: Uuid) =>
@@ -265,6 +278,19 @@ export const claimsQuery = ({ build }: Database, originalIds: readonly string[])
     .from(migratedAccounts)
     .where(
       sql`${migratedAccounts.originalId} in (select value from json_each(${JSON.stringify(originalIds)}))`,
+    )
+
+/** Where nothing is written: which ids accounts of the same request would have by now. */
+export const checkedQuery = ({ build }: Database, { locator, validateOnly, type }: Migration) =>
+  build
+    .select({
+      originalId: migrationAccounts.originalId,
+      accountLocator: migrationAccounts.accountLocator,
+    })
+    .from(migrationAccounts)
+    .where(
+      sql`${validateOnly && type === 'fullMigration'} and ${migrationAccounts.migrationLocator} = ${locator}
+        and ${migrationAccounts.state} = 'completed'`,
     )
 
 /** The id is the account's from now on, if it is nobody's. */

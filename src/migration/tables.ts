@@ -43,7 +43,7 @@ export const migrationAccounts = sqliteTable(
     errorItems: integer().notNull(),
     /** What is odd about it and was taken all the same. */
     warnings: text({ mode: 'json' }).$type<readonly StoredProblem[]>().notNull(),
-    /** Attempts that a fault of the system ended, since it was last told to begin. */
+    /** Attempts that were begun since it was last told to begin; one that is recorded is the last. */
     tries: integer().notNull(),
     updatedAt: integer().notNull(),
   },

@@ -63,7 +63,8 @@ export async function migrateAccount(
 ): Promise<void> {
   const context = contextOf(ground)
   const outcome = await outcomeOf(ground, context, account, value, claimedBy)
-  if (outcome.converted?.account && ground.home !== ground.database) await claimElsewhere(ground, account)
+  const isMade = outcome.converted?.account !== undefined && !ground.migration.validateOnly
+  if (isMade && ground.home !== ground.database) await claimElsewhere(ground, account)
   await recorded(ground, context, account, outcome, next)
 }
 

@@ -3,7 +3,7 @@
 import { loadConfiguration } from '../../configuration/cache.ts'
 import { versionQuery } from '../../configuration/store.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
-import { GuardTripped } from '../../platform/commit.ts'
+import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import {
   HOME_SHARD,
@@ -18,8 +18,10 @@ import { commitChange, migrationPlace, runningQuery } from '../service.ts'
 import { MIGRATION_TRANSITIONS, outcomeOf } from '../states.ts'
 import {
   type AccountCounts,
+  accountGuard,
   beginQuery,
   changeAccountQuery,
+  checkedQuery,
   claimsQuery,
   countsQuery,
   failureRows,
@@ -30,6 +32,7 @@ import {
   migrationStateQuery,
   nothingWaitsGuard,
   placeQuery,
+  putBackQuery,
   readCounts,
   takePlaceQuery,
   waitingQuery,
@@ -41,8 +44,14 @@ import { contextOf, type Ground } from './ground.ts'
 const MOST_ACCOUNTS_AT_ONCE = 25
 const MOST_ITEMS_AT_ONCE = 2_000
 
-/** Attempts at an account that a fault of the system ends; then it is in error, until it is recovered. */
+/** Attempts at an account, the last of which a fault of the system ends: then it is in error, until it is recovered. */
 const MOST_TRIES = 3
+
+/**
+ * Attempts at an account of which nothing was heard again: then it is in error too. More than of the others, since several
+ * deploys may come one after the other; an account that ends every isolate that works on it must not hold up the rest.
+ */
+const MOST_CUT_OFF = 6
 
 /** Between attempts at one account, by how often it was tried. */
 const RETRY_MS = [500, 2_000]
@@ -112,9 +121,10 @@ async function unlessChanged(work: () => Promise<void>): Promise<boolean> {
 async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<number | undefined> {
   const { env, tenant, calls, database, home, migration } = ground
   const { locator } = migration
-  const [rows, versions] = await database.batch([
+  const [rows, versions, checked] = await database.batch([
     waitingQuery(database, locator, MOST_ACCOUNTS_AT_ONCE),
     versionQuery(database, undefined),
+    checkedQuery(database, migration),
   ])
   const waiting = rows as MigrationAccount[]
   if (waiting.length === 0) return await ended(ground)
@@ -125,23 +135,36 @@ async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<nu
       waiting.map(({ originalId }) => originalId),
     ),
   ])
-  const claimedBy = new Map(claims.map(({ originalId, accountLocator }) => [originalId, accountLocator]))
+  if (first!.tries >= MOST_CUT_OFF) {
+    const said = `The service was cut off ${first!.tries} times while it worked on the account; recover the migration to try again. If the account is large, send it anew with less, and the rest to POST …/migrations/accounts/{accountLocator}.`
+    await givenUp(ground, first!, first!.tries, said)
+    return 0
+  }
+  const claimedBy = new Map(
+    [...checked, ...claims].map(({ originalId, accountLocator }) => [originalId, accountLocator]),
+  )
   await database.batch([beginQuery(database, first!, tenantNow(tenant))])
   const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
   const configured = { ...ground, configuration, configVersion: versions[0]!.version }
   const sources = new Sources(ground, locator)
   let items = 0
   for (const [at, account] of waiting.entries()) {
-    if (isHalted() || items > MOST_ITEMS_AT_ONCE) break
+    if (items > MOST_ITEMS_AT_ONCE) break
+    if (isHalted()) {
+      await database.batch([putBackQuery(database, account)])
+      break
+    }
     items += account.totalItems
-    const next = items > MOST_ITEMS_AT_ONCE ? undefined : waiting[at + 1]
+    // A second account of that id in the same request: whether the first was made is read again.
+    const hasTwin =
+      migration.type === 'fullMigration' &&
+      !claimedBy.has(account.originalId) &&
+      waiting.slice(at + 1).some(({ originalId }) => originalId === account.originalId)
+    const next = items > MOST_ITEMS_AT_ONCE || hasTwin ? undefined : waiting[at + 1]
     try {
       const value = await sources.read(account)
       await migrateAccount(configured, account, value, next, claimedBy.get(account.originalId))
-      if (migration.type === 'fullMigration' && !claimedBy.has(account.originalId))
-        if (waiting.slice(at + 1).some(({ originalId }) => originalId === account.originalId))
-          // A second account of that id in the same request: whether the first was made is read again.
-          return 0
+      if (hasTwin) return 0
     } catch (problem) {
       // What it rests on has changed: the account was patched, paused, or the configuration deployed anew.
       if (problem instanceof GuardTripped) return 0
@@ -165,19 +188,47 @@ async function afterFault(ground: Ground, account: MigrationAccount, problem: un
       problem: text,
     }),
   )
-  const isGivenUp = tries >= MOST_TRIES
-  const said = `The service failed ${tries} times; recover the migration to try again.`
-  await database.batch([
-    changeAccountQuery(database, account, {
+  if (tries >= MOST_TRIES) {
+    await givenUp(
+      ground,
+      account,
       tries,
-      updatedAt: tenantNow(tenant),
-      ...(isGivenUp && { state: 'error' as const, errorItems: account.totalItems - account.processedItems }),
-    }),
-    ...(isGivenUp
-      ? failureRows(database, account, [itemFailure('account', account.originalId, [said])])
-      : []),
-  ])
-  return isGivenUp ? 0 : (RETRY_MS[account.tries] ?? 0)
+      `The service failed ${tries} times; recover the migration to try again.`,
+    )
+    return 0
+  }
+  await database.batch([changeAccountQuery(database, account, { tries, updatedAt: tenantNow(tenant) })])
+  return RETRY_MS[account.tries] ?? 0
+}
+
+/** The account is in error, unless it was recorded after all; the others go on. */
+async function givenUp(
+  ground: Ground,
+  account: MigrationAccount,
+  tries: number,
+  said: string,
+): Promise<void> {
+  const { database, shard } = ground
+  const context = contextOf(ground)
+  await unlessChanged(async () => {
+    await commit(context, database, {
+      shard,
+      guards: [accountGuard(account, 'processing')],
+      facts: [
+        changeAccountQuery(database, account, {
+          tries,
+          updatedAt: context.now,
+          state: 'error',
+          errorItems: account.totalItems - account.processedItems,
+        }),
+        ...failureRows(database, account, [itemFailure('account', account.originalId, [said])]),
+      ],
+      events: [],
+      timers: [],
+      answer: { status: 200, text: '' },
+      subject: account.accountLocator,
+    })
+  })
 }
 
 /** No account waits any more: the state that it comes to, with its event. */
