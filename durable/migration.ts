@@ -4,8 +4,10 @@ import { alarm, observed } from '../src/platform/observation.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
 import { now } from '../src/platform/time.ts'
 
-/** While it works, and after it failed, the next alarm is this far away. */
-const REARM_MS = 20_000
+/** While it works the next alarm is this far away, for what a crash cuts off; it does not go off before the work is done. */
+const REARM_MS = 3_000
+/** After it could not look at all. */
+const FAILED_MS = 20_000
 
 type Charge = { readonly shard: ShardName; readonly migration: Uuid }
 
@@ -46,8 +48,8 @@ export class MigrationObject extends DurableObject<Env> {
     this.#working = work
     const waitMs = await work
     this.#working = undefined
-    if (waitMs === 'failed') return
-    if (this.#woken) await this.ctx.storage.setAlarm(now())
+    if (waitMs === 'failed') await this.ctx.storage.setAlarm(now() + FAILED_MS)
+    else if (this.#woken) await this.ctx.storage.setAlarm(now())
     else if (waitMs === undefined) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(now() + waitMs)
   }

@@ -1,9 +1,16 @@
 // What was sent, in R2: the body of the request, and of each patched account what it is now. All of it goes once the
-// migration has finished.
+// migration has finished, or has rested for so long that nobody will go on with it.
 import type { RequestContext } from '../platform/context.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { fileKey, type Tenant, tenantFiles } from '../platform/tenancy.ts'
+import type { Instant } from '../platform/time.ts'
 import type { MigrationAccount } from './store.ts'
+
+/** Days after a migration failed, stopped or was paused: then what was sent is deleted. */
+export const KEPT_DAYS = 90
+
+/** When what was sent of a migration is deleted that came to its state then. */
+export const deletedAt = (updatedAt: number): Instant => (updatedAt + KEPT_DAYS * 86_400_000) as Instant
 
 type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 

@@ -6,11 +6,12 @@ import { type JsonText, jsonText } from '../platform/http/route.ts'
 import { newUuid, readUuid } from '../platform/locators.ts'
 import type { MigrationFailuresResponse } from './contract.ts'
 import { AccountMigrationData, type PatchAccountMigrationRequest } from './contract-request.ts'
-import { deleteSource, Sources, storeSource } from './files.ts'
+import { BODY, deleteSource, Sources, storeSource } from './files.ts'
 import { type ItemFailure, LISTED_KINDS, type ListedKind } from './item.ts'
 import { failuresResponse } from './projection.ts'
 import { itemFailure, itemId, itemsOf, misshapen, ownId, parsed } from './request.ts'
 import {
+  assertKept,
   commitChange,
   type MigrationPlace,
   migrationPlace,
@@ -61,6 +62,7 @@ async function patched(
   if (!account) throw notFound('account of the migration', patch.accountLocator)
   assertMigrationAllows(locator, migration.state, 'patch')
   assertAccountAllows(accountLocator, account.state, 'patch')
+  assertKept(migration, context.now)
   const done = new Set(mappings.map(({ kind, originalId }) => `${kind} ${originalId}`))
   const value = (await new Sources(context, locator).read(account)) as Value
   assertPatchable(value, patch, done, migration.type === 'fullMigration')
@@ -93,10 +95,21 @@ async function patched(
       answer,
     })
   } catch (problem) {
-    await deleteSource(context, locator, source)
+    context.later(discardUnlessUsed(context, place, { accountLocator, source }))
     throw problem
   }
+  if (account.source !== BODY) context.later(deleteSource(context, locator, account.source))
   return answer
+}
+
+/** An outcome that is not known may be that it is recorded after all. */
+async function discardUnlessUsed(
+  context: RequestContext,
+  { database, locator }: MigrationPlace,
+  { accountLocator, source }: Pick<MigrationAccount, 'accountLocator' | 'source'>,
+): Promise<void> {
+  const [accounts] = await database.batch([accountQuery(database, locator, accountLocator)])
+  if (accounts[0]?.source !== source) await deleteSource(context, locator, source)
 }
 
 const answered = (response: MigrationFailuresResponse): JsonAnswer => ({

@@ -10,6 +10,7 @@ import {
   GuardTripped,
   isBySubject,
   type JsonAnswer,
+  type NewTimer,
   storedAnswer,
 } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
@@ -19,13 +20,13 @@ import { type JsonText, jsonText } from '../platform/http/route.ts'
 import { type Upload, withContents } from '../platform/http/upload.ts'
 import { newUuid, readUuid, type Uuid } from '../platform/locators.ts'
 import { shardDatabase, shardOfRecord } from '../platform/tenancy.ts'
-import { now } from '../platform/time.ts'
+import { type Instant, now } from '../platform/time.ts'
 import { placeOf } from '../policyholders/loading.ts'
 import { shardForCreate } from '../policyholders/service.ts'
 import { policyholderQuery } from '../policyholders/store.ts'
 import { storeStream } from '../resources/data-tables/file.ts'
 import { Held } from '../resources/data-tables/held.ts'
-import { BODY, deleteSource, sourceKey } from './files.ts'
+import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
 import { doneOf, migrationResponse } from './projection.ts'
 import { ElementSplitter } from './split.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './states.ts'
@@ -271,6 +272,7 @@ async function changed(
   await twice(async () => {
     const { migration, counts } = await readMigration(place)
     assertMigrationAllows(locator, migration.state, action)
+    assertKept(migration, context.now)
     await commitChange(context, place, migration, action, { facts: facts(place, counts) })
   })
   if (action !== 'pause') wakeLater(context, locator)
@@ -300,10 +302,27 @@ export const commitChange = (
       ...(ASKED_FOR.has(action) ? auditOf(context, database, shard, action, locator) : []),
     ],
     events: [migrationEvent(MIGRATION_TRANSITIONS[action].event as NewEvent['type'], migration, change.data)],
-    timers: ASKED_FOR.has(action) && action !== 'pause' ? [runTimer(locator, context.now)] : [],
+    timers: timersOf(action, locator, context.now),
     answer: change.answer ?? { status: 200, text: '' },
     subject: locator,
   })
+
+/** Of what goes on, one that makes it go on; of what rests, one that deletes what was sent. */
+function timersOf(action: MigrationAction, locator: Uuid, at: Instant): NewTimer[] {
+  if (action === 'start' || action === 'finish') return []
+  return [runTimer(locator, RESTING.has(action) ? deletedAt(at) : at)]
+}
+
+const RESTING: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
+
+/** Refuses (409) to go on with what is not there any more. */
+export function assertKept({ locator, state, updatedAt }: Migration, at: Instant): void {
+  if (state === 'processing' || state === 'submitted' || at < deletedAt(updatedAt)) return
+  throw new Refusal(
+    'wrongState',
+    `What was sent of migration ${locator} was deleted ${KEPT_DAYS} days after it last changed: send what is left in another one.`,
+  )
+}
 
 /** Once more where what was read has changed by the time of the commit; then 409. */
 export async function twice<T>(attempt: () => Promise<T>): Promise<T> {

@@ -12,7 +12,7 @@ import {
   tenantNow,
   tenantOfShard,
 } from '../../platform/tenancy.ts'
-import { deleteSources, Sources } from '../files.ts'
+import { deletedAt, deleteSources, Sources } from '../files.ts'
 import { itemFailure } from '../request.ts'
 import { commitChange, migrationPlace, runningQuery } from '../service.ts'
 import { MIGRATION_TRANSITIONS, outcomeOf } from '../states.ts'
@@ -88,11 +88,12 @@ export async function workOn(
   return await someAccounts(ground, isHalted)
 }
 
-/** Whoever waits for its turn may have it; what was sent is not needed any more once all of it is migrated. */
+/** Whoever waits for its turn may have it; what was sent goes once all of it is migrated, or nobody went on with it. */
 async function rested(ground: Ground): Promise<undefined> {
-  const { home, migration } = ground
+  const { home, migration, tenant } = ground
   await home.batch([leavePlaceQuery(home, migration.locator)])
-  if (migration.state === 'finished') await deleteSources(ground, migration.locator)
+  if (migration.state === 'finished' || tenantNow(tenant) >= deletedAt(migration.updatedAt))
+    await deleteSources(ground, migration.locator)
   return undefined
 }
 
