@@ -1,7 +1,7 @@
 // `npm run demo`: one motor policy from policyholder to issue against the running service, every figure held
 // against examples/motor/worked.json. Environment: BASE_URL; TENANT_HOST (default: the tenant of the first start).
-import { type ApiClient, ApiFailure, signIn } from './api-client.ts'
-import { type Policy, type Price, tellPremiums, tellPrice } from './demo/prices.ts'
+import { type BinderyClient, BinderyError, createClient } from '../client/index.ts'
+import { tellPremiums, tellPrice } from './demo/prices.ts'
 import { type Receiver, startReceiver } from './demo/receiver.ts'
 import { newStory, type Story } from './demo/story.ts'
 import { deployedExample, testUsers, type WorkedPolicy, workedPolicies } from './example.ts'
@@ -31,58 +31,51 @@ function whereTo(): { origin: string; hostName: string } {
   return { origin, hostName }
 }
 
-async function signInAs(role: string, origin: string, hostName: string): Promise<ApiClient> {
-  const user = testUsers().find(({ roles }) => roles.includes(role))!
-  const { username, password } = user
-  return signIn(origin, { username, password, hostName })
+function clientOf(role: string, baseUrl: string, hostName: string): BinderyClient {
+  const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
+  return createClient({ baseUrl, signIn: { username, password, hostName } })
 }
 
-async function subscribe(
-  administration: ApiClient,
-  tenantLocator: string,
-  receiver: Receiver,
-): Promise<void> {
-  await administration.call('POST', `/event/${tenantLocator}/webhooks`, {
-    name: `demo ${new Date().toISOString()}`,
-    enabled: true,
-    endpoint: { url: receiver.url, headers: {}, hmacEnabled: true, secret: receiver.secret },
-    eventTypes: ['policyholder.*', 'policy.*'],
-    // Once this demonstration has ended nobody listens: the first failure suspends the webhook.
-    failureHandling: { triggers: ['4xx', '5xx', 'timeout'], divert: false, suspend: true },
+async function subscribe(administration: BinderyClient, receiver: Receiver): Promise<void> {
+  const tenantLocator = (await administration.tenantLocator())!
+  await administration.post('/event/{tenantLocator}/webhooks', {
+    params: { path: { tenantLocator } },
+    body: {
+      name: `demo ${new Date().toISOString()}`,
+      enabled: true,
+      endpoint: { url: receiver.url, headers: {}, hmacEnabled: true, secret: receiver.secret },
+      eventTypes: ['policyholder.*', 'policy.*'],
+      // Once this demonstration has ended nobody listens: the first failure suspends the webhook.
+      failureHandling: { triggers: ['4xx', '5xx', 'timeout'], divert: false, suspend: true },
+    },
   })
 }
 
-/** `tenant.uuid` of a token's claims. */
-function tenantOf(token: string): string {
-  const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8'))
-  return (claims as Record<string, string>)['tenant.uuid']!
-}
+/** A call about that policy. */
+const of = (policyLocator: string) => ({ params: { path: { policyLocator } } })
 
-async function applyFor(agent: ApiClient, story: Story, { request }: WorkedPolicy): Promise<string> {
-  const holder = await agent.call<{ locator: string }>('POST', '/policyholder/create', {
-    completed: true,
-    ...request.policyholder,
+async function applyFor(agent: BinderyClient, story: Story, { request }: WorkedPolicy): Promise<string> {
+  const holder = await agent.post('/policyholder/create', {
+    body: { completed: true, ...request.policyholder },
   })
   const { first_name, last_name } = request.policyholder.values as Record<string, string>
   story.step(`Policyholder ${first_name} ${last_name} is made: ${holder.locator}`)
-  const policy = await agent.call<Policy>('POST', '/policy', {
-    ...request.policy,
-    policyholderLocator: holder.locator,
-    finalize: false,
+  const policy = await agent.post('/policy', {
+    body: { ...request.policy, policyholderLocator: holder.locator, finalize: false },
   })
   const exposures = policy.exposures.map(({ name }) => name).join(', ')
   story.step(`Policy ${policy.locator} is applied for: ${exposures}`)
-  await agent.call('POST', `/policy/${policy.locator}/finalize`)
+  await agent.post('/policy/{policyLocator}/finalize', of(policy.locator))
   return policy.locator
 }
 
 async function tellUnderwriting(
-  agent: ApiClient,
+  agent: BinderyClient,
   story: Story,
   locator: string,
   expected: Underwriting,
 ): Promise<void> {
-  const result = await agent.call<Underwriting>('GET', `/policy/${locator}/automatedUnderwritingResult`)
+  const result = await agent.get('/policy/{policyLocator}/automatedUnderwritingResult', of(locator))
   story.step('Underwriting decides')
   story.text('decision', result.decision, expected.decision)
   for (const note of result.notes) story.detail(`note: ${note}`)
@@ -91,28 +84,32 @@ async function tellUnderwriting(
     story.text('notes', JSON.stringify(result.notes), JSON.stringify(expected.notes))
 }
 
-async function issue(agent: ApiClient, story: Story, { expected, ...policy }: WorkedPolicy): Promise<string> {
+async function issue(
+  agent: BinderyClient,
+  story: Story,
+  { expected, ...policy }: WorkedPolicy,
+): Promise<string> {
   const locator = await applyFor(agent, story, { expected, ...policy })
   await tellUnderwriting(agent, story, locator, expected)
   story.step('The price')
-  tellPremiums(story, await agent.call<Policy>('GET', `/policy/${locator}`), expected)
-  tellPrice(story, await agent.call<Price>('GET', `/policy/${locator}/price`), expected)
-  const issued = await agent.call<Policy>('POST', `/policy/${locator}/issue`)
+  tellPremiums(story, await agent.get('/policy/{policyLocator}', of(locator)), expected)
+  tellPrice(story, await agent.get('/policy/{policyLocator}/price', of(locator)), expected)
+  const issued = await agent.post('/policy/{policyLocator}/issue', of(locator))
   story.step(`Policy ${locator} is issued`)
   story.text('issued', issued.issuedTimestamp === undefined ? 'no' : 'yes', 'yes')
   return locator
 }
 
-async function reject(agent: ApiClient, story: Story, policy: WorkedPolicy): Promise<void> {
+async function reject(agent: BinderyClient, story: Story, policy: WorkedPolicy): Promise<void> {
   const locator = await applyFor(agent, story, policy)
   await tellUnderwriting(agent, story, locator, policy.expected)
-  const refusal = await agent.call('POST', `/policy/${locator}/issue`).then(
+  const refusal = await agent.post('/policy/{policyLocator}/issue', of(locator)).then(
     () => 'issued',
-    (error: unknown) => (error instanceof ApiFailure ? String(error.status) : String(error)),
+    (error: unknown) => (error instanceof BinderyError ? String(error.status) : String(error)),
   )
   story.step(`Policy ${locator} cannot be issued, and is discarded`)
   story.text('answer to issue', refusal, '409')
-  await agent.call('POST', `/policy/${locator}/discard`)
+  await agent.post('/policy/{policyLocator}/discard', of(locator))
 }
 
 async function tellEvents(story: Story, receiver: Receiver, locator: string): Promise<void> {
@@ -133,10 +130,9 @@ async function demonstrate(): Promise<boolean> {
   const story = newStory(line => console.log(line))
   const receiver = await startReceiver()
   try {
-    const agent = await signInAs('agent', origin, hostName)
-    const administration = await signInAs('admin', origin, hostName)
+    const agent = clientOf('agent', origin, hostName)
+    await subscribe(clientOf('admin', origin, hostName), receiver)
     story.step(`Signed in to ${hostName} on ${origin}`)
-    await subscribe(administration, tenantOf(administration.token), receiver)
     story.step(`A webhook sends events to ${receiver.url}`)
     const locator = await issue(agent, story, worked(ACCEPTED))
     await reject(agent, story, worked(REJECTED))

@@ -12,7 +12,10 @@ export type TestUser = { username: string; password: string; name: string; roles
 /** A policy with its policyholder, and what comes out, worked out by hand in the example's README. */
 export type WorkedPolicy = {
   name: string
-  request: { policyholder: Record<string, unknown>; policy: Record<string, unknown> }
+  request: {
+    policyholder: Record<string, unknown>
+    policy: Record<string, unknown> & { productName: string }
+  }
   expected: {
     decision: string
     notes: string[]

@@ -27,3 +27,10 @@ export async function loadRoutes(): Promise<readonly Route[]> {
     rmSync(folder, { recursive: true })
   }
 }
+
+/** The OpenAPI document as the service answers it. */
+export async function loadDocument(): Promise<string> {
+  const route = (await loadRoutes()).find(({ path }) => path === '/openapi.json')!
+  const { text } = (await route.handle({} as never, {} as never)) as { text: string }
+  return text
+}

@@ -20,7 +20,7 @@ export type Policy = {
   issuedTimestamp?: string
   exposures: {
     name: string
-    perils: { name: string; characteristics: { premium: Amount; technicalPremium: Amount }[] }[]
+    perils: { name: string; characteristics: { premium?: Amount; technicalPremium?: Amount }[] }[]
   }[]
 }
 

@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,6 +16,10 @@ beforeAll(async () => {
 afterAll(() => service.remove())
 
 const health = async (): Promise<number> => (await fetch(`${service.origin}/health`)).status
+
+/** The blocks of code of a page. */
+const codeOf = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/^```\w*\n(.*?)^```$/gms)].map(match => match[1]!)
 
 describe('npm start', () => {
   test('says what it is doing, and what to do next', () => {
@@ -63,6 +68,15 @@ describe('npm start', () => {
     expect(await command('tenant', 'delete', 'growing')).toContain('Nothing was deleted.')
     expect(await command('tenant', 'delete', 'growing', '--yes')).toContain('growing is deleted')
     expect(await command('migrate')).toContain('all databases are up to date')
+  })
+
+  test('the example of docs/client.md prints what the page says, with the client as packages have it', async () => {
+    await run(process.execPath, ['scripts/client.ts', '--build'])
+    const [example, printed] = codeOf('docs/client.md')
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', example!], {
+      env: { ...process.env, BASE_URL: service.origin, TENANT_HOST: service.example().hostname },
+    })
+    expect(stdout).toBe(printed)
   })
 
   test('a port that another program has is named', async () => {

@@ -4,19 +4,19 @@ export type WorkedPolicy = {
   name: string
   why: string
   request: {
-    policyholder: { values: Record<string, unknown> }
+    policyholder: { values: Record<string, string | string[]> }
     policy: {
       productName: string
       policyStartTimestamp: number
       policyEndTimestamp: number
       paymentScheduleName?: string
-      fieldValues?: Record<string, unknown>
-      fieldGroups?: { fieldName: string; fieldValues: Record<string, unknown> }[]
+      fieldValues?: Record<string, string | string[]>
+      fieldGroups?: { fieldName: string; fieldValues: Record<string, string | string[]> }[]
       exposures: {
         exposureName: string
-        fieldValues?: Record<string, unknown>
-        fieldGroups?: { fieldName: string; fieldValues: Record<string, unknown> }[]
-        perils: { name: string; fieldValues?: Record<string, unknown> }[]
+        fieldValues?: Record<string, string | string[]>
+        fieldGroups?: { fieldName: string; fieldValues: Record<string, string | string[]> }[]
+        perils: { name: string; fieldValues?: Record<string, string | string[]> }[]
       }[]
     }
   }

@@ -1,0 +1,100 @@
+// Tries again what may be tried again: what the service did not carry out, and what it carries out once however often
+// it is asked (reads, and writes with an Idempotency-Key).
+import { retryAfterMs } from './problem.ts'
+
+export type Retry = {
+  /** Tries of one call in all; 1: never again. */
+  readonly attempts: number
+  /** Wait before the second try; doubles with each. */
+  readonly firstWaitMs: number
+  /** No wait is longer. Where `Retry-After` asks for more, the answer is given to the caller instead. */
+  readonly longestWaitMs: number
+}
+
+export const DEFAULT_RETRY: Retry = { attempts: 4, firstWaitMs: 250, longestWaitMs: 30_000 }
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+/** Sign-ins change nothing, and know no key. */
+const isSignIn = (request: Request): boolean =>
+  new URL(request.url).pathname.includes('/account/authenticate')
+
+/** Whether a second try does nothing that the first has done. */
+const isRepeatable = (request: Request): boolean =>
+  READS.has(request.method) || request.headers.has('idempotency-key') || isSignIn(request)
+
+/**
+ * 429: the service has not begun. 503: it, or what stands before it, cannot at the moment. What a gateway says of a
+ * connection that broke is no JSON; a 502 of the service itself is: another's service failed, and was told so.
+ */
+function isPassing(response: Response, repeatable: boolean): boolean {
+  if (response.status === 429) return true
+  if (!repeatable) return false
+  if (response.status === 503) return true
+  const isGateway = response.status === 502 || response.status === 504 || response.status >= 520
+  return isGateway && !isJson(response)
+}
+
+export const isJson = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.includes('json') ?? false
+
+/** A JSON answer is read whole here, so that a connection that breaks in the middle of it counts as one that broke. */
+async function whole(response: Response): Promise<Response> {
+  if (!isJson(response)) return response
+  const text = await response.text()
+  const headers = new Headers(response.headers)
+  // They told of what was sent, which may have been compressed.
+  for (const name of ['content-encoding', 'content-length']) headers.delete(name)
+  return new Response(text, { status: response.status, statusText: response.statusText, headers })
+}
+
+/**
+ * The last answer, or what the last try failed with. `send` makes one try; it is given a request of its own, since a
+ * body can be read once. What is aborted fails with the signal's reason, during a wait too.
+ */
+export async function withRetries(
+  request: Request,
+  { attempts, firstWaitMs, longestWaitMs }: Retry,
+  send: (request: Request) => Promise<Response>,
+): Promise<Response> {
+  const repeatable = isRepeatable(request)
+  for (let attempt = 1; ; attempt += 1) {
+    const isLast = attempt >= attempts
+    const doubled = Math.min(firstWaitMs * 2 ** (attempt - 1), longestWaitMs)
+    try {
+      const response = await whole(await send(isLast ? request : request.clone()))
+      if (isLast || !isPassing(response, repeatable)) return response
+      const asked = retryAfterMs(response.headers)
+      if (asked !== undefined && asked > longestWaitMs) return response
+      await response.body?.cancel()
+      // Clients that were refused together come back apart.
+      await wait(
+        asked === undefined ? jittered(doubled) : asked + Math.random() * firstWaitMs,
+        request.signal,
+      )
+    } catch (problem) {
+      request.signal.throwIfAborted()
+      // `fetch` says TypeError of a connection that failed; anything else is not the network's.
+      if (isLast || !repeatable || !(problem instanceof TypeError)) throw problem
+      await wait(jittered(doubled), request.signal)
+    }
+  }
+}
+
+const jittered = (ms: number): number => ms * (0.5 + Math.random() / 2)
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      signal.removeEventListener('abort', aborted)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    const aborted = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    if (signal.aborted) aborted()
+    else signal.addEventListener('abort', aborted, { once: true })
+  })
+}
