@@ -1,5 +1,6 @@
-// What the console is shown with: policies of examples/motor with a past of two and a half years, told in the order in which
+// What the console is shown with: policies of examples/motor with a past of a year, told in the order in which
 // it happened, by the interface alone and by the tenant's own clock.
+import { Temporal } from 'temporal-polyfill'
 import { type ApiClient, ApiFailure } from '../../scripts/api-client.ts'
 import { type WorkedPolicy, workedPolicies } from '../../scripts/example.ts'
 
@@ -18,7 +19,8 @@ type Locator = { locator: string }
 type Part = Locator & { name: string; perils: Part[] }
 type Told = Locator & { exposures: Part[]; invoices: (Locator & { settlementStatus: string })[] }
 
-const DAY_MS = 86_400_000
+/** That time of the tenant's zone. */
+const at = (time: string): number => Temporal.ZonedDateTime.from(`${time}[Europe/Berlin]`).epochMilliseconds
 
 const worked = (name: string): WorkedPolicy['request'] =>
   workedPolicies().find(policy => policy.name === name)!.request
@@ -48,10 +50,8 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
     failureHandling: { triggers: ['4xx', '5xx', 'timeout'], divert: false, suspend: false },
   })
   const request = worked('A plain year').policy as {
-    policyStartTimestamp: number
     exposures: { exposureName: string; fieldValues: Record<string, unknown>; perils: { name: string }[] }[]
   }
-  const start = request.policyStartTimestamp
   const [vehicle] = request.exposures
   const holder = await holderNamed(admin, { first_name: 'Greta', last_name: 'Lindner' })
   const { locator } = await admin.call<Told>('POST', '/policy', {
@@ -73,13 +73,13 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
   }
   await pay()
 
-  await advance(admin, start + 40 * DAY_MS)
+  await advance(admin, at('2027-02-10T09:12'))
   await pay()
   // A second car, from the next week on.
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_risk',
     state: 'issued',
-    startTimestamp: start + 59 * DAY_MS,
+    startTimestamp: at('2027-03-01T00:00'),
     addExposures: [
       {
         ...vehicle,
@@ -90,45 +90,45 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
   })
   await pay()
 
-  await advance(admin, start + 100 * DAY_MS)
+  await advance(admin, at('2027-04-12T14:31'))
   await pay()
   // It is told only now that the first car has been driven more since March.
   const [first] = (await told()).exposures
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_risk',
     state: 'issued',
-    startTimestamp: start + 90 * DAY_MS,
+    startTimestamp: at('2027-04-01T00:00'),
     updateExposures: [{ exposureLocator: first!.locator, fieldValues: { annual_mileage_km: '24000' } }],
   })
   await pay()
 
-  await advance(admin, start + 190 * DAY_MS)
+  await advance(admin, at('2027-07-08T08:00'))
   await pay()
-  await advance(admin, start + 250 * DAY_MS)
+  await advance(admin, at('2027-09-08T11:47'))
   const cancellation = await post(`policies/${locator}/cancellations`, {
-    effectiveTimestamp: start + 240 * DAY_MS,
+    effectiveTimestamp: at('2027-09-01T00:00'),
     name: 'customer_request',
     cancellationCategory: 'vehicle_sold',
     issue: true,
   })
-  await advance(admin, start + 262 * DAY_MS)
+  await advance(admin, at('2027-09-20T16:05'))
   await admin.call('PATCH', `/cancellations/${cancellation.locator}/reinstate`, {
-    effectiveTimestamp: start + 251 * DAY_MS,
+    effectiveTimestamp: at('2027-09-15T00:00'),
     issue: true,
   })
   await pay()
-  await advance(admin, start + 280 * DAY_MS)
+  await advance(admin, at('2027-10-07T08:00'))
   await pay()
   // The next term, and a change that waits for acceptance.
-  await advance(admin, start + 330 * DAY_MS)
+  await advance(admin, at('2027-11-26T10:20'))
   await post(`policies/${locator}/renewals`, {
     state: 'issued',
-    renewalEndTimestamp: start + 731 * DAY_MS,
+    renewalEndTimestamp: at('2029-01-01T00:00'),
   })
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_contact',
     state: 'quoted',
-    startTimestamp: start + 340 * DAY_MS,
+    startTimestamp: at('2027-12-07T00:00'),
     fieldValues: { contact_email: 'greta@example.com' },
   })
 

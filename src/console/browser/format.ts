@@ -54,10 +54,24 @@ export const dayOrMoment = (time: string | number): string =>
 export const span = (from: string | number, to: string | number): string =>
   `${dayOrMoment(from)} – ${dayOrMoment(to)}`
 
+const TRANSACTIONS: Readonly<Record<string, string>> = {
+  create: 'New business',
+  renew: 'Renewal',
+  cancel: 'Cancellation',
+  withdraw: 'Withdrawal',
+  lapse: 'Lapse',
+  reinstate: 'Reinstatement',
+}
+
+/** The kind of a modification; of an endorsement its type. */
+export function transaction(name: string): string {
+  const kind = /^modification\.policy\.(\w+)$/.exec(name)?.[1]
+  return (kind && TRANSACTIONS[kind]) ?? words(name)
+}
+
 /** `own_damage`, `endorsement.issued` and `inGrace` as words. */
 export function words(name: string): string {
   const text = name
-    .replace(/^modification\.policy\./, '')
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .replace(/[_.-]+/g, ' ')
     .toLowerCase()

@@ -87,7 +87,7 @@ function drawTop(): void {
     h(
       'div',
       { class: 'who' },
-      h('span', { class: 'tenant' }, who.tenantName, who.tenantType === 'test' && h('span', { class: 'badge note' }, 'Test')),
+      h('span', { class: 'tenant' }, h('span', {}, who.tenantName), who.tenantType === 'test' && h('span', { class: 'badge note' }, 'Test')),
       h('span', { class: 'soft person', title: who.username }, who.name),
       h('button', { type: 'button', class: 'quiet', click: signOut }, 'Sign out'),
     ),

@@ -1,7 +1,7 @@
 // Pieces that views share.
 import { Problem } from './api.ts'
 import { type Child, fill, h } from './dom.ts'
-import { words } from './format.ts'
+import { dayOrMoment, words } from './format.ts'
 
 /** Which colour a state has; any other is plain. */
 const TONES: Readonly<Record<string, string>> = {
@@ -103,7 +103,7 @@ export function table<Row>(
       return h(
         column === 0 ? 'th' : 'td',
         { ...(column === 0 && { scope: 'row' }), 'data-head': head, class: amount ? 'amount' : undefined },
-        content,
+        h('span', {}, content),
       )
     })
     if (!more) return h('tr', {}, cells)
@@ -158,16 +158,28 @@ export const facts = (pairs: readonly (readonly [string, Child])[]): HTMLElement
     pairs.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   )
 
-/** Field values of a record, in words; undefined of none. */
-export function fieldValues(values: Readonly<Record<string, string[]>>): HTMLElement | undefined {
-  const entries = Object.entries(values).filter(([, list]) => list.length > 0)
-  return entries.length === 0
-    ? undefined
-    : facts(entries.map(([name, list]) => [words(name), list.map(text => valueText(text)).join(', ')] as const))
+/** Names of fields that hold times, which come as milliseconds. */
+const TIME_FIELD = /date|birth|registration|since|until|month|_(?:at|on|from|to)$/i
+
+function valueText(name: string, text: string): string {
+  if (TIME_FIELD.test(name) && /^-?\d{9,14}$/.test(text)) return dayOrMoment(text)
+  return /^[a-z]+(?:_[a-z]+)+$/.test(text) ? words(text) : text
 }
 
-/** Values are told as they are but for underscores of names. */
-const valueText = (text: string): string => (/^[a-z]+(_[a-z]+)+$/.test(text) ? words(text) : text)
+/** Field values of a record, in words, without those that only name groups; undefined of none. */
+export function fieldValues(
+  values: Readonly<Record<string, string[]>>,
+  groups: Readonly<Record<string, unknown>> = {},
+): HTMLElement | undefined {
+  const entries = Object.entries(values).filter(
+    ([, list]) => list.length > 0 && !list.every(text => text in groups),
+  )
+  return entries.length === 0
+    ? undefined
+    : facts(
+        entries.map(([name, list]) => [words(name), list.map(text => valueText(name, text)).join(', ')] as const),
+      )
+}
 
 export const section = (title: string, ...children: Child[]): HTMLElement =>
   h('section', { class: 'section' }, h('h2', {}, title), children)

@@ -3,7 +3,7 @@
 import { marks } from '../calendar.ts'
 import { shareOf } from '../decimal.ts'
 import { h, s } from '../dom.ts'
-import { money, moment, msOf, shortDay, span, words } from '../format.ts'
+import { money, moment, msOf, shortDay, span, transaction } from '../format.ts'
 import { type History, type KnownSegment, knownAt, premiumAt } from '../knowledge.ts'
 import { session } from '../session.ts'
 import type { Modification, Policy } from '../wire.ts'
@@ -60,7 +60,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     return `${span(segment.startTimestamp, segment.endTimestamp)}, ${known}`
   }
   const title = (known: KnownSegment): string =>
-    `${known.maker ? words(known.maker.name) : 'Segment'}: ${money(known.segment.grossPremium, currency)}`
+    `${known.maker ? transaction(known.maker.name) : 'Segment'}: ${money(known.segment.grossPremium, currency)}`
 
   const choose = (known: KnownSegment, step = known.from): void => {
     const middle = Math.floor((known.start + known.end) / 2)
@@ -121,7 +121,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     const { x, y, svg } = layout
     const across = svg.querySelector('.cross')!
     const [vertical, horizontal, dot] = [...across.children] as [SVGElement, SVGElement, SVGElement]
-    const row = y(point.step) + ROW / 2
+    const row = y(point.step) + ROW - 6
     for (const name of ['x1', 'x2']) vertical.setAttribute(name, String(x(point.asOf)))
     for (const name of ['y1', 'y2']) horizontal.setAttribute(name, String(row))
     dot.setAttribute('cx', String(x(point.asOf)))
@@ -141,7 +141,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
   const draw = (): void => {
     const width = Math.max(280, place.clientWidth)
     const narrow = width < 620
-    const left = narrow ? 74 : 190
+    const left = narrow ? 86 : 190
     const right = narrow ? 6 : 96
     const height = TOP + steps.length * ROW + AXIS + RATE_GAP + RATE + AXIS
     const inner = width - left - right
@@ -210,7 +210,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
 
   const stepLabel = (step: number, at: number | undefined, modifications: readonly Modification[]): SVGElement => {
     const { y, left, inner, narrow } = layout!
-    const name = modifications.map(one => words(one.name)).join(', ') || 'Not issued'
+    const name = modifications.map(one => transaction(one.name)).join(', ') || 'Not issued'
     const total = premiumAt(history, step)
     const row = y(step)
     return s(
@@ -221,7 +221,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
       s(
         'text',
         { x: 0, y: row + 35, class: 'step-at' },
-        narrow ? clipped(name, 12) : at === undefined ? 'waits to be issued' : `known ${moment(at)}`,
+        narrow ? clipped(name, 13) : at === undefined ? 'waits to be issued' : `known ${moment(at)}`,
       ),
       !narrow &&
         s('text', { x: left + inner + 90, y: row + 27, class: 'step-total' }, money(total, currency)),
@@ -268,10 +268,10 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
         rx: 4,
       }),
     )
-    const top = py + (to - from === 1 ? ROW / 2 + 4 : 22)
+    const top = py + 19
     if (wide > text.length * 7 + 12) group.append(s('text', { x: px + 10, y: top }, text))
     if (to - from > 1 && wide > 130)
-      group.append(s('text', { x: px + 10, y: top + 16, class: 'when' }, `${shortDay(start)} – ${shortDay(end)}`))
+      group.append(s('text', { x: px + 10, y: top + 14, class: 'when' }, `${shortDay(start)} – ${shortDay(end)}`))
     return group
   }
 

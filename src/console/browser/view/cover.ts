@@ -35,7 +35,7 @@ export function coverView(policy: Policy, names: Names): HTMLElement {
       section(
         'Values of the policy',
         h('p', { class: 'soft small' }, span(segment.startTimestamp, segment.endTimestamp)),
-        fieldValues(segment.fieldValues) ?? empty('None.'),
+        fieldValues(segment.fieldValues, segment.fieldGroupsByLocator) ?? empty('None.'),
         groups(segment.fieldGroupsByLocator, segment.fieldValues),
       ),
     policy.fees.length > 0 &&
@@ -86,7 +86,7 @@ function exposureNode(exposure: Exposure, names: Names, now: number): HTMLElemen
         exposure.perils.map(peril => ({ peril, held: current(perilSegments(peril), now), known: knownOf(peril) })),
         ({ known, peril }) => perilHistory(peril, known),
       ),
-    held && fieldValues(held.fieldValues),
+    held && fieldValues(held.fieldValues, held.fieldGroupsByLocator),
     held && groups(held.fieldGroupsByLocator, held.fieldValues),
   )
 }
@@ -101,13 +101,17 @@ const coverOf = (known: readonly SpannedPeril[]): Child =>
     ? badge('cancelled', 'No cover')
     : h('span', { class: 'span' }, `${dayOrMoment(known[0]!.startTimestamp)} – ${dayOrMoment(known.at(-1)!.endTimestamp)}`)
 
+/** Limits are texts: an amount, or words such as `unlimited`. */
+const amountOrText = (text: string, currency: string): string =>
+  /^-?\d+(?:\.\d+)?$/.test(text) ? money(text, currency) : text
+
 function limits(one: SpannedPeril | undefined): string {
   if (!one) return '–'
   const told = [
     one.deductible && `deductible ${money(one.deductible, one.deductibleCurrency)}`,
-    one.indemnityPerEvent && `${money(one.indemnityPerEvent, one.indemnityPerEventCurrency)} an event`,
-    one.indemnityPerItem && `${money(one.indemnityPerItem, one.indemnityPerItemCurrency)} an item`,
-    one.indemnityInAggregate && `${money(one.indemnityInAggregate, one.indemnityInAggregateCurrency)} in all`,
+    one.indemnityPerEvent && `${amountOrText(one.indemnityPerEvent, one.indemnityPerEventCurrency)} an event`,
+    one.indemnityPerItem && `${amountOrText(one.indemnityPerItem, one.indemnityPerItemCurrency)} an item`,
+    one.indemnityInAggregate && `${amountOrText(one.indemnityInAggregate, one.indemnityInAggregateCurrency)} in all`,
   ].filter(Boolean)
   return told.join(', ') || '–'
 }

@@ -1,6 +1,6 @@
 // Documents, and the addresses of their files.
 import { type Child, h } from '../dom.ts'
-import { moment, words } from '../format.ts'
+import { moment, transaction } from '../format.ts'
 import { badge, empty, section, table } from '../parts.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
 
@@ -34,7 +34,7 @@ export const documentTable = (caption: string, documents: readonly PolicyDocumen
   )
 
 export function documentsView(policy: Policy): HTMLElement {
-  const nameOf = new Map(policy.modifications.map(one => [one.locator, words(one.name)]))
+  const nameOf = new Map(policy.modifications.map(one => [one.locator, transaction(one.name)]))
   const groups = Map.groupBy(policy.documents, one => nameOf.get(one.policyModificationLocator ?? '') ?? 'Policy')
   const ofInvoices = policy.invoices.flatMap(invoice => invoice.documents)
   return h(

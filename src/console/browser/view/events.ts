@@ -103,12 +103,18 @@ const eventDetail = (event: PolicyEvent, reading: Reading): Child => [
   h('h4', {}, 'Data'),
   facts([
     ...Object.entries(event.data).map(
-      ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+      ([name, value]) => [name, dataText(name, value)] as const,
     ),
     ['locator', h('code', {}, event.locator)],
     ['requestId', h('code', {}, event.requestId)],
   ]),
 ]
+
+/** Times are told beside their milliseconds. */
+function dataText(name: string, value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return /Timestamp$/.test(name) && /^\d{10,14}$/.test(text) ? `${text} (${moment(text)})` : text
+}
 
 async function deliveriesOf(event: PolicyEvent, reading: Reading): Promise<Child> {
   const webhooks = (await reading.webhooks) ?? []

@@ -2,7 +2,7 @@
 import { type Child, h } from '../dom.ts'
 import { displayNames, type Found, holderOf, newest, openedLast, policiesOf, search } from '../find.ts'
 import { dayOrMoment, money, personName, words } from '../format.ts'
-import { badge, type Column, empty, loaded, section, table } from '../parts.ts'
+import { badge, type Column, empty, fieldValues, loaded, section, table } from '../parts.ts'
 import type { Policyholder, PolicySummary } from '../wire.ts'
 
 export const policyLink = (locator: string): HTMLElement =>
@@ -94,7 +94,7 @@ async function foundView({ policies, policyholders, fields }: Found, text: strin
         'Policyholders',
         policyholders.map(holder => holderCard(holder, signal)),
       ),
-    h('p', { class: 'soft small' }, where),
+    h('p', { class: 'soft small searched' }, where),
   ]
 }
 
@@ -128,11 +128,7 @@ export function holderView(locator: string, signal: AbortSignal): HTMLElement {
       section('Policies', loaded('policies', async () => policyTable('Policies', (await policiesOf(locator, signal)).policies))),
       section(
         'Values',
-        h(
-          'dl',
-          { class: 'facts' },
-          Object.entries(values).map(([name, list]) => h('div', {}, h('dt', {}, words(name)), h('dd', {}, list.join(', ')))),
-        ),
+        fieldValues(values) ?? empty('None.'),
       ),
     ]
   })

@@ -107,7 +107,7 @@ function header(policy: Policy, names: Names, signal: AbortSignal): HTMLElement 
       'dl',
       { class: 'tiles' },
       tile('Term', `${dayOrMoment(policy.originalContractStartTimestamp)} – ${dayOrMoment(policy.effectiveContractEndTimestamp)}`),
-      tile('Premium', money(premiumAt(history, history.steps.length - 1), currency)),
+      tile('Premium of the term', money(premiumAt(history, history.steps.length - 1), currency)),
       tile('Outstanding', money(sum(outstanding.map(one => one.outstandingAmount)), currency)),
       tile('Payment', policy.paymentScheduleName ? (names.get(policy.paymentScheduleName) ?? words(policy.paymentScheduleName)) : '–'),
       tile('Configuration', `Version ${policy.configVersion}`),

@@ -1,7 +1,7 @@
 // The timeline: the picture, its two sliders, and what was known then of that time.
 import { sum } from '../decimal.ts'
 import { type Child, fill, h } from '../dom.ts'
-import { change, day, dayOrMoment, moment, money, span, words } from '../format.ts'
+import { change, day, dayOrMoment, moment, money, span, transaction, words } from '../format.ts'
 import { type History, historyOf, holds, isKnown, knownAt, perilSegments, premiumAt } from '../knowledge.ts'
 import { badge, empty, facts, section, table } from '../parts.ts'
 import type { Policy } from '../wire.ts'
@@ -52,7 +52,7 @@ export function timelineView(policy: Policy, names: ReadonlyMap<string, string>)
     point = to
     const step = steps[to.step]!
     const since = step.at === undefined ? 'with what is not issued' : moment(step.at)
-    const by = step.modifications.map(one => words(one.name)).join(', ')
+    const by = step.modifications.map(one => transaction(one.name)).join(', ')
     asOf.value = String(dayOf(to.asOf))
     knownAtStep.value = String(to.step)
     asOfText.textContent = day(to.asOf)
@@ -129,7 +129,7 @@ function stateAt(
     heading,
     facts([
       ['Segment', span(segment.startTimestamp, segment.endTimestamp)],
-      ['Made by', maker ? words(maker.name) : '–'],
+      ['Made by', maker ? transaction(maker.name) : '–'],
       ['Premium of the segment', money(segment.grossPremium, currency)],
       ['Taxes', money(segment.grossTaxes, currency)],
       ['Premium of the term', money(total, currency)],
@@ -164,7 +164,7 @@ const segmentTable = (history: History, currency: string): HTMLElement =>
     'All segments',
     [
       { head: 'Holds', cell: ({ segment }) => span(segment.startTimestamp, segment.endTimestamp) },
-      { head: 'Made by', cell: ({ maker }) => (maker ? words(maker.name) : '–') },
+      { head: 'Made by', cell: ({ maker }) => (maker ? transaction(maker.name) : '–') },
       { head: 'Known from', cell: ({ segment }) => (segment.issuedTimestamp ? moment(segment.issuedTimestamp) : badge('draft', 'Not issued')) },
       { head: 'Known until', cell: ({ segment }) => (segment.replacedTimestamp ? dayOrMoment(segment.replacedTimestamp) : 'now') },
       { head: 'Premium', amount: true, cell: ({ segment }) => money(segment.grossPremium, currency) },

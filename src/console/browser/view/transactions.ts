@@ -2,7 +2,7 @@
 import { get } from '../api.ts'
 import { sum } from '../decimal.ts'
 import { h } from '../dom.ts'
-import { change, dayOrMoment, money, moment, words } from '../format.ts'
+import { change, dayOrMoment, money, moment, transaction, words } from '../format.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
 
@@ -43,7 +43,7 @@ function modificationTable(policy: Policy, names: ReadonlyMap<string, string>): 
     : table(
         'Transactions of the policy',
         [
-          { head: 'Transaction', cell: one => [h('span', { class: 'soft' }, `${one.number} `), words(one.name)] },
+          { head: 'Transaction', cell: one => [h('span', { class: 'soft' }, `${one.number} `), transaction(one.name)] },
           { head: 'In effect from', cell: one => (one.effectiveTimestamp ? dayOrMoment(one.effectiveTimestamp) : '–') },
           { head: 'Known since', cell: one => (one.issuedTimestamp ? moment(one.issuedTimestamp) : badge('draft', 'Not issued')) },
           { head: 'Change', amount: true, cell: one => change(one.premiumChange, one.premiumChangeCurrency) },
