@@ -154,6 +154,7 @@ export const endorsementRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/policy/{policyLocator}/endorse',
+    deprecated: true,
     summary: 'Endorse a policy in one step',
     tags,
     permission: ['endorsements.write', 'endorsements.issue'],
@@ -171,6 +172,7 @@ export const endorsementRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/policy/{policyLocator}/previewEndorsementPrice',
+    deprecated: true,
     summary: 'What endorsing a policy would change of its price',
     description: 'Nothing is stored; locators of what the endorsement would add are not used again.',
     tags,

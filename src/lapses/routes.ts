@@ -72,6 +72,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantRoute({
     method: 'get',
     path: '/policy/{policyLocator}/graceLapseReinstatements',
+    deprecated: true,
     summary: 'Grace periods of a policy with the lapses and reinstatements that came of them',
     tags,
     permission: 'lapses.read',
@@ -81,6 +82,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantRoute({
     method: 'get',
     path: '/lapse/{lapseLocator}',
+    deprecated: true,
     summary: 'Get a lapse',
     tags,
     permission: 'lapses.read',
@@ -90,6 +92,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/policy/{policyLocator}/createReinstatement',
+    deprecated: true,
     summary: 'Begin to reinstate a lapsed policy',
     description: 'One at a time; pending until the reinstatement period ends, then closed.',
     tags,
@@ -100,6 +103,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantRoute({
     method: 'get',
     path: '/reinstatement/{reinstatementLocator}',
+    deprecated: true,
     summary: 'Get the reinstatement of a lapsed policy',
     tags,
     permission: 'lapses.read',
@@ -109,6 +113,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/reinstatement/{reinstatementLocator}/close',
+    deprecated: true,
     summary: 'Close the reinstatement of a lapsed policy',
     description: 'Its invoice becomes void.',
     tags,
@@ -125,6 +130,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/reinstatement/{reinstatementLocator}/amountDue',
+    deprecated: true,
     summary: 'What reinstating a lapsed policy from a time on would cost at once',
     description: 'What would have been paid up to it; nothing is stored.',
     tags,
@@ -139,6 +145,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/reinstatement/{reinstatementLocator}/invoice',
+    deprecated: true,
     summary: 'Invoice the reinstatement of a lapsed policy',
     description:
       'From that time on, which may be past, but not before the lapse. Paying the invoice issues it.',
@@ -158,6 +165,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantFormRoute({
     method: 'post',
     path: '/reinstatement/{reinstatementLocator}/addDocument',
+    deprecated: true,
     summary: 'Upload a document to the reinstatement of a lapsed policy',
     description:
       'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. Not once it is closed.',
@@ -174,6 +182,7 @@ export const lapseRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/reinstatement/{reinstatementLocator}/removeDocument',
+    deprecated: true,
     summary: 'Remove an uploaded document from the reinstatement of a lapsed policy',
     description: 'Only documents that were uploaded, and only before it is issued.',
     tags,

@@ -1,4 +1,5 @@
 import type { Calls } from './calls.ts'
+import type { IfMatch } from './entity-tags.ts'
 import type { Uuid } from './locators.ts'
 import type { Tenant } from './tenancy.ts'
 import type { Instant } from './time.ts'
@@ -36,6 +37,8 @@ export type RequestContext = {
   /** The tenant's time (platform/tenancy, `tenantNow`) on a tenant's routes and in its objects; else the real one. */
   readonly now: Instant
   readonly idempotency: IdempotencyKey | undefined
+  /** What the record must be as that the request changes (platform/entity-tags.ts); undefined: as it may be. */
+  readonly ifMatch?: IfMatch | undefined
   readonly calls: Calls
   /** Runs on after the answer. */
   readonly later: (work: Promise<unknown>) => void

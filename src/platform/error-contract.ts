@@ -118,6 +118,7 @@ export const ExceptionResponse = z
     searchableFields: z.array(Text).optional().openapi({
       description: 'When a field was searched that cannot be: those that can.',
     }),
+    currentETag: OptionalText.openapi({ description: 'With 412: the ETag that the record has now.' }),
   })
   .openapi('ExceptionResponse', { description: 'A request that was not carried out, and why.' })
 export type ExceptionResponse = z.infer<typeof ExceptionResponse>

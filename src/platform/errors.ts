@@ -24,6 +24,12 @@ export const ERROR_KINDS = {
   wrongState: { status: 409, api: 1010, about: 'The record is in a state that does not allow the action.' },
   versionConflict: { status: 409, api: 1011, about: 'The record has changed since; read it again.' },
   idempotencyConflict: { status: 409, api: 1012, about: 'The Idempotency-Key was used with another body.' },
+  preconditionFailed: {
+    status: 412,
+    api: 1017,
+    about: 'The record is not as `If-Match` says; read it again. `currentETag` is what it has now.',
+  },
+  notAcceptable: { status: 406, api: 1018, about: 'The Accept header leaves out what the answer is.' },
   alreadyExists: { status: 409, api: 1013, about: 'A record of that name exists.' },
   tooManyRequests: {
     status: 429,
@@ -142,6 +148,8 @@ export type RefusalDetails = {
   paymentFieldErrors?: unknown
   tableErrors?: unknown
   searchableFields?: readonly string[]
+  /** Of a record that is not as the request takes it to be. */
+  currentETag?: string
 }
 
 /**

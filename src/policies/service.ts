@@ -92,9 +92,17 @@ export async function operate(
   reread: (subject: string) => Promise<unknown> = subject =>
     readPolicy(context, policyLocator(subject), { summarizeQuotes: false }),
 ): Promise<JsonAnswer> {
-  const { env, tenant, caller, requestId, idempotency, calls } = context
+  const { env, tenant, caller, requestId, idempotency, ifMatch, calls } = context
   shardOfPolicy(tenant, locator)
-  const message: PolicyMessage = { tenant, caller, requestId, idempotency, locator, operation }
+  const message: PolicyMessage = {
+    tenant,
+    caller,
+    requestId,
+    idempotency,
+    ifMatch,
+    locator,
+    operation,
+  }
   calls.object += 1
   const reply = (await policyObject(env, tenant, locator).execute(message)) as PolicyReply
   addCalls(calls, reply.calls)

@@ -14,6 +14,7 @@ import {
 } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
+import { requireMatch } from '../platform/entity-tags.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newUuid, type PolicyLocator } from '../platform/locators.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
@@ -90,6 +91,7 @@ export async function updatePolicyholder(
   const { database, shard } = place
   return await once(context, database, async () => {
     const { policyholder, dictionary } = await loadPolicyholder(context, place)
+    requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
     const updated = updatedPolicyholder(policyholder, request, {
       dictionary,
       now: context.now,
@@ -168,6 +170,7 @@ export async function overwriteData(
       ...printedQueries(database, locator),
     ])
     const policyholder = theOne(rows, locator)
+    requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
     const dictionary = await dictionaryOf(context, versions)
     assertKnown(replacements, dictionary, stored)
     assertSize(sizes[0]!.largest)

@@ -35,6 +35,7 @@ export const renewalRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/policy/{policyLocator}/issueRenewal',
+    deprecated: true,
     summary: 'Renew a policy in one step',
     tags,
     permission: ['renewals.write', 'renewals.issue'],
@@ -52,6 +53,7 @@ export const renewalRoutes: readonly Route[] = [
   tenantRoute({
     method: 'post',
     path: '/policy/{policyLocator}/previewRenewalPrice',
+    deprecated: true,
     summary: 'What renewing a policy would change of its price',
     description: 'Nothing is stored; locators of what the renewal would add are not used again.',
     tags,

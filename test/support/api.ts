@@ -43,7 +43,7 @@ export async function callApi<Body = unknown>(
   return {
     status: response.status,
     headers: response.headers,
-    body: (json ? JSON.parse(text) : text) as Body,
+    body: (json && text !== '' ? JSON.parse(text) : text) as Body,
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
+import { requireMatch } from '../../platform/entity-tags.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { newUuid, readUuid, type Uuid } from '../../platform/locators.ts'
@@ -67,7 +68,10 @@ export async function createWebhook(
 
 /** The webhook, with how many events are put aside for it. */
 export async function readWebhook(text: string, context: RequestContext): Promise<WebhookResponse> {
-  const webhook = await webhookAt(text, context)
+  return await asRead(await webhookAt(text, context), context)
+}
+
+async function asRead(webhook: Webhook, context: RequestContext): Promise<WebhookResponse> {
   const { skipped, diverted } = await countAside(context, webhook.locator)
   return {
     ...webhookResponse(webhook, TELL_NOTHING),
@@ -146,6 +150,10 @@ async function changed(
   if (earlier) return await answerOf(earlier, context)
   for (let tries = 1; ; tries += 1) {
     const before = await webhookAt(text, context)
+    if (context.ifMatch !== undefined) {
+      const read = await asRead(before, context)
+      requireMatch(context.ifMatch, () => read)
+    }
     const after = decide(before)
     if (after === before) return told(after, TELL_NOTHING)
     try {

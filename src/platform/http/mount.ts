@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts'
 import { discardRest } from './bytes.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
 import { share, sharePreflight } from './protection.ts'
+import { filledPath, SUCCESSORS } from './records.ts'
 import { concluded, optionsResponse, problemResponse } from './respond.ts'
 import type { Route } from './route.ts'
 import { serve } from './serve.ts'
@@ -18,6 +19,17 @@ export type Page = { readonly path: string; readonly respond: () => Response | P
 
 /** 2026-01-01, as RFC 9745 writes a time: what is deprecated was so from the first release on. */
 const DEPRECATED_SINCE = '@1767225600'
+
+/**
+ * No `Sunset` (RFC 8594): there is no day on which these paths end, and one is announced by that header before they do.
+ */
+function deprecate(route: Route, params: Readonly<Record<string, string>>, headers: Headers): void {
+  headers.set('deprecation', DEPRECATED_SINCE)
+  const successor = SUCCESSORS[`${route.method.toUpperCase()} ${route.path}`]
+  const path = successor === undefined ? undefined : filledPath(successor, params)
+  if (path !== undefined) headers.append('link', `<${path}>; rel="successor-version"`)
+  headers.append('link', '</docs>; rel="deprecation"; type="text/html"')
+}
 
 const isParameter = (segment: string): boolean => segment.startsWith('{')
 
@@ -81,7 +93,8 @@ export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly 
         await discardRest(exchange.request)
         return problemResponse(exchange, problem)
       })
-      if (route?.deprecated) response.headers.set('deprecation', DEPRECATED_SINCE)
+      if (route?.deprecated) deprecate(route, context.req.param(), response.headers)
+      if (route && route.access.kind !== 'public') response.headers.append('vary', 'authorization')
       if (isOfPage(exchange)) await share(exchange, context.env, response)
       return response
     })

@@ -29,9 +29,11 @@ export function protect(headers: Headers): void {
 }
 
 /** Headers of answers that pages of other origins may read, beside the few that they always may. */
-const EXPOSED = 'x-request-id, retry-after, deprecation, allow'
+const EXPOSED =
+  'x-request-id, x-client-request-id, x-d1-bookmark, etag, link, location, server-timing, retry-after, deprecation, allow'
 const ASKED_AT_MOST_SECONDS = '600'
-const SENT = 'authorization, content-type, idempotency-key, if-none-match, range'
+const SENT =
+  'authorization, content-type, idempotency-key, if-match, if-none-match, range, traceparent, x-client-request-id, x-d1-bookmark, x-request-id'
 
 /**
  * The origin of the page that calls, if the tenant whose host name it calls lists it (PUT /tenant/allowedOrigins). The

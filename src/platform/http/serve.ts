@@ -3,7 +3,8 @@ import type { z } from '@hono/zod-openapi'
 import { recordRefusal } from '../../audit/refusals.ts'
 import { assertRoom } from '../../tenants/quotas.ts'
 import type { Caller, RequestContext } from '../context.ts'
-import { notFound } from '../errors.ts'
+import { type IfMatch, readIfMatch } from '../entity-tags.ts'
+import { notFound, Refusal } from '../errors.ts'
 import { type FilePlace, filePlace } from '../large-files.ts'
 import { storedBytes, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
@@ -13,7 +14,9 @@ import { mayNameFiles, withFileAddresses } from './file-links.ts'
 import { type Form, readForm } from './form-body.ts'
 import { idempotencyKey, type SentBody } from './idempotency.ts'
 import { readJson } from './json-body.ts'
+import { requireAcceptable } from './negotiation.ts'
 import { limitAddress, limitCaller } from './rate-limits.ts'
+import { writeOf } from './records.ts'
 import { answerResponse } from './respond.ts'
 import type { Access, FilePart, Route } from './route.ts'
 import { type SignedIn, signedIn } from './sign-in-check.ts'
@@ -33,6 +36,7 @@ export async function serve(
   if (route.access.kind === 'public') await limitAddress(env, exchange.request, route)
   const who =
     route.access.kind === 'public' ? undefined : await admitted(route, route.access, params, exchange, open)
+  requireAcceptable(exchange.request, route)
   const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
   const place = filePlace()
   let upload: OpenUpload | undefined
@@ -52,12 +56,13 @@ export async function serve(
             origin: exchange.url.origin,
           }),
           idempotency: repeatable(route, exchange, env, who.caller, sent),
+          ifMatch: ifMatchOf(route, exchange),
         }
       : { ...open, requestHeaders: exchange.request.headers }
     const value = await route.handle({ params, query, body, file } as never, context as never)
     const tenant = who?.tenant
     const signing = { env, origin: exchange.url.origin, now }
-    return answerResponse(route.answer.status ?? 200, value, json =>
+    return answerResponse({ route, exchange, env, params, query, value }, json =>
       tenant && mayNameFiles(route) ? withFileAddresses(json, signing, tenant) : json,
     )
   } finally {
@@ -107,6 +112,18 @@ async function admitted(
 
 const repeatable = (route: Route, exchange: Exchange, env: Env, caller: Caller, sent: SentBody) =>
   route.method === 'get' ? undefined : idempotencyKey(exchange, env, caller, sent)
+
+/** What is not looked at is refused: a write is never carried out as if its condition were not there. */
+function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
+  if (route.method === 'get') return undefined
+  const ifMatch = readIfMatch(request.headers.get('if-match'))
+  if (ifMatch !== undefined && writeOf(route).changes === undefined)
+    throw new Refusal(
+      'invalidParameter',
+      `${route.method.toUpperCase()} ${route.path} takes no If-Match: there is no one record that it changes. Send it without.`,
+    )
+  return ifMatch
+}
 
 type ReadBody = { body: unknown; file: FilePart | Upload | undefined; sent: SentBody }
 

@@ -14,6 +14,7 @@ import { decideAmountDue, decideLapse } from '../../lapses/decision.ts'
 import { type AnswerBySubject, GuardTripped, type JsonAnswer, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
+import { requireMatch } from '../../platform/entity-tags.ts'
 import { type ErrorCode, Refusal } from '../../platform/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
@@ -63,6 +64,7 @@ import {
 import { forget, type PolicyMemory, remembered } from './memory.ts'
 import type { PolicyMessage, PolicyOperation } from './message.ts'
 import { record } from './recording.ts'
+import { recordsOf } from './records.ts'
 
 /** Answers the operation; throws a Refusal when it is not carried out. */
 export async function execute(
@@ -141,7 +143,8 @@ async function attempt(
   memory: PolicyMemory,
   plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  const part = partFor(message.operation)
+  // A record that is held against a tag is shown, for which the whole policy is read.
+  const part = message.ifMatch === undefined ? partFor(message.operation) : undefined
   const tables = new RatingTables(context)
   await tables.open()
   const on = (some: Part | undefined) =>
@@ -164,7 +167,7 @@ async function attemptOn(
   part: Part | undefined,
   context: RequestContext,
   database: Database,
-  { locator, operation }: PolicyMessage,
+  { locator, operation, ifMatch }: PolicyMessage,
   memory: PolicyMemory,
   plugins: PluginSessions,
   tables: RatingTables,
@@ -211,6 +214,7 @@ async function attemptOn(
   if (operation.kind === 'documentsMade' && !isKnown(operation.made)) forget(memory)
   const trust = stored ? 'guarded' : 'unguarded'
   const loaded = await remembered(context, database, memory, locator, trust, part)
+  requireMatch(ifMatch, ...recordsOf(operation, loaded))
   const plain = attemptWith(locatorSupply(shard, []))
   const recorded = async (
     planned: Planned,

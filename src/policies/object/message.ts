@@ -10,6 +10,7 @@ import type { LapseOperation } from '../../lapses/decision.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey } from '../../platform/context.ts'
+import type { IfMatch } from '../../platform/entity-tags.ts'
 import type { RefusalData } from '../../platform/errors.ts'
 import type { PolicyLocator, QuoteLocator, Uuid } from '../../platform/locators.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
@@ -72,6 +73,8 @@ export type PolicyMessage = {
   caller: Caller
   requestId: Uuid
   idempotency?: IdempotencyKey
+  /** The record that the operation changes must be as one of these tags says. */
+  ifMatch?: IfMatch
   locator: PolicyLocator
   operation: PolicyOperation
 }

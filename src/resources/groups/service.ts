@@ -2,6 +2,7 @@
 import { commit } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
+import { requireMatch } from '../../platform/entity-tags.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { derivedUuid, newUuid, readUuid } from '../../platform/locators.ts'
@@ -75,6 +76,7 @@ function written(
     database,
     async () => {
       const { group, read } = await decide(database)
+      if (read) requireMatch(context.ifMatch, () => groupResponse(read))
       if (!group.retired) checkMembers(group, await findResources(database, group.resourceNames))
       if (group.name !== read?.name && (await hasGroupNamed(database, group.name, group.locator)))
         throw new Refusal(

@@ -1,0 +1,66 @@
+// What a client takes: which type, and whether compressed.
+import { Refusal } from '../errors.ts'
+import type { Route } from './route.ts'
+
+/** Parts of a list with their weights, in lower case: `text/html;q=0.8` is `['text/html', 0.8]`. */
+const weighted = (list: string): (readonly [string, number])[] =>
+  list
+    .toLowerCase()
+    .split(',')
+    .map(part => {
+      const [name = '', ...parameters] = part.split(';').map(text => text.trim())
+      const weight = parameters.find(text => text.startsWith('q='))
+      return [name, weight === undefined ? 1 : Number(weight.slice(2)) || 0] as const
+    })
+    .filter(([name]) => name !== '')
+
+/** Whether the list takes the name: the first of its wildcards, from the closest to the widest, that stands in it decides. */
+function takes(list: string, ...names: readonly string[]): boolean {
+  const parts = weighted(list)
+  for (const name of names) {
+    const part = parts.find(([listed]) => listed === name)
+    if (part) return part[1] > 0
+  }
+  return parts.length === 0
+}
+
+/**
+ * Refuses (406) who takes no JSON where the answer is JSON: before anything is done, since nobody could tell what was. Files
+ * are sent as what they are.
+ */
+export function requireAcceptable({ headers }: Request, { answer }: Route): void {
+  const accept = headers.get('accept')
+  if (accept === null || !answer.schema || answer.media !== undefined) return
+  if (!takes(accept, 'application/json', 'application/*', '*/*'))
+    throw new Refusal(
+      'notAcceptable',
+      'The answer is application/json, which the Accept header leaves out; add it.',
+    )
+}
+
+const COMPRESSED = /^(?:application\/(?:json|xml|javascript)|image\/svg\+xml|text\/)/
+const SHORTEST_COMPRESSED = 1_024
+
+/**
+ * Has the runtime compress the answer where there is no edge that does: on one's own machine. In production Cloudflare
+ * compresses between its edge and the client, by Zstandard, Brotli or gzip as the client takes it, at no cost in CPU time;
+ * a Worker that did it too would only do it twice.
+ */
+export function compress(
+  request: Request,
+  { ENVIRONMENT }: Pick<Env, 'ENVIRONMENT'>,
+  response: Response,
+  length?: number,
+): void {
+  const { headers, body, status } = response
+  if (ENVIRONMENT !== 'local' || body === null || status !== 200 || headers.has('content-encoding')) return
+  if (!COMPRESSED.test(headers.get('content-type') ?? '')) return
+  if (length !== undefined && length < SHORTEST_COMPRESSED) return
+  headers.append('vary', 'accept-encoding')
+  const accepted = request.headers.get('accept-encoding')
+  if (accepted === null || !takes(accepted, 'gzip', '*')) return
+  headers.set('content-encoding', 'gzip')
+  headers.delete('content-length')
+  const tag = headers.get('etag')
+  if (tag?.startsWith('"')) headers.set('etag', `W/${tag}`)
+}

@@ -1,0 +1,365 @@
+// What HTTP promises about records: that a reader need not be sent what it has, that a writer does not overwrite what it has not
+// seen, where a new record is, and where a list goes on.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ROUTES } from '../../../src/app.ts'
+import { staticFirst } from '../../../src/platform/http/mount.ts'
+import { filledPath, SUCCESSORS, WRITES } from '../../../src/platform/http/records.ts'
+import { type Answer, callApi, callOk } from '../../support/api.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../../support/motor.ts'
+
+let motor: Motor
+let admin: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('manners')
+  admin = await motor.signIn('anna.admin')
+})
+
+type Refused = { code: string; message: string; currentETag?: string }
+type Located = { locator: string }
+
+const send = <Body = Located>(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body?: unknown,
+): Promise<Answer<Body>> => callApi(method, path, { token: admin, headers, body })
+
+const tagOf = ({ headers }: Answer<unknown>): string => headers.get('etag')!
+
+/** Reads the record, so that its tag is known. */
+const read = async (path: string): Promise<string> => {
+  const answer = await send('GET', path)
+  expect(answer.status, path).toBe(200)
+  return tagOf(answer)
+}
+
+describe('a read', () => {
+  it('is not sent again to who has it, at no more round trips', async () => {
+    const { body } = await motor.createPolicy({ finalize: false })
+    const path = `/policy/${body.locator}`
+    const first = await send('GET', path)
+    expect(tagOf(first)).toMatch(/^"[\w-]{22}"$/)
+    expect(first.headers.get('cache-control')).toBe('private, no-cache')
+    expect(first.headers.get('vary')).toContain('authorization')
+    for (const known of [tagOf(first), `W/${tagOf(first)}`, `"other", ${tagOf(first)}`, '*']) {
+      const again = await send<string>('GET', path, { 'if-none-match': known })
+      expect([again.status, again.body, tagOf(again)]).toEqual([304, '', tagOf(first)])
+      expect(again.headers.get('content-type')).toBeNull()
+      expect(roundTrips(again)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
+    }
+    expect((await send('HEAD', path, { 'if-none-match': tagOf(first) })).status).toBe(304)
+    expect((await send('HEAD', path)).headers.get('etag')).toBe(tagOf(first))
+    await motor.post(`${path}/finalize`)
+    const changed = await send('GET', path, { 'if-none-match': tagOf(first) })
+    expect(changed.status).toBe(200)
+    expect(tagOf(changed)).not.toBe(tagOf(first))
+  })
+
+  it('of what nobody could have cached by its address is told apart by its query', async () => {
+    const { body } = await motor.createPolicy()
+    const plain = await read(`/policy/${body.locator}`)
+    expect(await read(`/policy/${body.locator}?summarizeQuotes=true`)).not.toBe(plain)
+  })
+
+  it('whose answer has addresses of files is weakly the same, as long as they hold', async () => {
+    const file = await callOk<Located>('POST', '/media?fileName=a.txt', {
+      token: motor.token,
+      body: (() => {
+        const form = new FormData()
+        form.set('file', new File(['a'], 'a.txt', { type: 'text/plain' }))
+        return form
+      })(),
+    })
+    const tag = await read(`/media/${file.locator}`)
+    expect(tag).toMatch(/^W\/"[\w-]{22}\.\w+"$/)
+    expect((await send('GET', `/media/${file.locator}`, { 'if-none-match': tag })).status).toBe(304)
+    const older = tag.replace(/\.\w+"$/, '.0"')
+    expect((await send('GET', `/media/${file.locator}`, { 'if-none-match': older })).status).toBe(200)
+  })
+})
+
+/** A record, where it is read, and a write that changes it. */
+type Change = { read: string; method: string; path: string; body?: unknown }
+
+/** The write is refused for a record as it was, not carried out then, and carried out for the record as it is. */
+async function heldAgainstItsTag({ read: at, method, path, body }: Change): Promise<Answer<Located>> {
+  const tag = await read(at)
+  const refused = await send<Refused>(method, path, { 'if-match': '"of-another-time"' }, body)
+  expect(refused.body, `${method} ${path}`).toMatchObject({
+    code: 'preconditionFailed',
+    currentETag: expect.any(String),
+  })
+  expect([refused.status, tagOf(refused)]).toEqual([412, refused.body.currentETag])
+  expect(refused.body.currentETag).toBe(tag.replace(/^W\/|\.\w+(?="$)/g, ''))
+  expect(refused.body.message).toContain(refused.body.currentETag)
+  expect(await read(at)).toBe(tag)
+  const done = await send(method, path, { 'if-match': `"other", ${tag}` }, body)
+  expect(done.status, JSON.stringify(done.body)).toBe(200)
+  return done
+}
+
+describe('If-Match', () => {
+  it('holds every kind of write on a policy against the record that its path names', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const at = `/policy/${policy.locator}`
+    const on = (path: string, body?: unknown): Change => ({ read: at, method: 'POST', path, body })
+    const [first] = await callOk<Located[]>('GET', `/policies/${policy.locator}/quotes`, { token: admin })
+    const quote = `/quotes/${first!.locator}`
+    await heldAgainstItsTag({ read: quote, method: 'PATCH', path: quote, body: { name: 'first' } })
+    const copy = await heldAgainstItsTag({ read: quote, method: 'POST', path: `${quote}/createNew` })
+    expect(copy.headers.get('location')).toBe(`/quotes/${copy.body.locator}`)
+    await heldAgainstItsTag(on(`${at}/finalize`))
+    await heldAgainstItsTag(on(`${at}/issue`))
+    const { effectiveContractEndTimestamp: end } = (await motor.get(at)).body
+    const middle = String(Number(end) - 100 * 86_400_000)
+    const endorsed = await heldAgainstItsTag(
+      on(`/policies/${policy.locator}/endorsements`, {
+        endorsementName: 'change_of_contact',
+        startTimestamp: middle,
+      }),
+    )
+    const endorsement = endorsed.headers.get('location')!
+    expect(endorsement).toBe(`/endorsements/${endorsed.body.locator}`)
+    expect(tagOf(endorsed)).toBe(await read(endorsement))
+    await heldAgainstItsTag({
+      read: endorsement,
+      method: 'PATCH',
+      path: endorsement,
+      body: { action: 'discard' },
+    })
+    const cancelled = await heldAgainstItsTag(
+      on(`/policies/${policy.locator}/cancellations`, {
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        effectiveTimestamp: middle,
+      }),
+    )
+    const cancellation = cancelled.headers.get('location')!
+    await heldAgainstItsTag({ read: cancellation, method: 'PATCH', path: `${cancellation}/issue` })
+    const reinstated = await heldAgainstItsTag({
+      read: cancellation,
+      method: 'PATCH',
+      path: `${cancellation}/reinstate`,
+      body: {},
+    })
+    const reinstatement = reinstated.headers.get('location')!
+    expect(tagOf(reinstated)).toBe(await read(reinstatement))
+    await heldAgainstItsTag({ read: reinstatement, method: 'PATCH', path: `${reinstatement}/accept` })
+  })
+
+  it('holds payments against the invoice, and their reversal against the payment', async () => {
+    const { body: policy } = await motor.createPolicy()
+    const issued = await motor.post(`/policy/${policy.locator}/issue`)
+    const [bill] = issued.body.invoices
+    const invoice = `/invoice/${bill!.locator}`
+    const paid = await heldAgainstItsTag({
+      read: invoice,
+      method: 'POST',
+      path: `${invoice}/pay`,
+      body: { fieldValues: { method: 'card' } },
+    })
+    const payment = paid.headers.get('location')!
+    expect(payment).toBe(`/payments/${paid.body.locator}`)
+    await heldAgainstItsTag({ read: payment, method: 'POST', path: `${payment}/reverse` })
+  })
+
+  it('lets one of many writers through that saw the same record, in whatever order they come', async () => {
+    const { body } = await motor.createPolicy({ finalize: false })
+    const path = `/policy/${body.locator}`
+    const tag = await read(path)
+    const { fieldValues } = plainYear().request.policy as { fieldValues?: object }
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        send(`POST`, `${path}/update`, { 'if-match': tag }, { fieldValues, finalize: false }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412])
+    const [winner] = answers.filter(({ status }) => status === 200)
+    expect(tagOf(winner!)).toBe(await read(path))
+  })
+
+  it('of a repeat counts as it did the first time', async () => {
+    const { body } = await motor.createPolicy({ finalize: false })
+    const path = `/policy/${body.locator}`
+    const headers = { 'if-match': await read(path), 'idempotency-key': 'once' }
+    const first = await send('POST', `${path}/finalize`, headers)
+    const again = await send('POST', `${path}/finalize`, headers)
+    expect([first.status, again.status, again.body]).toEqual([200, 200, first.body])
+  })
+
+  it('holds policyholders, webhooks and resource groups too', async () => {
+    const locator = await motor.newPolicyholder()
+    const updated = await heldAgainstItsTag({
+      read: `/policyholder/${locator}`,
+      method: 'POST',
+      path: '/policyholder/update',
+      body: { locator, version: 1, completed: true, values: { last_name: 'Held' } },
+    })
+    expect(tagOf(updated)).toBe(await read(`/policyholder/${locator}`))
+    const hook = await send(
+      'POST',
+      `/event/${motor.tenantLocator}/webhooks`,
+      {},
+      {
+        name: 'held',
+        enabled: true,
+        endpoint: { url: 'https://hooks.example.com/in' },
+        eventTypes: ['policy.*'],
+      },
+    )
+    const webhook = hook.headers.get('location')!
+    expect(webhook).toBe(`/event/${motor.tenantLocator}/webhooks/${hook.body.locator}`)
+    await heldAgainstItsTag({ read: webhook, method: 'PATCH', path: webhook, body: { enabled: false } })
+    const groups = `/resource/${motor.tenantLocator}/groups`
+    const made = await send(
+      'POST',
+      groups,
+      {},
+      { name: 'held', selectionStartTime: '2030-01-01T00:00:00Z', resourceNames: [] },
+    )
+    const group = made.headers.get('location')!
+    expect(group, JSON.stringify(made.body)).toBe(`${groups}/${made.body.locator}`)
+    await heldAgainstItsTag({ read: group, method: 'PATCH', path: `${group}/retire` })
+  })
+
+  it('is refused where nothing is held against it, and where it is no list of tags', async () => {
+    const answer = await send<Refused>('POST', '/policyholder/create', { 'if-match': '*' }, { values: {} })
+    expect(answer.body).toMatchObject({
+      code: 'invalidParameter',
+      message: expect.stringContaining('If-Match'),
+    })
+    const { body } = await motor.createPolicy({ finalize: false })
+    for (const wrong of ['unquoted', '"a" "b"', '"'])
+      expect(
+        (await send('POST', `/policy/${body.locator}/finalize`, { 'if-match': wrong })).status,
+        wrong,
+      ).toBe(400)
+    expect((await send('POST', `/policy/${body.locator}/finalize`, { 'if-match': '*' })).status).toBe(200)
+    expect((await send('POST', '/policy/100000064999/finalize', { 'if-match': '*' })).status).toBe(404)
+  })
+})
+
+describe('a list', () => {
+  const linksOf = ({ headers }: Answer<unknown>): Record<string, string> =>
+    Object.fromEntries(
+      [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="([\w-]+)"/g)].map(([, target, rel]) => [
+        rel,
+        target,
+      ]),
+    )
+
+  it('is walked by its links to its end, and says on every page but the first where it begins', async () => {
+    for (let at = 0; at < 3; at += 1) await motor.newPolicyholder()
+    const seen: string[] = []
+    let path: string | undefined = '/policyholders?pageSize=2'
+    while (path !== undefined) {
+      const page: Answer<{ policyholders: Located[] }> = await send('GET', path)
+      seen.push(...page.body.policyholders.map(({ locator }) => locator))
+      expect(linksOf(page).first).toBe(path.includes('pagingToken') ? '/policyholders?pageSize=2' : undefined)
+      path = linksOf(page).next
+    }
+    const whole = await send<{ policyholders: Located[] }>('GET', '/policyholders?pageSize=100')
+    expect(seen).toEqual(whole.body.policyholders.map(({ locator }) => locator))
+    expect(whole.headers.get('link')).toBeNull()
+  })
+
+  it('with offsets goes both ways', async () => {
+    const list = '/account/v1/accounts/list'
+    const first = linksOf(await send('GET', `${list}?count=1`))
+    expect(first).toEqual({ next: `${list}?count=1&offset=1` })
+    expect(linksOf(await send('GET', first.next!))).toMatchObject({
+      prev: `${list}?count=1&offset=0`,
+      first: `${list}?count=1`,
+    })
+  })
+
+  it('of events, which has a token always, is at its end where a page is empty', async () => {
+    const list = `/event/${motor.tenantLocator}/events/list`
+    const page = await send<{ events: unknown[]; pagingToken: string }>('GET', `${list}?pageSize=1000`)
+    expect(linksOf(page).next).toBeDefined()
+    const after = await send<{ events: unknown[] }>('GET', linksOf(page).next!)
+    expect([after.body.events, linksOf(after).next]).toEqual([[], undefined])
+  })
+})
+
+describe('what a client takes', () => {
+  it.each(['application/json', '*/*', 'application/*;q=0.1', 'text/html, */*;q=0.5', ''])(
+    '%s is sent',
+    async accept => {
+      expect((await send('GET', '/products', { accept })).status).toBe(200)
+    },
+  )
+
+  it.each(['text/html', 'application/json;q=0, */*', 'application/xml'])(
+    '%s is refused before anything is done',
+    async accept => {
+      const before = await read('/policyholders?pageSize=100')
+      const answer = await send<Refused>('POST', '/policyholder/create', { accept }, { values: {} })
+      expect([answer.status, answer.body.code]).toEqual([406, 'notAcceptable'])
+      expect(await read('/policyholders?pageSize=100')).toBe(before)
+    },
+  )
+
+  it('of compression is kept to, and the tag is weak then', async () => {
+    const long = await send<object>('GET', '/openapi.json', { 'accept-encoding': 'gzip' })
+    expect(long.headers.get('content-encoding')).toBe('gzip')
+    expect(long.headers.get('vary')).toContain('accept-encoding')
+    expect(tagOf(long)).toMatch(/^W\//)
+    expect(Object.keys(long.body)).toContain('openapi')
+    const plain = await send('GET', '/openapi.json', { 'accept-encoding': 'identity, gzip;q=0' })
+    expect([plain.headers.get('content-encoding'), plain.body]).toEqual([null, long.body])
+    expect(
+      (await send('GET', '/v1/ping', { 'accept-encoding': 'gzip' })).headers.get('content-encoding'),
+    ).toBeNull()
+  })
+})
+
+describe('the tables of records', () => {
+  const names = new Set(ROUTES.map(({ method, path }) => `${method.toUpperCase()} ${path}`))
+  const isRead = (path: string): boolean =>
+    staticFirst(ROUTES).some(
+      one =>
+        one.method === 'get' &&
+        new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path.replace(/\{\w+\}/g, 'x')),
+    )
+
+  it('name writes and records that there are', () => {
+    for (const [write, { changes, makes, shows }] of Object.entries(WRITES)) {
+      expect(names, write).toContain(write)
+      for (const path of [changes, makes])
+        if (path !== undefined) expect(isRead(path), `${write}: ${path}`).toBe(true)
+      expect(shows === undefined || (makes ?? changes) !== undefined).toBe(true)
+    }
+  })
+
+  it('name successors of deprecated paths only, which there are', () => {
+    const paths = new Set(ROUTES.map(({ path }) => path.replace(/\{\w+\}/g, '{}')))
+    for (const [name, successor] of Object.entries(SUCCESSORS)) {
+      expect(
+        ROUTES.find(({ method, path }) => `${method.toUpperCase()} ${path}` === name)?.deprecated,
+        name,
+      ).toBe(true)
+      expect(paths, name).toContain(successor.replace(/\{\w+\}/g, '{}'))
+    }
+  })
+
+  it('fill in addresses, and give none that lacks a part', () => {
+    expect(filledPath('/a/{b}/{c}', { b: 'x/y' }, { b: 'no', c: 7 })).toBe('/a/x%2Fy/7')
+    expect(filledPath('/a/{b}', {})).toBeUndefined()
+  })
+})
+
+describe('a deprecated path', () => {
+  it('says so, since when, and what is to be called instead', async () => {
+    const answer = await send('POST', '/policy/100000064/issueRenewal')
+    expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
+    expect(answer.headers.get('link')).toBe(
+      '</policies/100000064/renewals>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
+    )
+    expect(answer.headers.get('sunset')).toBeNull()
+    expect((await send('GET', '/products')).headers.get('deprecation')).toBeNull()
+  })
+})
