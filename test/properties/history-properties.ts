@@ -3,8 +3,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { policyResponse } from '../../src/policies/projection/policy.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
-import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import type { Example } from '../support/configurations.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
@@ -13,22 +11,20 @@ import {
   addsUp,
   agreesWithModel,
   answerNow,
+  figures,
   invoiced,
+  isAsExpected,
   knowsWhatItAnswered,
   priceOf,
   tiles,
 } from '../support/story-checks.ts'
 import { newBusiness, type Step, step, steps } from '../support/story-steps.ts'
-import { inSteps, type Told, tell } from '../support/story-telling.ts'
+import { inSteps, tell } from '../support/story-telling.ts'
 
 const SEED = 20261121
 
 /** Shrunk counterexamples name the seed and the path to run them again. */
 const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
-
-/** Figures of a price, without the locators that are others each time. */
-const figures = (price: PolicyPriceResponse | PolicyPriceChangeResponse): unknown =>
-  JSON.parse(JSON.stringify(price, (name, value) => (/[lL]ocator$/.test(name) ? undefined : value)))
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
@@ -43,15 +39,6 @@ function tale(story: Story): string {
   return JSON.stringify(answerNow(story).answer, (name, value) =>
     /(?:[lL]ocator|displayId)$/.test(name) && typeof value === 'string' ? placed(value) : value,
   ).replace(UUID, placed)
-}
-
-/** Carried out and refused as the model says, at the price that was shown before. */
-function isAsExpected({ refused, expectedRefusal, previewed, recorded }: Told): void {
-  expect({ refused: refused !== undefined, because: expectedRefusal ?? refused?.message }).toEqual({
-    refused: expectedRefusal !== undefined,
-    because: expectedRefusal,
-  })
-  if (previewed && recorded) expect(figures(previewed)).toMatchObject(figures(recorded) as object)
 }
 
 async function told(start: Story, all: readonly Step[]): Promise<Story> {

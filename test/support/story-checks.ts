@@ -15,11 +15,13 @@ import { policyResponse } from '../../src/policies/projection/policy.ts'
 import { policySnapshot } from '../../src/policies/projection/snapshot.ts'
 import { type PolicyView, policyView } from '../../src/policies/projection/view.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { COVER, type NaivePiece, type NaivePolicy, naivePolicy, naiveSum } from './naive-policy.ts'
 import type { NaiveAmounts } from './naive-rates.ts'
 import { bigOf, naiveOf, naiveWithAccepted, type Story } from './policy-story.ts'
 import { keyedExposures, keyedPerils, locatorsOf } from './story-keys.ts'
+import type { Told } from './story-telling.ts'
 
 /** As `toEqual`, which takes longer to find that nothing differs than the whole story takes. */
 export function same(actual: unknown, expected: unknown): void {
@@ -383,4 +385,17 @@ export function recordedChangesAddUp(story: Story): void {
       )
     }
   }
+}
+
+/** Figures of a price, without the locators that are others each time. */
+export const figures = (price: PolicyPriceResponse | PolicyPriceChangeResponse): unknown =>
+  JSON.parse(JSON.stringify(price, (name, value) => (/[lL]ocator$/.test(name) ? undefined : value)))
+
+/** Carried out and refused as the model says, at the price that was shown before. */
+export function isAsExpected({ refused, expectedRefusal, previewed, recorded }: Told): void {
+  expect({ refused: refused !== undefined, because: expectedRefusal ?? refused?.message }).toEqual({
+    refused: expectedRefusal !== undefined,
+    because: expectedRefusal,
+  })
+  if (previewed && recorded) expect(figures(previewed)).toMatchObject(figures(recorded) as object)
 }

@@ -67,7 +67,10 @@ function toldPayment({ reversedTimestamp, source, amount, creditedAmount = 0, ..
       paymentTime: Number(payment.postedTimestamp),
       data: payment.fieldValues,
       paymentItems: [
-        { amount: (Math.round(amount * 100) - Math.round(creditedAmount * 100)) / 100, invoiceId: payment.invoiceLocator },
+        {
+          amount: (Math.round(amount * 100) - Math.round(creditedAmount * 100)) / 100,
+          invoiceId: payment.invoiceLocator,
+        },
         ...(creditedAmount > 0 ? [{ amount: creditedAmount }] : []),
       ],
     },

@@ -103,8 +103,7 @@ class History {
       modification
     const from = Number(effectiveTimestamp)
     const bills = this.#bills.filter(
-      bill =>
-        bill.owner === locator || bill.items.some(item => item.policyModificationLocator === locator),
+      bill => bill.owner === locator || bill.items.some(item => item.policyModificationLocator === locator),
     )
     const isGap = name === 'modification.policy.cancel'
     this.#assertOneTerm(modification, term)
@@ -117,7 +116,11 @@ class History {
         startTime: from,
         rootElement: this.#root(modification, from, bills, isGap),
       },
-      installments: bills.map(({ invoiceId, times }, at) => ({ id: `${locator}-${at}`, ...times, invoiceId })),
+      installments: bills.map(({ invoiceId, times }, at) => ({
+        id: `${locator}-${at}`,
+        ...times,
+        invoiceId,
+      })),
     }
   }
 
@@ -139,12 +142,15 @@ class History {
         termOf(this.#terms, Number(one.startTimestamp)) === term,
     )
     const shown = (name: string, value: unknown) => (name === 'peril' ? undefined : value)
-    const trees = new Set(going.map(one => JSON.stringify(this.#tree(at, Math.max(from, Number(one.startTimestamp))), shown)))
+    const trees = new Set(
+      going.map(one => JSON.stringify(this.#tree(at, Math.max(from, Number(one.startTimestamp))), shown)),
+    )
     const covered = going.reduce(
       (all, one) => all + Number(one.endTimestamp) - Math.max(from, Number(one.startTimestamp)),
       0,
     )
-    if (trees.size !== 1 || covered !== term.end - from) throw new Untellable('a transaction with several outcomes')
+    if (trees.size !== 1 || covered !== term.end - from)
+      throw new Untellable('a transaction with several outcomes')
   }
 
   /** The elements in force at a time, as they were known at another. */
@@ -170,7 +176,9 @@ class History {
             elementType: peril.name,
             data: dataOfSegment(part),
             coverageTerms: Object.fromEntries(
-              AMOUNTS.flatMap(name => (part[name as never] === undefined ? [] : [[name, part[name as never]]])),
+              AMOUNTS.flatMap(name =>
+                part[name as never] === undefined ? [] : [[name, part[name as never]]],
+              ),
             ),
             peril,
             rates: { premium: part.monthPremium, technicalPremium: part.monthTechnicalPremium },
@@ -213,7 +221,14 @@ class History {
       if (elements.length === 0) return []
       return [{ id: exposure.locator, elementType: exposure.name, elements, ...(isEnded && { ended: true }) }]
     })
-    const merged = isGap ? gone : covered.map(one => joined(one, gone.find(other => other.id === one.id)))
+    const merged = isGap
+      ? gone
+      : covered.map(one =>
+          joined(
+            one,
+            gone.find(other => other.id === one.id),
+          ),
+        )
     const others = isGap ? [] : gone.filter(one => !ids.has(one.id))
     return {
       id: 'root',
@@ -233,8 +248,9 @@ class History {
         const { id, chargeType, tag } = this.#source(item)
         const charges = byElement.get(id) ?? []
         byElement.set(id, charges)
-        let charge = charges.find(one => one.chargeType === chargeType && one.tag === tag)
-        if (!charge) charges.push((charge = { chargeType, tag, installmentItems: [] }))
+        const found = charges.find(one => one.chargeType === chargeType && one.tag === tag)
+        const charge = found ?? { chargeType, tag, installmentItems: [] }
+        if (!found) charges.push(charge)
         charge.installmentItems.push({ amount: item.amount, installmentNumber: at + 1 })
       }
     return byElement

@@ -10,6 +10,7 @@
 // A gap ends segments and cuts no run, as a cancellation does; coverage after it has new runs.
 import { chargesOf } from '../../billing/bill.ts'
 import type { Charge } from '../../billing/charge.ts'
+import type { ProductDefinition } from '../../configuration/configuration.ts'
 import type {
   CancellationLocator,
   DisplayId,
@@ -17,7 +18,6 @@ import type {
   LocatorSupply,
   Uuid,
 } from '../../platform/locators.ts'
-import type { ProductDefinition } from '../../configuration/configuration.ts'
 import {
   decimal,
   type Money,
@@ -34,6 +34,7 @@ import type {
   Exposure,
   ExposureRun,
   Fee,
+  FeePart,
   Holdback,
   Modification,
   ModificationKind,
@@ -45,7 +46,7 @@ import type {
   Quote,
 } from '../../policies/aggregate.ts'
 import { type Amounts, minusAmounts } from '../../policies/fold/amounts.ts'
-import { feeInForce } from '../../policies/fold/fees.ts'
+import { type FeeInForce, feeInForce } from '../../policies/fold/fees.ts'
 import { type Line, lineOf, segmentsInForce } from '../../policies/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../policies/fold/pieces.ts'
 import { premiumChangeOf } from '../../policies/fold/premium.ts'
@@ -738,10 +739,8 @@ class Carrying {
     if (taken) return taken
     const known = amount.minor < 0 ? this.#feeOf(name, negated(amount)) : undefined
     if (known) {
-      const { fee, left } = known
-      const removed = { start: later(fee.start, from), end: fee.end, amount: negated(amount) }
-      const part = { start: fee.start, end: fee.end, amount: plus(left, amount) }
-      const change = { by: this.#by, parts: part.amount.minor === 0 ? [] : [part], removed: [removed] }
+      const { fee, parts } = known
+      const change = { by: this.#by, ...shrunk(parts, negated(amount), from, this.#transaction.isGap) }
       fees.set(fee.locator, { ...fee, changes: [...fee.changes, change] })
       return fee.locator
     }
@@ -763,11 +762,13 @@ class Carrying {
   /** A reinstatement brings back a fee that its cancellation took, if it took so much of it. */
   #feeTakenBack(name: string, amount: Money): Uuid | undefined {
     if (this.#modification.kind !== 'reinstatement' || amount.minor < 0) return undefined
-    const undone = new Set([...this.#making.reinstatements.values()].flatMap(one =>
-      one.modificationLocator === this.#by
-        ? [this.#making.cancellations.get(one.cancellationLocator)!.modificationLocator]
-        : [],
-    ))
+    const undone = new Set(
+      [...this.#making.reinstatements.values()].flatMap(one =>
+        one.modificationLocator === this.#by
+          ? [this.#making.cancellations.get(one.cancellationLocator)!.modificationLocator]
+          : [],
+      ),
+    )
     const line = lineOf(this.#making, this.#quote)
     for (const fee of this.#making.fees.values()) {
       const removed = fee.changes.find(change => undone.has(change.by))?.removed ?? []
@@ -786,7 +787,7 @@ class Carrying {
     return undefined
   }
 
-  #feeOf(name: string, least: Money): { fee: Fee; left: Money } | undefined {
+  #feeOf(name: string, least: Money): FeeInForce | undefined {
     if (this.#isCreation) return undefined
     const line = lineOf(this.#making, this.#quote)
     return [...this.#making.fees.values()]
@@ -797,8 +798,8 @@ class Carrying {
           this.#isInTerm(fee.start) &&
           !fee.changes.some(change => change.by === this.#by),
       )
-      .map(fee => ({ fee, left: feeInForce(fee, line).amount }))
-      .findLast(({ left }) => left.minor >= least.minor)
+      .map(fee => feeInForce(fee, line))
+      .findLast(({ amount }) => amount.minor >= least.minor)
   }
 
   #premiumChange(): Money {
@@ -830,6 +831,33 @@ class Carrying {
       return { ...one, name: one.said[0]?.name || 'premium' }
     })
   }
+}
+
+/**
+ * A fee's parts without an amount, which is taken from the last of them first. Where the cover ends at the time, what is left
+ * of a part lies before it, as a live cancellation leaves it.
+ */
+function shrunk(
+  parts: readonly FeePart[],
+  by: Money,
+  from: Instant,
+  isGap: boolean,
+): { parts: FeePart[]; removed: FeePart[] } {
+  const kept: FeePart[] = []
+  const removed: FeePart[] = []
+  let left = by
+  for (const part of [...parts].reverse()) {
+    const { start, end, amount } = part
+    const own = left.minor < amount.minor ? left : amount
+    left = minus(left, own)
+    const rest = minus(amount, own)
+    const endsThere = isGap && start < from && from < end
+    const isTaken = own.minor !== 0 || endsThere
+    if (isTaken) removed.unshift({ start: endsThere ? from : start, end, amount: own })
+    if (rest.minor !== 0 || endsThere || !isTaken)
+      kept.unshift({ start, end: endsThere ? from : end, amount: rest })
+  }
+  return { parts: kept, removed }
 }
 
 /** Names of what is no endorsement: of that, its type. */
