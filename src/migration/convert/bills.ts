@@ -129,6 +129,39 @@ function joined(a: Plan, b: Plan): Plan {
   return both
 }
 
+/** One installment of several, in the order of the line: the last one takes over what the others bill. */
+function joinInstallments(making: Making, locators: readonly Uuid[]): PlannedInstallment {
+  const parts = locators.map(locator => making.installments.get(locator)!)
+  const last = parts.at(-1)!
+  if (parts.length === 1) return last
+  const plan = parts.map(({ items = {}, fees = [] }): Plan => ({ items, fees: [...fees] })).reduce(joined)
+  for (const one of parts)
+    if (one !== last)
+      making.installments.set(one.locator, {
+        ...one,
+        // Its fees go with what it billed.
+        fees: undefined,
+        absorbedBy: [last.modificationLocator],
+      })
+  const all = { ...last, items: plan.items, ...(plan.fees.length > 0 && { fees: plan.fees }) }
+  making.installments.set(last.locator, all)
+  return all
+}
+
+/**
+ * What is planned of several transactions for the same time is one bill, as the plan of a live endorsement is one with what was
+ * open: nobody is sent two invoices on one day because of a change.
+ */
+export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
+  const planned = [...making.installments.values()].filter(one => !invoiced.has(one.locator))
+  for (const [, sameTime] of Map.groupBy(planned, one => `${one.issueAt} ${one.dueAt}`)) {
+    const owners = Map.groupBy(sameTime, one => one.modificationLocator)
+    // Of each transaction one: those that it plans for one time itself stay as they were said.
+    const firsts = [...owners.values()].map(([first]) => first!.locator)
+    if (firsts.length > 1) joinInstallments(making, firsts)
+  }
+}
+
 /** The invoice of these installments of the policy, in the order of the line. Takes one digit. */
 export function invoiceInstallmentsOf(
   making: Making,
@@ -136,22 +169,7 @@ export function invoiceInstallmentsOf(
   locators: readonly Uuid[],
   supply: LocatorSupply,
 ): Invoice {
-  const parts = locators.map(locator => making.installments.get(locator)!)
-  const last = parts.at(-1)!
-  const plan = parts.map(({ items = {}, fees = [] }): Plan => ({ items, fees: [...fees] })).reduce(joined)
-  for (const one of parts)
-    if (one !== last)
-      making.installments.set(one.locator, {
-        ...one,
-        // Its fees go with what it billed to the installment that the invoice is of.
-        fees: undefined,
-        absorbedBy: [last.modificationLocator],
-      })
-  making.installments.set(last.locator, {
-    ...last,
-    items: plan.items,
-    ...(plan.fees.length > 0 && { fees: plan.fees }),
-  })
+  const last = joinInstallments(making, locators)
   const at = request.generateTime ?? request.startTime
   const { kind } = making.modifications.get(last.modificationLocator)!
   const invoice: Invoice = {

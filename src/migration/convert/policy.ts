@@ -7,7 +7,7 @@ import { earlier, timeZone as zoneNamed } from '../../platform/time.ts'
 import { noRecords, POLICY_LIMITS, type Quote } from '../../policies/aggregate.ts'
 import type { PolicyMigrationRequest, Preferences } from '../contract-request.ts'
 import type { MappingNode } from '../item.ts'
-import { planBills } from './bills.ts'
+import { joinPlanned, planBills } from './bills.ts'
 import type { AuxRow, ConvertContext } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { type ReadTransaction, readHistory } from './history.ts'
@@ -112,6 +112,7 @@ export function convertPolicy(
     const node = transactionNode(transaction, carried, known, bills.installments, context.shard)
     transactions.set(place, [...(transactions.get(place) ?? []), node])
   }
+  joinPlanned(making, new Set([...invoiced.values()].flat()))
   return {
     making,
     invoiced,
