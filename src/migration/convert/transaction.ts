@@ -583,6 +583,7 @@ class Carrying {
         one => one.name,
       ))
         this.#asFee(keyOf(element.id, 'fee', name), name, total(fees, currency))
+    if (this.#transaction.isGap) this.#endEmptyFees()
     this.#technicalPremiums()
     for (const [id, amounts] of this.#missing()) {
       const run = this.#newRuns.get(id)
@@ -757,6 +758,19 @@ class Carrying {
     }
     fees.set(fee.locator, fee)
     return fee.locator
+  }
+
+  /** Fees that come to nothing by now, and lie where no cover is left, are reversed; nothing could be said of them. */
+  #endEmptyFees(): void {
+    const { fees } = this.#making
+    const { from } = this.#transaction
+    const line = lineOf(this.#making, this.#quote)
+    for (const fee of [...fees.values()]) {
+      const { parts, amount } = feeInForce(fee, line)
+      if (parts.length === 0 || amount.minor !== 0 || fee.start < from || !this.#isInTerm(fee.start)) continue
+      const removed = [...parts]
+      fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by: this.#by, parts: [], removed }] })
+    }
   }
 
   /** A reinstatement brings back a fee that its cancellation took, if it took so much of it. */
