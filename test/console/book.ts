@@ -49,7 +49,7 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
     eventTypes: ['policy.issue', 'invoice.*'],
     failureHandling: { triggers: ['4xx', '5xx', 'timeout'], divert: false, suspend: false },
   })
-  const request = worked('A plain year').policy as {
+  const request = worked('A plain year').policy as unknown as {
     exposures: { exposureName: string; fieldValues: Record<string, unknown>; perils: { name: string }[] }[]
   }
   const [vehicle] = request.exposures

@@ -28,14 +28,16 @@ const ROUNDS = 6
 export function databaseContents(folder: string, since: number, until: number, leave: Leave): string[] {
   const isNow = (ms: number): boolean => ms >= since && ms <= until
   const rows = filesOf(folder).flatMap(file => rowsOf(file, leave))
-  const timeless = rows.map(({ table, cells }): Row => ({
-    table,
-    cells: cells.map(cell =>
-      cell
-        .replace(MILLISECONDS, text => (isNow(Number(text)) ? 'now' : text))
-        .replace(ISO_TIME, text => (isNow(Date.parse(text)) ? 'now' : text)),
-    ),
-  }))
+  const timeless = rows.map(
+    ({ table, cells }): Row => ({
+      table,
+      cells: cells.map(cell =>
+        cell
+          .replace(MILLISECONDS, text => (isNow(Number(text)) ? 'now' : text))
+          .replace(ISO_TIME, text => (isNow(Date.parse(text)) ? 'now' : text)),
+      ),
+    }),
+  )
   let labels = new Map<string, string>()
   const shown = ({ table, cells }: Row): string =>
     `${table}: ${cells.map(cell => cell.replace(LOCATOR, text => `<${labels.get(text) ?? ''}>`)).join(' | ')}`

@@ -1,0 +1,84 @@
+// The README as a newcomer follows it: a folder with nothing but what git has, its commands in their order, and what they print.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../scripts/free-port.ts'
+import { steady, type Typed, typedLines } from '../support/console-blocks.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-newcomer-'))
+const checkout = join(folder, 'bindery')
+const SEPARATOR = '===='
+
+let port: number
+let started: ReturnType<typeof spawn>
+let printed = ''
+
+/** As a clone has them: files that git knows, or would add. */
+function copyCheckout(): void {
+  const names = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { encoding: 'utf8' })
+  for (const name of names.split('\0').filter(Boolean)) cpSync(name, join(checkout, name))
+  // In the place of `npm ci`, which the gate has run from the same lock file.
+  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
+}
+
+const environment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  PORT: String(port),
+  HOME: folder,
+  XDG_CONFIG_HOME: join(folder, '.config'),
+  PATH: `${resolve('node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
+})
+
+beforeAll(async () => {
+  copyCheckout()
+  port = await freePort()
+  started = spawn('npm', ['start'], { cwd: checkout, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const stream of [started.stdout!, started.stderr!])
+    stream.on('data', (chunk: Buffer) => {
+      printed += chunk.toString()
+    })
+  while (!printed.includes('Ctrl+C stops the service')) {
+    if (started.exitCode !== null) throw new Error(printed)
+    await sleep(100)
+  }
+})
+
+afterAll(async () => {
+  const { launcher } = JSON.parse(readFileSync(join(checkout, 'data/service.json'), 'utf8'))
+  process.kill(launcher, 'SIGTERM')
+  if (started.exitCode === null) await once(started, 'exit')
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** What each command prints, all in one shell, since the later ones use what the earlier ones set. */
+async function typed(lines: readonly Typed[]): Promise<string[]> {
+  const administrator = /password (\S+) \(shown this once\)/.exec(printed)![1]!
+  const script = lines.map(({ command }) => {
+    const here = command.replaceAll('http://localhost:8787', `http://localhost:${port}`)
+    const password = here.includes('--user alice') ? 'password' : administrator
+    const asked = here.startsWith('npx bindery login') ? `echo '${password}' | ${here}` : here
+    return `${asked} 2>&1\necho '${SEPARATOR}'\n`
+  })
+  const shell = spawn('bash', ['-s'], { cwd: checkout, env: environment(), stdio: ['pipe', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [shell.stdout, shell.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  shell.stdin.end(script.join(''))
+  await once(shell, 'close')
+  return output.split(`${SEPARATOR}\n`).slice(0, -1)
+}
+
+test('every line of the five minutes prints what the page says', async () => {
+  const lines = typedLines(readFileSync('README.md', 'utf8'), 'Five minutes')
+  expect(lines.length).toBeGreaterThan(12)
+  const outputs = await typed(lines)
+  const told = (prints: readonly string[]) =>
+    lines.map(({ command }, at) => `$ ${command}\n${steady(prints[at] ?? 'NOTHING')}`)
+  expect(told(outputs)).toEqual(told(lines.map(({ prints }) => prints)))
+})

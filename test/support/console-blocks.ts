@@ -1,0 +1,33 @@
+// Lines of a page that are to be typed, with what the page says that they print.
+
+export type Typed = {
+  readonly command: string
+  readonly prints: string
+}
+
+/** The commands of all ```console blocks below a heading, in order: `$ command`, then what it prints. */
+export function typedLines(markdown: string, heading: string): Typed[] {
+  const from = markdown.indexOf(`\n## ${heading}\n`)
+  if (from < 0) throw new Error(`There is no heading '${heading}'.`)
+  const section = markdown.slice(from + 4).split('\n## ')[0]!
+  const blocks = [...section.matchAll(/```console\n([\s\S]*?)```/g)].map(([, block]) => block!)
+  return blocks.flatMap(block =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map(text => {
+        const end = text.indexOf('\n')
+        return { command: text.slice(0, end), prints: text.slice(end + 1) }
+      }),
+  )
+}
+
+/** What differs from one run to the next: locators, times, the port, where the user's settings are. */
+export const steady = (text: string): string =>
+  text
+    .replace(/http:\/\/localhost:\d+/g, 'http://localhost')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'LOCATOR')
+    .replace(/\b\d{9,}\b/g, 'NUMBER')
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
+    .replace(/\S*\/bindery\/sign-in\.json/g, 'SETTINGS')
+    .trimEnd()
