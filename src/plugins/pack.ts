@@ -23,10 +23,11 @@ type Kind = {
   readonly last: unknown[]
   readonly tracks: readonly Track[]
   readonly inner: (Place | undefined)[]
-  /** Changes by the columns that they are of, a bit for each. */
+  /** Changes by what they tell, a bit for each column, and by what is empty. */
   readonly changes: Map<number, number>
-  /** Of the last one. */
-  columns: number
+  /** What the last one told, and what was empty of it; and its change. */
+  told: number
+  empty: number
   change: number
   /** The kind that last came after it. */
   next: Kind | undefined
@@ -40,11 +41,14 @@ type Place = {
   entries: Place | undefined
 }
 
-/** Values of a record that are to be told, and their columns. */
-type Difference = { readonly columns: number[]; readonly values: unknown[]; count: number }
+/** Values of a record that are to be told, and their columns; and a bit for each of those that stay empty. */
+type Difference = { readonly columns: number[]; readonly values: unknown[]; count: number; empty: number }
 
 /** Columns beyond it have no bit, and are told each time. */
 const LAST_BIT = 29
+
+/** Of columns beyond it, empty objects are told as others are: the bits of both are one exact number. */
+const LAST_EMPTY_BIT = 21
 
 const NONE = -1
 
@@ -56,6 +60,12 @@ const newPlace = (): Place => ({
   track: newTrack(),
   entries: undefined,
 })
+
+/** Where values are written until they are all known: the next call finds the room that the last one needed. */
+let room = new Int32Array(4_096)
+
+/** More room, of 4 bytes each, is not kept. */
+const MOST_KEPT = 2 ** 18
 
 /** JSON knows no -0, and no number that is none. */
 const asJson = (one: number): number | null => (Number.isFinite(one) ? one + 0 : null)
@@ -78,7 +88,7 @@ class Packing {
   readonly #changes: Change[] = []
   /** By how deep a record lies: while it is told, those within it are. */
   readonly #differences: Difference[] = []
-  #data = new Int32Array(4_096)
+  #data = room
   #length = 0
 
   packed(): Packed {
@@ -106,7 +116,8 @@ class Packing {
   }
 
   #putRecord(record: Record<string, unknown>, place: Place, depth: number): void {
-    if (depth === this.#differences.length) this.#differences.push({ columns: [], values: [], count: 0 })
+    if (depth === this.#differences.length)
+      this.#differences.push({ columns: [], values: [], count: 0, empty: 0 })
     const difference = this.#differences[depth]!
     // Kinds follow each other as they did before: liability, own damage, theft, glass.
     let kind = place.recent.next
@@ -117,7 +128,7 @@ class Packing {
     place.recent.next = kind
     place.recent = kind
     const { columns, values, count } = difference
-    this.#write(CODES.record, this.#changeOf(kind, columns, count))
+    this.#write(CODES.record, this.#changeOf(kind, difference))
     for (let at = 0; at < count; at += 1) {
       const column = columns[at]!
       const one = values[at]
@@ -147,7 +158,8 @@ class Packing {
       tracks: names.map(newTrack),
       inner: names.map(() => undefined),
       changes: new Map(),
-      columns: 0,
+      told: 0,
+      empty: 0,
       change: NONE,
       next: undefined,
     }
@@ -155,17 +167,20 @@ class Packing {
     return kind
   }
 
-  #changeOf(kind: Kind, columns: readonly number[], count: number): number {
-    let bits = 0
-    for (let at = 0; at < count; at += 1) if (columns[at]! <= LAST_BIT) bits |= 1 << columns[at]!
-    if (bits === kind.columns && kind.change !== NONE) return kind.change
-    let change = kind.changes.get(bits)
+  #changeOf(kind: Kind, { columns, count, empty }: Difference): number {
+    let told = 0
+    for (let at = 0; at < count; at += 1) if (columns[at]! <= LAST_BIT) told |= 1 << columns[at]!
+    if (told === kind.told && empty === kind.empty && kind.change !== NONE) return kind.change
+    const both = empty * 2 ** (LAST_BIT + 1) + told
+    let change = kind.changes.get(both)
     if (change === undefined) {
       const names = columns.slice(0, count).map(column => kind.names[column]!)
-      change = this.#changes.push({ kind: kind.number, names }) - 1
-      kind.changes.set(bits, change)
+      const ofEmpty = kind.names.filter((_, column) => column <= LAST_EMPTY_BIT && empty & (1 << column))
+      change = this.#changes.push({ kind: kind.number, names, empty: ofEmpty }) - 1
+      kind.changes.set(both, change)
     }
-    kind.columns = bits
+    kind.told = told
+    kind.empty = empty
     kind.change = change
     return change
   }
@@ -214,6 +229,7 @@ class Packing {
       const longer = new Int32Array(this.#length * 2)
       longer.set(this.#data)
       this.#data = longer
+      if (longer.length <= MOST_KEPT) room = longer
     }
     this.#data[this.#length] = number * 8 + code
     this.#length += 1
@@ -225,12 +241,21 @@ function differs(record: Record<string, unknown>, { names, last }: Kind, differe
   const { columns, values } = difference
   let column = 0
   let count = 0
+  let empty = 0
   // Nothing is as fast over objects of many shapes.
   for (const name in record) {
     const one = record[name]
     if (one === undefined) continue
     if (names[column] !== name) return false
-    if (typeof one !== 'string' || one !== last[column] || column > LAST_BIT) {
+    if (typeof one === 'string' && one === last[column] && column <= LAST_BIT) {
+      column += 1
+      continue
+    }
+    if (column <= LAST_EMPTY_BIT && isEmpty(one)) {
+      empty |= 1 << column
+      // Of whatever comes next here, the one that is copied will have something else.
+      last[column] = undefined
+    } else {
       columns[count] = column
       values[count] = one
       count += 1
@@ -238,6 +263,7 @@ function differs(record: Record<string, unknown>, { names, last }: Kind, differe
     column += 1
   }
   difference.count = count
+  difference.empty = empty
   return column === names.length
 }
 
@@ -249,4 +275,12 @@ function differsInAll(record: Record<string, unknown>, { names }: Kind, differen
     values[column] = record[names[column]!]
   }
   difference.count = names.length
+  difference.empty = 0
+}
+
+/** Most records have several objects with nothing in them: fields, groups and media that there are none of. */
+function isEmpty(one: unknown): boolean {
+  if (typeof one !== 'object' || one === null || Array.isArray(one)) return false
+  for (const _ in one) return false
+  return true
 }

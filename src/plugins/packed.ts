@@ -19,8 +19,15 @@ export type Packed = {
 
 export type Constant = number | boolean | null
 
-/** What differs from the last record of the kind. */
-export type Change = { readonly kind: number; readonly names: readonly string[] }
+/**
+ * What differs from the last record of the kind: of `names` the values are told; those of `empty` have nothing in them, as
+ * the last one's had, and each record has its own.
+ */
+export type Change = {
+  readonly kind: number
+  readonly names: readonly string[]
+  readonly empty: readonly string[]
+}
 
 export const CODES = {
   /** The number is its length. */
@@ -72,9 +79,10 @@ export function unpack(
         return list
       }
       default: {
-        const { kind, names } = changes[number]!
+        const { kind, names, empty: own } = changes[number]!
         const record = copies[kinds[kind]! % copies.length]!(lasts[kind]!) as Record<string, unknown>
         lasts[kind] = record
+        for (let index = 0; index < own.length; index += 1) record[own[index]!] = {}
         for (let index = 0; index < names.length; index += 1) record[names[index]!] = read()
         return record
       }

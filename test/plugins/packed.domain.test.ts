@@ -75,6 +75,20 @@ describe('packed values', () => {
     expect(second).toEqual(record)
   })
 
+  it('give each record its own of the objects that have nothing in them, and tell again what comes after one', () => {
+    const records = [{}, {}, 'x', {}, 'x', 'x', {}, { a: 'x' }, {}, null, {}, []].map(inner => ({
+      key: 'k',
+      inner,
+    }))
+    expect(told(records)).toBe(JSON.stringify(records))
+    const alike = Array.from({ length: 1_000 }, () => ({ key: 'k', fields: {}, groups: {} }))
+    const [first, second, third] = unpacked(pack(alike)) as { fields: Record<string, string> }[]
+    second!.fields.own = 'x'
+    expect([first, second, third]).toEqual([alike[0], { ...alike[1], fields: { own: 'x' } }, alike[2]])
+    // Nothing of them is told but that there are as many more.
+    expect(pack(alike).data.length - pack(alike.slice(500)).data.length).toBe(500)
+  })
+
   it('say what is the same once, and of a record only what differs from the one before it', () => {
     const { text, shapes, data } = pack(
       Array.from({ length: 1_000 }, (_, at) => ({ name: 'own_damage', to: 'x', key: `${at % 500}` })),

@@ -1,13 +1,17 @@
 // The motor example priced twice, by its templates and by its plugins, on vehicles made up by chance.
+
+import { env } from 'cloudflare:workers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pluginProgram } from '../../src/bundles/sandbox.bundle.mjs'
+import { pluginProgram, workerCode } from '../../src/bundles/sandbox.bundle.mjs'
 import { loadedConfiguration } from '../../src/configuration/cache.ts'
 import { compileConfiguration } from '../../src/configuration/compile.ts'
 import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
 import { locatorSupply, newUuid } from '../../src/platform/locators.ts'
 import { toText, zero } from '../../src/platform/money.ts'
 import type { Instant } from '../../src/platform/time.ts'
+import { isolateRunner } from '../../src/plugins/isolate.ts'
+import type { Packed } from '../../src/plugins/packed.ts'
 import type { PluginRunner } from '../../src/plugins/runner.ts'
 import { compileScript } from '../../src/plugins/script.ts'
 import { PluginSession } from '../../src/plugins/session.ts'
@@ -71,7 +75,7 @@ async function priced(ground: Ground, request: object, runner?: PluginRunner): P
   const supply = () =>
     locatorSupply(
       0,
-      Array.from({ length: 6_000 }, () => sequence++ * 64),
+      Array.from({ length: 7_000 }, () => sequence++ * 64),
     )
   const tenant = { locator: newUuid(0), generation: 1 } as never
   const sandbox = runner && { runner, programOf: pluginProgram }
@@ -183,26 +187,58 @@ describe.each(RUNNERS)('rated under %s', (_name, runner) => {
   })
 })
 
-it('1,000 vehicles with all their perils are one call', async () => {
+it('1,000 vehicles with five perils each are one call into the sandbox, which is sent 1.2 MB of what JSON says in 11', async () => {
+  const perils = 'products/private_motor/policy/exposures/vehicle/perils'
+  const example = exampleFiles('motor')
+  const fifth = { name: 'assistance', displayName: 'Assistance', fields: [] }
   const ground = groundOf(
-    pluginRated(['getPerilRates'], {
-      'main/rater.js':
-        "exports.getPerilRates = data => { console.log(data.policyExposurePerils.length); const rates = {}; for (const one of data.policyExposurePerils) rates[one.perilCharacteristicsLocator] = { yearlyPremium: '12' }; return { pricedPerilCharacteristics: rates } }",
-    }),
+    pluginRated(
+      ['getPerilRates'],
+      {
+        'main/rater.js':
+          "exports.getPerilRates = data => { const rates = {}; for (const one of data.policyExposurePerils) rates[one.perilCharacteristicsLocator] = { yearlyPremium: '12' }; return { pricedPerilCharacteristics: rates } }",
+      },
+      {
+        ...example,
+        [`${perils}/assistance.json`]: JSON.stringify(fifth),
+        [`${perils}/assistance.premium.liquid`]: example[`${perils}/glass.premium.liquid`]!,
+      },
+    ),
   )
-  const [, [, isolate]] = RUNNERS as [unknown, [string, PluginRunner]]
-  let calls = 0
+  const sent: number[] = []
+  const isolate = isolateRunner(countingLoader(sent), workerCode)
+  const asJson: number[] = []
   const counting: PluginRunner = {
     run: (program, call) => {
-      calls += 1
+      asJson.push(JSON.stringify(call).length)
       return isolate.run(program, call)
     },
   }
   const [plain] = PLAIN.exposures
-  const perils = ['liability', 'own_damage', 'theft', 'glass'].map(one => ({ name: one }))
-  const exposures = Array.from({ length: 1_000 }, () => ({ ...plain, perils }))
+  const names = ['liability', 'own_damage', 'theft', 'glass', 'assistance']
+  const exposures = Array.from({ length: 1_000 }, () => ({ ...plain, perils: names.map(name => ({ name })) }))
   const aggregate = await priced(ground, { ...PLAIN, exposures, finalize: true }, counting)
-  expect(aggregate.perilRuns.size).toBe(4_000)
+  expect(aggregate.perilRuns.size).toBe(5_000)
   expect([...aggregate.perilRuns.values()].every(run => run.price?.premium.month === '1')).toBe(true)
-  expect(calls).toBe(1)
+  expect(asJson).toHaveLength(1)
+  expect(sent).toHaveLength(1)
+  expect(asJson[0]).toBeGreaterThan(11_000_000)
+  expect(sent[0]).toBeLessThan(1_200_000)
 })
+
+/** The loader of isolates, which notes the bytes that each call into one is sent. */
+function countingLoader(sent: number[]): WorkerLoader {
+  type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
+  const loader = {
+    get(name: string, code: () => WorkerLoaderWorkerCode) {
+      const entrypoint = env.LOADER.get(name, code).getEntrypoint() as unknown as Entrypoint
+      const run: Entrypoint['run'] = (call, packed) => {
+        const { data, ...others } = packed
+        sent.push(data.byteLength + new TextEncoder().encode(call + JSON.stringify(others)).length)
+        return entrypoint.run(call, packed)
+      }
+      return { getEntrypoint: () => ({ run }) }
+    },
+  }
+  return loader as unknown as WorkerLoader
+}

@@ -53,6 +53,14 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
     'January February March April May June July August September October November December'.split(' ')
   const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
 
+  type Part = { type: string; value: string }
+  const number = (value: number, how: unknown): string =>
+    how === '2-digit' && value >= 0 && value < 10 ? `0${value}` : `${value}`
+  const put = (list: Part[], separator: string, type: string, value: string): void => {
+    if (list.length > 0) list.push({ type: 'literal', value: separator })
+    list.push({ type, value })
+  }
+
   class DateTimeFormat {
     readonly #options: DateOptions
     constructor(_locales?: unknown, options: DateOptions = {}) {
@@ -70,18 +78,13 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
         .map(part => part.value)
         .join('')
     }
-    formatToParts(given?: unknown): { type: string; value: string }[] {
-      const { timeZone, hour12, hourCycle, ...asked } = this.#options
+    formatToParts(given?: unknown): Part[] {
+      const asked = this.#options
+      const { hour12, hourCycle } = asked
       const ms = given === undefined ? Date.now() : Number(given)
       if (!Number.isFinite(ms)) throw new RangeError('Invalid time value')
-      const local = new Date(ms + zoneOffset(ms, timeZone!)!)
-      const number = (value: number, how: unknown): string =>
-        String(value).padStart(how === '2-digit' ? 2 : 1, '0')
-      const date: { type: string; value: string }[] = []
-      const put = (list: typeof date, separator: string, type: string, value: string): void => {
-        if (list.length > 0) list.push({ type: 'literal', value: separator })
-        list.push({ type, value })
-      }
+      const local = new Date(ms + zoneOffset(ms, asked.timeZone!)!)
+      const date: Part[] = []
       const { month, day, year, weekday } = asked
       const inWords = month === 'long' || month === 'short'
       if (weekday !== undefined) {
@@ -103,25 +106,23 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
         const full = local.getUTCFullYear()
         put(date, inWords ? ', ' : '/', 'year', year === '2-digit' ? number(full % 100, year) : String(full))
       }
-      const time: { type: string; value: string }[] = []
       const noon = hour12 ?? (hourCycle === undefined ? asked.hour !== undefined : hourCycle === 'h12')
       const hours = local.getUTCHours()
-      const at = local.getUTCHours()
-      if (asked.hour !== undefined)
-        put(time, '', 'hour', number(noon ? at % 12 || 12 : at, noon ? asked.hour : '2-digit'))
-      if (asked.minute !== undefined) put(time, ':', 'minute', number(local.getUTCMinutes(), '2-digit'))
-      if (asked.second !== undefined) put(time, ':', 'second', number(local.getUTCSeconds(), '2-digit'))
       const digits = Number(asked.fractionalSecondDigits ?? 0)
-      if (digits > 0)
-        put(
-          time,
-          '.',
-          'fractionalSecond',
-          String(local.getUTCMilliseconds()).padStart(3, '0').slice(0, digits),
-        )
-      if (asked.hour !== undefined && noon) put(time, ' ', 'dayPeriod', hours < 12 ? 'AM' : 'PM')
-      if (date.length > 0 && time.length > 0) date.push({ type: 'literal', value: ', ' })
-      return [...date, ...time]
+      const ofDate = date.length
+      const after = (mark: string): string => (date.length === ofDate ? ', ' : mark)
+      if (asked.hour !== undefined)
+        put(date, ', ', 'hour', number(noon ? hours % 12 || 12 : hours, noon ? asked.hour : '2-digit'))
+      if (asked.minute !== undefined)
+        put(date, after(':'), 'minute', number(local.getUTCMinutes(), '2-digit'))
+      if (asked.second !== undefined)
+        put(date, after(':'), 'second', number(local.getUTCSeconds(), '2-digit'))
+      if (digits > 0) {
+        const milliseconds = String(local.getUTCMilliseconds()).padStart(3, '0')
+        put(date, after('.'), 'fractionalSecond', milliseconds.slice(0, digits))
+      }
+      if (asked.hour !== undefined && noon) put(date, ' ', 'dayPeriod', hours < 12 ? 'AM' : 'PM')
+      return date
     }
     resolvedOptions(): object {
       return { locale: 'en-US', calendar: 'gregory', numberingSystem: 'latn', ...this.#options }
