@@ -100,6 +100,6 @@ function refusal(status: number, text: string, call: string): Refused {
   }
   const { code = `http${status}`, message = `${call} answered ${status}.`, referenceId } = said
   const reference = status >= 500 && referenceId ? ` (reference ${referenceId})` : ''
-  const advice = status === 401 ? " Sign in by 'bindery login'." : ''
+  const advice = status === 401 && code !== 'signInFailed' ? " Sign in by 'bindery login'." : ''
   return new Refused(status, code, `${message}${reference}${advice}`)
 }

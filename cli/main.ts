@@ -67,7 +67,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
       await act(run => price(dir, options, run))
     })
   command(program, 'login [address]', 'sign in at a service; the password is asked for, or piped in')
-    .option('--tenant <host>', 'sign in as a user of this tenant, by its host name; else as an administrator')
+    .option('--tenant <name>', 'sign in as a user of this tenant (name or host); else as an administrator')
     .option('--user <name>', "the user; an administrator's is 'administrator' unless told")
     .option('--token', 'ask for a long-lived token in the place of a password')
     .action(async (address: string | undefined, options: object) => {

@@ -16,7 +16,8 @@ export type SignIn = {
   readonly username?: string
   /** Of a tenant's account. */
   readonly tenantLocator?: string
-  readonly hostName?: string
+  /** Its name or host name, as it was given. */
+  readonly tenant?: string
 }
 
 export type SignIns = {
@@ -59,9 +60,7 @@ export function writeSignIns(env: Env, signIns: SignIns): void {
 }
 
 /** Who a token is of, as it says itself: none is asked. Undefined for a text that is no token. */
-export function holderOf(
-  token: string,
-): Pick<SignIn, 'tenantLocator' | 'hostName' | 'expiresAt'> | undefined {
+export function holderOf(token: string): Pick<SignIn, 'tenantLocator' | 'expiresAt'> | undefined {
   if (token.startsWith('bdy_')) {
     const tenant = tenantOfAuthToken(token)
     return tenant && (tenant === NO_TENANT ? {} : { tenantLocator: tenant })
@@ -79,7 +78,7 @@ export type SignedIn = { readonly api: Api; readonly signIn: SignIn }
 
 const COMMAND = {
   administration: 'bindery login ADDRESS',
-  tenant: 'bindery login ADDRESS --tenant HOSTNAME --user NAME',
+  tenant: 'bindery login ADDRESS --tenant NAME --user NAME',
 }
 
 /** Calls as the account that is signed in, or with BINDERY_URL and BINDERY_TOKEN, which win over it. */

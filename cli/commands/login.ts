@@ -17,7 +17,7 @@ export async function login(
   const address = checkedAddress(given ?? env.BINDERY_URL ?? kept?.address)
   const signIn = token
     ? await withToken(address, tenant, run)
-    : await withPassword(address, { hostName: tenant, username: user }, run)
+    : await withPassword(address, { tenant, username: user }, run)
   const kind: Kind = signIn.tenantLocator === undefined ? 'administration' : 'tenant'
   const others = kept?.address === address ? kept : undefined
   writeSignIns(env, { ...others, address, [kind]: signIn })
@@ -26,7 +26,7 @@ export async function login(
   show(run, { ok: true, address, account: kind, ...told, file }, () => {
     const who =
       signIn.username ?? (kind === 'tenant' ? 'a long-lived token of the tenant' : 'a long-lived token')
-    const where = signIn.hostName === undefined ? '' : ` of ${signIn.hostName}`
+    const where = signIn.tenant === undefined ? '' : ` of ${signIn.tenant}`
     return `${run.terminal.colors.green('signed in')} at ${address} as ${who}${where}; kept in ${file}\n`
   })
   return EXIT.ok
@@ -43,32 +43,34 @@ function checkedAddress(address: string | undefined): string {
 async function withPassword(
   address: string,
   {
-    hostName,
-    username = hostName === undefined ? 'administrator' : undefined,
-  }: { hostName?: string | undefined; username?: string | undefined },
+    tenant,
+    username = tenant === undefined ? 'administrator' : undefined,
+  }: { tenant: string | undefined; username: string | undefined },
   { terminal }: Run,
 ): Promise<SignIn> {
   if (username === undefined) throw usage("Name the user of the tenant by '--user NAME'.")
+  // No name of a tenant has a dot, and every host name has.
+  const named = tenant?.includes('.') ? { hostName: tenant } : { tenantName: tenant }
   const password = await readSecret(`Password of ${username}`, terminal)
   const { authorizationToken } = await connect(address, terminal, async () => undefined).call<{
     authorizationToken: string
   }>('POST', '/account/authenticate', {
-    body: { username, password, ...(hostName !== undefined && { hostName }) },
+    body: { username, password, ...named },
   })
   return {
     token: authorizationToken,
     username,
-    ...(hostName !== undefined && { hostName }),
+    ...(tenant !== undefined && { tenant }),
     ...holderOf(authorizationToken),
   }
 }
 
-async function withToken(address: string, hostName: string | undefined, { terminal }: Run): Promise<SignIn> {
+async function withToken(address: string, tenant: string | undefined, { terminal }: Run): Promise<SignIn> {
   const token = (await readSecret('Token', terminal)).trim()
   const holder = holderOf(token)
   if (!holder) throw usage('This is no token of a service: it was cut off or mistyped.')
   await assertTaken(connect(address, terminal, async () => token))
-  return { token, ...holder, ...(hostName !== undefined && { hostName }) }
+  return { token, ...holder, ...(tenant !== undefined && { tenant }) }
 }
 
 /** A token says itself what it may: that it may not do this tells that it is good. */

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../scripts/free-port.ts'
+import { describeCommandLine } from '../cli/against-service.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 const run = promisify(execFile)
@@ -104,6 +105,8 @@ describe('npm start', () => {
     expect(await health()).toBe(200)
   })
 })
+
+describeCommandLine(() => service)
 
 describe('starting again', () => {
   test('after a stop, all data is there and the example is not deployed again', async () => {

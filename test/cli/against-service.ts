@@ -1,0 +1,279 @@
+// The command line against a running service. Called by test/scripts/start.process.test.ts, whose service it shares: to start
+// one takes longer than all that is asked of it here.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiClient, signIn } from '../../scripts/api-client.ts'
+import { workedPolicies } from '../../scripts/example.ts'
+import { freePort } from '../../scripts/free-port.ts'
+import { PROCESS_ADMINISTRATOR, type ServiceProcess } from '../support/service-process.ts'
+import { bindery, binderyWith, type Ran, type RunOptions } from './terminal.ts'
+
+const TENANT = 'command-line'
+
+export function describeCommandLine(service: () => ServiceProcess): void {
+  describe('npx bindery, against a service', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bindery-cli-'))
+    const configuration = join(folder, 'bicycle')
+    const policyFile = join(configuration, 'configuration/products/bicycle/policy/policy.json')
+    afterAll(() => rmSync(folder, { recursive: true }))
+
+    /** Each account has a configuration folder of its own. */
+    const as =
+      (account: string, options: RunOptions = {}) =>
+      (...argv: string[]): Promise<Ran> =>
+        binderyWith({ ...options, env: { XDG_CONFIG_HOME: join(folder, account), ...options.env } }, ...argv)
+    const administrator = as('all')
+
+    const change = (file: string, from: string, to: string): void =>
+      writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+
+    beforeAll(async () => {
+      await bindery('new', configuration)
+      const input = `${PROCESS_ADMINISTRATOR.password}\n`
+      await as('all', { input })('login', service().origin)
+    })
+
+    test('login keeps the token in a file that nobody else can read', async () => {
+      const file = join(folder, 'all/bindery/sign-in.json')
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      expect(statSync(join(folder, 'all/bindery')).mode & 0o777).toBe(0o700)
+      const kept = JSON.parse(readFileSync(file, 'utf8'))
+      expect(kept).toMatchObject({
+        address: service().origin,
+        administration: { username: 'administrator', expiresAt: expect.any(Number) },
+      })
+      expect(readFileSync(file, 'utf8')).not.toContain(PROCESS_ADMINISTRATOR.password)
+    })
+
+    test('a wrong password is refused and nothing is kept', async () => {
+      const { exit, err } = await as('wrong', { input: 'not this one' })('login', service().origin)
+      expect(err).toContain('Tenant, user name or password is wrong')
+      expect(exit).toBe(4)
+      expect((await as('wrong')('deploy', configuration, '--tenant', TENANT)).err).toContain('Not signed in.')
+    })
+
+    test('deploy makes the test tenant, and ends when the version is in force', async () => {
+      const { exit, out } = await administrator('deploy', configuration, '--tenant', TENANT)
+      expect(out).toMatch(
+        /^Deployed version 1 to command-line\.co\.local\.bindery\.test \(0 errors, 0 warnings\)\n$/,
+      )
+      expect(exit).toBe(0)
+    })
+
+    test('deploy shows the mistakes that the service found, by their files', async () => {
+      change(policyFile, '"type": "monthly"', '"type": "montly"')
+      const { exit, out } = await administrator('deploy', configuration, '--tenant', TENANT)
+      const checked = await bindery('check', configuration)
+      change(policyFile, '"type": "montly"', '"type": "monthly"')
+      expect(out).toContain(':8:56  error  badValue\n')
+      expect(out).toContain("not 'montly'. Did you mean 'monthly'?")
+      expect(out).toMatch(/\nNot deployed: 1 error, 0 warnings\n$/)
+      expect(exit).toBe(1)
+      // The same checks, the same words.
+      expect(checked.out.split('\n\n')[0]).toBe(out.split('\n\n')[0])
+    })
+
+    test('a policy costs what price said', async () => {
+      const file = join(configuration, 'policy.json')
+      const priced = await bindery('price', configuration, '--policy', file, '--json')
+      const { policyholder, policy } = JSON.parse(readFileSync(file, 'utf8'))
+      const agent = await tenantUser()
+      const { locator: policyholderLocator } = await agent.call<{ locator: string }>(
+        'POST',
+        '/policyholder/create',
+        { completed: true, ...policyholder },
+      )
+      const { locator } = await agent.call<{ locator: string }>('POST', '/policy', {
+        ...policy,
+        policyholderLocator,
+      })
+      const { total, grossPremium, grossTaxes } = JSON.parse(priced.out).price
+      expect(total).toBe(281.55)
+      expect(await agent.call('POST', `/policy/${locator}/price`)).toMatchObject({
+        total,
+        grossPremium,
+        grossTaxes,
+      })
+    })
+
+    const tenantUser = (): Promise<ApiClient> =>
+      signIn(service().origin, {
+        username: 'alice',
+        password: 'password',
+        hostName: `${TENANT}.co.local.bindery.test`,
+      })
+
+    test('events tail prints what there is, and what comes', async () => {
+      await as('all', { input: 'password' })('login', '--tenant', TENANT, '--user', 'alice')
+      const { exit, out } = await administrator('events', 'tail', '--since', '1h', '--once', '--json')
+      expect(exit).toBe(0)
+      const types = out
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line).type)
+      expect(types.slice(0, 1)).toEqual(['login.success'])
+      expect(types).toContain('policy.create')
+
+      const interruption = new AbortController()
+      let told = ''
+      let isAsked = false
+      const tail = as('all', {
+        interrupted: interruption.signal,
+        heard: text => {
+          told += text
+          if (told.includes('policyholder.create')) interruption.abort()
+        },
+      })('events', 'tail', '--type', 'policyholder.create')
+      const agent = await tenantUser()
+      // What is made before the tail has begun is not told: one is made after the other until one is.
+      const making = (async () => {
+        while (!interruption.signal.aborted) {
+          isAsked = true
+          await agent.call('POST', '/policyholder/create', { values: { last_name: 'Berg' } })
+        }
+      })()
+      expect((await tail).exit).toBe(0)
+      await making
+      expect(isAsked).toBe(true)
+      expect(told).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}policyholder\.create .* by alice\n/)
+    })
+
+    test('deploy --watch deploys again when a file changes, until Ctrl-C', async () => {
+      const interruption = new AbortController()
+      const versions: string[] = []
+      let heard = ''
+      const watching = as('all', {
+        interrupted: interruption.signal,
+        heard: text => {
+          versions.push(...[...text.matchAll(/Deployed version (\d+)/g)].map(([, version]) => version!))
+          heard += text
+          const watched = heard.split('Watching ').length - 1
+          if (watched === 1 && versions.length === 1 && text.startsWith('Watching '))
+            change(policyFile, 'Every month', 'Month by month')
+          if (watched === 2) interruption.abort()
+        },
+      })('deploy', configuration, '--tenant', TENANT, '--watch')
+      expect((await watching).exit).toBe(0)
+      expect(versions).toEqual(['2', '3'])
+      expect((await administrator('deploy', '.', '--tenant', 'x', '--watch', '--production')).exit).toBe(2)
+    })
+
+    describe('migrate', () => {
+      const values = workedPolicies()[0]!.request.policyholder.values as object
+      const good = { accountData: { id: 'GOOD', data: values } }
+      const bad = {
+        accountData: { id: 'BAD', data: values },
+        policies: [{ id: 'P1', productName: 'no_such_product', terms: [] }],
+      }
+      const fileOf = (name: string, accounts: object[]): string => {
+        const file = join(folder, name)
+        writeFileSync(file, JSON.stringify(accounts))
+        return file
+      }
+      const migrating = (options: RunOptions = {}) => as('motor', options)
+
+      beforeAll(async () => {
+        const { hostname } = service().example()
+        const { exit, err } = await migrating({ input: 'password' })(
+          ...['login', service().origin, '--tenant', hostname, '--user', 'anna.admin'],
+        )
+        expect([exit, err]).toEqual([0, ''])
+      })
+
+      test('--validate-only checks everything and writes nothing', async () => {
+        const file = fileOf('good.json', [good])
+        const { exit, out } = await migrating()('migrate', file, '--validate-only')
+        expect(out).toBe('1 account checked; nothing was written\n')
+        expect(exit).toBe(0)
+      })
+
+      test('what fails is told by account and item, and the rest is migrated', async () => {
+        const { exit, out, err } = await migrating()('migrate', fileOf('both.json', [good, bad]))
+        expect(err).toMatch(/^Migration [0-9a-f-]{36}\n\[/)
+        expect(err).toContain('2/2 accounts')
+        expect(out).toContain('account BAD policies P1\n  P1')
+        expect(out).toContain('no_such_product')
+        expect(out).toMatch(/1 of 2 accounts failed\. Correct them with PATCH …/)
+        expect(exit).toBe(1)
+      })
+
+      test('Ctrl-C leaves it running and says how to come back', async () => {
+        const interruption = new AbortController()
+        const accounts = Array.from({ length: 50 }, (_, at) => ({
+          accountData: { id: `A${at}`, data: values },
+        }))
+        const left = await migrating({
+          interrupted: interruption.signal,
+          heard: text => text.startsWith('Migration ') && interruption.abort(),
+        })('migrate', fileOf('fifty.json', accounts))
+        expect(left.exit).toBe(130)
+        const [, locator] = /npx bindery migrate --follow ([0-9a-f-]{36})\n$/.exec(left.err)!
+        const back = await migrating()('migrate', '--follow', locator!, '--json')
+        expect(JSON.parse(back.out)).toMatchObject({
+          ok: true,
+          migration: { locator, migrationState: 'finished', totalAccounts: 50, processedAccounts: 50 },
+        })
+        expect(back.exit).toBe(0)
+      })
+
+      test('an account that may not migrate is told so', async () => {
+        const { exit, err } = await administrator('migrate', fileOf('good.json', [good]))
+        expect(err).toContain('migration.write')
+        expect(exit).toBe(4)
+      })
+    })
+
+    test('a long-lived token signs in, from a pipe or by the environment', async () => {
+      const { token: session } = await service().administration()
+      const response = await fetch(`${service().origin}/auth/users/tokens`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          name: 'pipeline',
+          expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+          permissions: ['deployments.deploy', 'deployments.read'],
+          tenants: ['type:test'],
+        }),
+      })
+      const text = await response.text()
+      const token = /bdy_[0-9A-Za-z]+/.exec(text)![0]
+      const deploying = ['deploy', configuration, '--tenant', TENANT, '--json']
+      expect((await as('token', { input: token })('login', service().origin, '--token')).exit).toBe(0)
+      expect(JSON.parse((await as('token')(...deploying)).out)).toMatchObject({ ok: true, version: '4' })
+      const env = { BINDERY_URL: service().origin, BINDERY_TOKEN: token }
+      expect(JSON.parse((await as('nobody', { env })(...deploying)).out)).toMatchObject({
+        ok: true,
+        version: '5',
+      })
+      const mistyped = await as('nobody', { input: `${token}x` })('login', service().origin, '--token')
+      expect(mistyped.err).toContain('it was cut off or mistyped')
+      expect(mistyped.exit).toBe(2)
+    })
+
+    test('where nothing answers, that is said, with the address', async () => {
+      const address = `http://localhost:${await freePort()}`
+      const { exit, err } = await as('nowhere', { input: 'x' })('login', address)
+      expect(err).toContain(`${address} does not answer (ECONNREFUSED)`)
+      expect(exit).toBe(3)
+    })
+
+    test('npx runs it in the package, and in a folder beside it, with no other help', async () => {
+      const npx = promisify(execFile)
+      const env = {
+        ...process.env,
+        npm_config_cache: join(folder, 'npm'),
+        npm_config_offline: 'true',
+        NO_COLOR: '1',
+      }
+      const here = process.cwd()
+      const summary = '0 errors, 0 warnings: private_motor with 3 exposures, 7 perils; 6 scripts\n'
+      const inside = await npx('npx', ['bindery', 'check', 'examples/motor'], { env })
+      const beside = await npx('npx', [here, 'check', join(here, 'examples/motor')], { env, cwd: folder })
+      expect([inside.stdout, beside.stdout]).toEqual([summary, summary])
+    })
+  })
+}
