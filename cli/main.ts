@@ -1,7 +1,8 @@
 // `npx bindery`: the command line of configuration authors. Each command is a file of commands/, loaded when it is called.
 import { Command, CommanderError } from 'commander'
 import pico from 'picocolors'
-import { EXIT, type ExitCode, Failure } from './exit.ts'
+import { failureOf } from './api.ts'
+import { EXIT, type ExitCode } from './exit.ts'
 import type { Run, Terminal } from './terminal.ts'
 
 const HELP_WIDTH = 80
@@ -21,10 +22,12 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     return code
   } catch (problem) {
     if (problem instanceof CommanderError) return problem.exitCode === 0 ? EXIT.ok : EXIT.usage
-    if (!(problem instanceof Failure)) throw problem
-    if (isJson) terminal.out(`${JSON.stringify({ ok: false, error: problem.message, exit: problem.exit })}\n`)
-    else terminal.err(`${terminal.colors.red('bindery:')} ${problem.message}\n`)
-    return problem.exit
+    const failure = failureOf(problem)
+    if (!failure) throw problem
+    const { message: error, exit } = failure
+    if (isJson) terminal.out(`${JSON.stringify({ ok: false, error, exit })}\n`)
+    else terminal.err(`${terminal.colors.red('bindery:')} ${error}\n`)
+    return exit
   }
 }
 
@@ -107,7 +110,8 @@ export function programOf(terminal: Terminal, act: Act): Command {
 /** The command of this process. */
 export async function main(): Promise<ExitCode> {
   const interruption = new AbortController()
-  process.once('SIGINT', () => interruption.abort())
+  // A terminal tells a whole group of processes, and those that started this one may pass it on: it may come twice.
+  process.on('SIGINT', () => interruption.abort())
   // A reader that has seen enough, as `head`, closes the pipe.
   process.stdout.on('error', problem => {
     if ((problem as NodeJS.ErrnoException).code === 'EPIPE') process.exit(EXIT.ok)

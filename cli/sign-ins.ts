@@ -3,9 +3,10 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { BinderyClient } from '../client/index.ts'
 import { NO_TENANT, tenantOfAuthToken } from '../src/accounts/auth-tokens/text.ts'
 import { now } from '../src/platform/time.ts'
-import { type Api, connect } from './api.ts'
+import { connect } from './api.ts'
 import { EXIT, Failure, usage } from './exit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -74,7 +75,7 @@ export function holderOf(token: string): Pick<SignIn, 'tenantLocator' | 'expires
   }
 }
 
-export type SignedIn = { readonly api: Api; readonly signIn: SignIn }
+export type SignedIn = { readonly api: BinderyClient; readonly signIn: SignIn }
 
 const COMMAND = {
   administration: 'bindery login ADDRESS',
@@ -116,10 +117,7 @@ function fresh(kind: Kind, signIn: SignIn, address: string, terminal: Terminal):
     const { token, expiresAt } = current
     if (expiresAt === undefined || expiresAt - now() > RENEWED_BELOW_MS || expiresAt < now()) return token
     const renewing = connect(address, terminal, async () => token)
-    const { authorizationToken } = await renewing.call<{ authorizationToken: string }>(
-      'POST',
-      '/account/renewAuthentication',
-    )
+    const { authorizationToken } = await renewing.post('/account/renewAuthentication')
     current = { ...current, token: authorizationToken, ...holderOf(authorizationToken) }
     const kept = readSignIns(terminal.env)
     if (kept?.[kind]?.token === token) writeSignIns(terminal.env, { ...kept, [kind]: current })

@@ -1,6 +1,6 @@
 import { watch } from 'node:fs'
-import type { DeploymentStatusResponse, DeployTestAssetResponse } from '../../src/configuration/contract.ts'
-import type { Api } from '../api.ts'
+import type { BinderyClient, components } from '../../client/index.ts'
+import { failureOf } from '../api.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
 import { countsOf, countsText, findingsText, readLog, shownFindings } from '../findings.ts'
 import { packFolder } from '../folder.ts'
@@ -21,17 +21,17 @@ export async function deploy(folder: string, options: DeployOptions, run: Run): 
 async function deployOnce(
   folder: string,
   { tenant, production }: DeployOptions,
-  api: Api,
+  api: BinderyClient,
   run: Run,
 ): Promise<ExitCode> {
   const { zip, root, findings: unpacked } = packFolder(folder)
-  const form = new FormData()
-  form.set('tenantName', tenant)
-  form.set('recreate', 'false')
-  form.set('zipFile', new Blob([zip], { type: 'application/zip' }), 'configuration.zip')
+  const body = {
+    tenantName: tenant,
+    recreate: false,
+    zipFile: new File([zip], 'configuration.zip', { type: 'application/zip' }),
+  }
   const path = production ? '/configuration/deploy' : '/configuration/studio/deploy'
-  const answer =
-    unpacked.length > 0 ? undefined : await api.call<DeployTestAssetResponse>('POST', path, { body: form })
+  const answer = unpacked.length > 0 ? undefined : await api.post(path, { body })
   const log = readLog(answer?.logfile ?? '')
   const findings = [...unpacked, ...log.findings]
   const shown = shownFindings(findings, root)
@@ -61,12 +61,12 @@ const MOST_POLLS = 60
 async function inForce(
   tenantName: string,
   version: string | undefined,
-  api: Api,
+  api: BinderyClient,
   { terminal }: Run,
-): Promise<DeploymentStatusResponse> {
+): Promise<components['schemas']['DeploymentStatusResponse']> {
   for (let polls = 0; polls < MOST_POLLS && !terminal.interrupted.aborted; polls += 1) {
-    const query = { tenantName, version }
-    const status = await api.call<DeploymentStatusResponse>('GET', '/deployments/status', { query })
+    const query = { tenantName, ...(version !== undefined && { version: Number(version) }) }
+    const status = await api.get('/deployments/status', { params: { query } })
     if (status.deploymentStatus === 'DEPLOYED') return status
     await pause(1_000, terminal)
   }
@@ -82,7 +82,7 @@ const QUIET_MS = 200
 async function deployAtEveryChange(
   folder: string,
   options: DeployOptions,
-  api: Api,
+  api: BinderyClient,
   run: Run,
 ): Promise<ExitCode> {
   const { terminal } = run
@@ -113,13 +113,18 @@ async function deployAtEveryChange(
 }
 
 /** While watching, what can be mended by the next change does not end the command. */
-async function attempted(folder: string, options: DeployOptions, api: Api, run: Run): Promise<void> {
+async function attempted(
+  folder: string,
+  options: DeployOptions,
+  api: BinderyClient,
+  run: Run,
+): Promise<void> {
   try {
     await deployOnce(folder, options, api, run)
   } catch (problem) {
-    if (!(problem instanceof Failure) || problem.exit === EXIT.signedOut || problem.exit === EXIT.interrupted)
-      throw problem
-    show(run, { ok: false, error: problem.message }, () => '')
-    say(run, `${run.terminal.colors.red('error')}  ${problem.message}\n`)
+    const failure = failureOf(problem)
+    if (!failure || failure.exit === EXIT.signedOut || failure.exit === EXIT.interrupted) throw problem
+    show(run, { ok: false, error: failure.message }, () => '')
+    say(run, `${run.terminal.colors.red('error')}  ${failure.message}\n`)
   }
 }

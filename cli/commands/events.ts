@@ -1,10 +1,12 @@
-import type { EventPageResponse } from '../../src/events/contract.ts'
+import type { components, paths } from '../../client/index.ts'
 import { now } from '../../src/platform/time.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { signedIn } from '../sign-ins.ts'
 import { pause, type Run, show } from '../terminal.ts'
 
 export type TailOptions = { since?: string; type?: string; once?: boolean }
+
+type Query = NonNullable<paths['/eventstream/attributedEvents']['get']['parameters']['query']>
 
 /** How long to wait for more when the stream was read to its end. */
 const POLL_MS = 1_000
@@ -14,22 +16,16 @@ const PAGE_SIZE = 500
 export async function tailEvents({ since, type, once }: TailOptions, run: Run): Promise<ExitCode> {
   const { terminal } = run
   const { api } = signedIn('tenant', terminal)
-  let query: Record<string, string | number | undefined> = {
-    startTimestamp: since === undefined ? now() : timeOf(since),
-    eventType: type,
+  let query: Query = {
+    startTimestamp: String(since === undefined ? now() : timeOf(since)),
+    ...(type !== undefined && { eventType: type }),
     pageSize: PAGE_SIZE,
   }
   // A test tenant's clock may be ahead, so that what is past already lies after `now`: only what comes is new.
   let isNew = since !== undefined
   while (!terminal.interrupted.aborted) {
-    const { events, pagingToken } = await api.call<EventPageResponse>(
-      'GET',
-      '/eventstream/attributedEvents',
-      {
-        query,
-      },
-    )
-    query = { pagingToken }
+    const { events, pagingToken } = await api.get('/eventstream/attributedEvents', { params: { query } })
+    query = { pagingToken: pagingToken! }
     if (isNew) for (const event of events) show(run, event, () => eventText(event, run))
     if (events.length > 0) continue
     isNew = true
@@ -52,7 +48,7 @@ function timeOf(text: string): number {
   return at
 }
 
-function eventText(event: EventPageResponse['events'][number], { terminal: { colors } }: Run): string {
+function eventText(event: components['schemas']['Event'], { terminal: { colors } }: Run): string {
   const at = new Date(Number(event.timestamp)).toISOString().replace('T', ' ').slice(0, 19)
   const data = Object.entries(event.data)
     .map(([name, value]) => `${colors.dim(`${name}=`)}${value}`)

@@ -1,5 +1,6 @@
-import { type Api, connect, Refused } from '../api.ts'
-import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { type BinderyClient, BinderyError } from '../../client/index.ts'
+import { connect } from '../api.ts'
+import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { readSecret } from '../secret.ts'
 import { holderOf, type Kind, readSignIns, type SignIn, signInFile, writeSignIns } from '../sign-ins.ts'
 import { type Run, show } from '../terminal.ts'
@@ -52,9 +53,7 @@ async function withPassword(
   // No name of a tenant has a dot, and every host name has.
   const named = tenant?.includes('.') ? { hostName: tenant } : { tenantName: tenant }
   const password = await readSecret(`Password of ${username}`, terminal)
-  const { authorizationToken } = await connect(address, terminal, async () => undefined).call<{
-    authorizationToken: string
-  }>('POST', '/account/authenticate', {
+  const { authorizationToken } = await connect(address, terminal).post('/account/authenticate', {
     body: { username, password, ...named },
   })
   return {
@@ -74,12 +73,11 @@ async function withToken(address: string, tenant: string | undefined, { terminal
 }
 
 /** A token says itself what it may: that it may not do this tells that it is good. */
-async function assertTaken(api: Api): Promise<void> {
+async function assertTaken(api: BinderyClient): Promise<void> {
   try {
-    await api.call('GET', '/products')
+    await api.get('/products')
   } catch (problem) {
-    if (!(problem instanceof Refused)) throw problem
-    if (problem.status === 401) throw new Failure(EXIT.signedOut, `${problem.message} The token is not kept.`)
-    if (problem.exit === EXIT.unreachable) throw problem
+    const isGood = problem instanceof BinderyError && [403, 404, 409].includes(problem.status)
+    if (!isGood) throw problem
   }
 }

@@ -1,15 +1,22 @@
 import { readFileSync } from 'node:fs'
-import type {
-  ErrorDetailsResponse,
-  MigrationFailuresResponse,
-  MigrationResponse,
-} from '../../src/migration/contract.ts'
-import type { Api } from '../api.ts'
-import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import type { BinderyClient, components } from '../../client/index.ts'
+import { failureOf } from '../api.ts'
+import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { signedIn } from '../sign-ins.ts'
 import { counted, pause, type Run, say, show } from '../terminal.ts'
 
 export type MigrateOptions = { validateOnly?: boolean; follow?: string }
+
+type Schemas = components['schemas']
+type MigrationResponse = Schemas['MigrationResponse']
+type MigrationFailuresResponse = Schemas['MigrationFailuresResponse']
+type ErrorDetailsResponse = Schemas['ErrorDetailsResponse']
+
+const RUNS = '/migration/{tenantLocator}/migrations'
+const RUN = '/migration/{tenantLocator}/migrations/{migrationLocator}'
+
+/** A migration of the tenant, as paths name it. */
+type Named = { readonly tenantLocator: string; readonly migrationLocator: string }
 
 const POLL_MS = 500
 
@@ -22,14 +29,18 @@ export async function migrate(
   if ((file === undefined) === (follow === undefined))
     throw usage("Name the FILE to migrate, or one that runs by '--follow LOCATOR'.")
   const { api, signIn } = signedIn('tenant', run.terminal)
-  const runs = `/migration/${signIn.tenantLocator}/migrations`
+  const tenantLocator = signIn.tenantLocator!
   const begun =
     file === undefined
-      ? await api.call<MigrationResponse>('GET', `${runs}/${encodeURIComponent(follow!)}`)
-      : await api.call<MigrationResponse>('POST', runs, { query: { validateOnly }, body: contentOf(file) })
+      ? await api.get(RUN, { params: { path: { tenantLocator, migrationLocator: follow! } } })
+      : await api.post(RUNS, {
+          params: { path: { tenantLocator }, query: { validateOnly } },
+          body: contentOf(file),
+        })
   const { locator } = begun
+  const path: Named = { tenantLocator, migrationLocator: locator }
   if (file !== undefined) say(run, `${validateOnly ? 'Checking' : 'Migration'} ${locator}\n`)
-  const ended = await followed(begun, runs, api, run)
+  const ended = await followed(begun, path, api, run)
   if (!ended) {
     say(
       run,
@@ -37,15 +48,16 @@ export async function migrate(
     )
     return EXIT.interrupted
   }
-  const failures = ended.migrationState === 'finished' ? [] : await allFailures(`${runs}/${locator}`, api)
+  const failures = ended.migrationState === 'finished' ? [] : await allFailures(path, api)
   const isFinished = ended.migrationState === 'finished'
   show(run, { ok: isFinished, migration: ended, failures }, () => outcomeText(ended, failures, run))
   return isFinished ? EXIT.ok : EXIT.refused
 }
 
-function contentOf(file: string): Uint8Array {
+/** As it stands: what is wrong with it, and where, the service says; and numbers keep all their digits. */
+function contentOf(file: string): Schemas['AccountMigrationRequest'][] {
   try {
-    return readFileSync(file)
+    return new Blob([readFileSync(file)], { type: 'application/json' }) as never
   } catch (problem) {
     throw usage(`'${file}' cannot be read: ${(problem as Error).message}.`)
   }
@@ -56,8 +68,8 @@ const GOES_ON: ReadonlySet<string> = new Set(['submitted', 'processing'])
 /** The migration once it is done with or paused; undefined when Ctrl-C came first. */
 async function followed(
   begun: MigrationResponse,
-  runs: string,
-  api: Api,
+  path: Named,
+  api: BinderyClient,
   run: Run,
 ): Promise<MigrationResponse | undefined> {
   const { terminal } = run
@@ -75,9 +87,9 @@ async function followed(
     await pause(POLL_MS, terminal)
     if (terminal.interrupted.aborted) return undefined
     try {
-      migration = await api.call<MigrationResponse>('GET', `${runs}/${begun.locator}`)
+      migration = await api.get(RUN, { params: { path } })
     } catch (problem) {
-      if (problem instanceof Failure && problem.exit === EXIT.interrupted) return undefined
+      if (failureOf(problem)?.exit === EXIT.interrupted) return undefined
       throw problem
     }
     progress()
@@ -110,20 +122,10 @@ export function progressText({
     .join('  ')
 }
 
-const PAGE = 100
-
-async function allFailures(path: string, api: Api): Promise<MigrationFailuresResponse[]> {
+async function allFailures(path: Named, api: BinderyClient): Promise<MigrationFailuresResponse[]> {
   const failures: MigrationFailuresResponse[] = []
-  for (;;) {
-    const query = { offset: failures.length, count: PAGE }
-    const page = await api.call<{ listCompleted: boolean; items: MigrationFailuresResponse[] }>(
-      'GET',
-      `${path}/failures/list`,
-      { query },
-    )
-    failures.push(...page.items)
-    if (page.listCompleted || page.items.length === 0) return failures
-  }
+  for await (const failure of api.list(`${RUN}/failures/list`, { params: { path } })) failures.push(failure)
+  return failures
 }
 
 function outcomeText(
