@@ -21,7 +21,6 @@ export const connect = (
       try {
         return await fetch(request, { signal: AbortSignal.any([interrupted]) })
       } catch (problem) {
-        if (interrupted.aborted) throw new Failure(EXIT.interrupted, 'Interrupted.')
         // A service that is not there at all answers no sooner for being asked again.
         throw isAbsent(problem) ? outOfReach(baseUrl, problem) : problem
       }
@@ -46,6 +45,9 @@ const outOfReach = (where: string, problem: unknown): Failure => {
 export function failureOf(problem: unknown): Failure | undefined {
   if (problem instanceof Failure) return problem
   if (problem instanceof BinderyError) return new Failure(exitOf(problem.status), refusalText(problem))
+  // Ctrl-C, at whatever of a call it came.
+  if (problem instanceof DOMException && problem.name === 'AbortError')
+    return new Failure(EXIT.interrupted, 'Interrupted.')
   // What `fetch` throws of a connection that broke, each time that it was tried.
   if (problem instanceof TypeError && problem.cause !== undefined) return outOfReach('The service', problem)
   return undefined

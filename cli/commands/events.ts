@@ -1,8 +1,8 @@
-import type { components, paths } from '../../client/index.ts'
+import type { BinderyClient, components, paths } from '../../client/index.ts'
 import { now } from '../../src/platform/time.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { signedIn } from '../sign-ins.ts'
-import { pause, type Run, show } from '../terminal.ts'
+import { pause, type Run, show, type Terminal } from '../terminal.ts'
 
 export type TailOptions = { since?: string; type?: string; once?: boolean }
 
@@ -24,7 +24,9 @@ export async function tailEvents({ since, type, once }: TailOptions, run: Run): 
   // A test tenant's clock may be ahead, so that what is past already lies after `now`: only what comes is new.
   let isNew = since !== undefined
   while (!terminal.interrupted.aborted) {
-    const { events, pagingToken } = await api.get('/eventstream/attributedEvents', { params: { query } })
+    const page = await pageOf(query, api, terminal)
+    if (!page) return EXIT.ok
+    const { events, pagingToken } = page
     query = { pagingToken: pagingToken! }
     if (isNew) for (const event of events) show(run, event, () => eventText(event, run))
     if (events.length > 0) continue
@@ -33,6 +35,20 @@ export async function tailEvents({ since, type, once }: TailOptions, run: Run): 
     await pause(POLL_MS, terminal)
   }
   return EXIT.ok
+}
+
+/** Undefined when Ctrl-C came first. */
+async function pageOf(
+  query: Query,
+  api: BinderyClient,
+  { interrupted }: Terminal,
+): Promise<components['schemas']['EventPageResponse'] | undefined> {
+  try {
+    return await api.get('/eventstream/attributedEvents', { params: { query } })
+  } catch (problem) {
+    if (interrupted.aborted) return undefined
+    throw problem
+  }
 }
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const

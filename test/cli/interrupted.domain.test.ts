@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { binderyWith, type RunOptions } from './terminal.ts'
+
+/** A token by its claims; nobody here checks a signature. */
+const token = (claims: object): string =>
+  ['{}', JSON.stringify({ exp: 4_000_000_000, ...claims }), ''].map(part => btoa(part)).join('.')
+
+describe('Ctrl-C while the service answers', () => {
+  let server: Server
+  /** Told when a request has come whose answer never ends. */
+  let isAsked: () => void = () => {}
+  beforeAll(async () => {
+    server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"locator":')
+      isAsked()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  async function interruptedRun(claims: object, ...argv: string[]) {
+    const interruption = new AbortController()
+    isAsked = () => interruption.abort()
+    const { port } = server.address() as AddressInfo
+    const env = { BINDERY_URL: `http://127.0.0.1:${port}`, BINDERY_TOKEN: token(claims) }
+    const options: RunOptions = { env, interrupted: interruption.signal }
+    return await binderyWith(options, ...argv)
+  }
+
+  const OF_TENANT = { 'tenant.uuid': '00000000-0000-4000-8000-000000000100' }
+
+  test('ends a tail in good order', async () => {
+    expect(await interruptedRun(OF_TENANT, 'events', 'tail')).toEqual({ exit: 0, out: '', err: '' })
+  })
+
+  test('ends what is under way with 130', async () => {
+    const { exit, err } = await interruptedRun({}, 'deploy', 'examples/home', '--tenant', 'a')
+    expect(err).toBe('bindery: Interrupted.\n')
+    expect(exit).toBe(130)
+    expect((await interruptedRun(OF_TENANT, 'migrate', '--follow', 'x')).exit).toBe(130)
+  })
+})
