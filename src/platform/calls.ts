@@ -1,3 +1,5 @@
+import { noteBookmark } from './bookmarks.ts'
+
 /**
  * Round trips that a request has made, the one cost that does not depend on the machine, and the rows that D1 read and
  * wrote for it, index entries included. Every binding is reached through a function that counts here; answers carry
@@ -10,13 +12,24 @@ export type Calls = {
   queue: number
   rowsRead: number
   rowsWritten: number
+  /** How far each database had come that answered, by binding (platform/bookmarks.ts). */
+  bookmarks?: Readonly<Record<string, string>>
+  /** How far each had come for the client, by binding. */
+  brought?: Readonly<Record<string, string>>
+  /** Nothing is written or decided: any copy of a database will do that has come as far as the client has seen. */
+  isRead?: boolean
 }
+
+type Figure = Exclude<keyof Calls, 'bookmarks' | 'brought' | 'isRead'>
+
+const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'rowsRead', 'rowsWritten']
 
 export const noCalls = (): Calls => ({ d1: 0, object: 0, r2: 0, queue: 0, rowsRead: 0, rowsWritten: 0 })
 
 /** Adds what a Durable Object reports of its own calls to the caller's figures. */
 export function addCalls(to: Calls, more: Calls): void {
-  for (const name of Object.keys(to) as (keyof Calls)[]) to[name] += more[name]
+  for (const name of FIGURES) to[name] += more[name]
+  for (const [binding, bookmark] of Object.entries(more.bookmarks ?? {})) noteBookmark(to, binding, bookmark)
 }
 
 /**
@@ -24,8 +37,9 @@ export function addCalls(to: Calls, more: Calls): void {
  * how often.
  */
 export function serverTiming(calls: Calls, durationMs: number): string {
-  const { rowsRead, rowsWritten, ...trips } = calls
-  const figures = Object.entries(trips).map(([name, count]) => `${name};desc="${count}"`)
+  const { rowsRead, rowsWritten } = calls
+  const trips = ['d1', 'object', 'r2', 'queue'] as const
+  const figures = trips.map(name => `${name};desc="${calls[name]}"`)
   return [`total;dur=${durationMs}`, ...figures, `rows;desc="${rowsRead} read, ${rowsWritten} written"`].join(
     ', ',
   )

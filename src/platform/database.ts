@@ -2,6 +2,7 @@ import { fillPlaceholders, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { noteBookmark } from './bookmarks.ts'
 import type { Calls } from './calls.ts'
 
 export type Query = BatchItem<'sqlite'>
@@ -44,9 +45,33 @@ const sizes = new WeakMap<D1Database, number>()
 /** Bytes of the database when this isolate last had an answer of it; 0 before. */
 export const bytesOf = (client: D1Database): number => sizes.get(client) ?? 0
 
-export function openDatabase(client: D1Database, calls: Calls): Database {
-  // A session from the start, so that read replicas can be switched on; until then every read is the primary's.
-  const session = client.withSession('first-primary')
+/**
+ * `binding` is what bookmarks of the database are noted under. A session from the start, so that read replicas can be switched
+ * on: what is read for a client that brings a bookmark may be a copy's that has come so far, all else is the primary's.
+ */
+export function openDatabase(client: D1Database, calls: Calls, binding?: string): Database {
+  let from = binding !== undefined && calls.isRead ? calls.brought?.[binding] : undefined
+  let session = client.withSession(from ?? 'first-primary')
+  const send = async (prepared: readonly Prepared[]): Promise<D1Result[]> => {
+    calls.d1 += 1
+    const results = await session.batch(
+      prepared.map(query => {
+        const { sql: text, params } = query.getQuery()
+        return session.prepare(text).bind(...params)
+      }),
+    )
+    const bookmark = session.getBookmark()
+    if (binding !== undefined && bookmark) noteBookmark(calls, binding, bookmark)
+    return results
+  }
+  /** A bookmark may be of a time that a restored database never had: then the primary is asked. */
+  const sent = (prepared: readonly Prepared[]): Promise<D1Result[]> =>
+    send(prepared).catch(problem => {
+      if (from === undefined) throw problem
+      from = undefined
+      session = client.withSession('first-primary')
+      return send(prepared)
+    })
   return {
     build,
     bind<Q extends Query>(made: Statement<Q>, values: Readonly<Record<string, unknown>>) {
@@ -60,14 +85,8 @@ export function openDatabase(client: D1Database, calls: Calls): Database {
       return { _prepare: () => bound } as unknown as Q
     },
     async batch<T extends readonly Query[]>(queries: T) {
-      calls.d1 += 1
       const prepared = queries.map(prepare)
-      const results = await session.batch(
-        prepared.map(query => {
-          const { sql: text, params } = query.getQuery()
-          return session.prepare(text).bind(...params)
-        }),
-      )
+      const results = await sent(prepared)
       for (const { meta } of results) {
         calls.rowsRead += meta.rows_read
         calls.rowsWritten += meta.rows_written

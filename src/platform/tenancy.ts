@@ -221,7 +221,7 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
       {},
       READY_WITHIN_SECONDS,
     )
-  return openDatabase(client, calls)
+  return openDatabase(client, calls, binding)
 }
 
 /** The database of the tenant's home shard, for a request: accounts, resources, integrations. */

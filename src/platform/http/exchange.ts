@@ -1,6 +1,7 @@
 import { type Calls, noCalls } from '../calls.ts'
 import { type ErrorCode, Refusal } from '../errors.ts'
 import { newUuid, type Uuid } from '../locators.ts'
+import type { Tenant } from '../tenancy.ts'
 import { type Instant, now } from '../time.ts'
 
 /** One request and what belongs to it until it is answered. */
@@ -18,7 +19,7 @@ export type Exchange = {
   /** Method and path as the route has them, once that is known: the log has no path of a client's. */
   operation?: string
   /** The tenant of the token, once that is known. */
-  signedInTo?: Uuid
+  tenant?: Tenant
   /** Why it was refused. */
   refused?: ErrorCode
 }

@@ -42,7 +42,7 @@ const SENT =
  * never allowed, as there are none: tokens go in a header.
  */
 async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | undefined> {
-  const { request, url, calls, signedInTo } = exchange
+  const { request, url, calls } = exchange
   const origin = request.headers.get('origin')
   if (origin === null) return undefined
   // The request is carried out by now: its answer goes out, if need be to nobody's page.
@@ -51,7 +51,8 @@ async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | und
     return undefined
   })
   if (!tenant?.allowedOrigins?.includes(origin)) return undefined
-  return signedInTo === undefined || signedInTo === tenant.locator ? origin : undefined
+  const signedInTo = exchange.tenant?.locator ?? tenant.locator
+  return signedInTo === tenant.locator ? origin : undefined
 }
 
 /** Lets the page that calls read the answer, if it may. */

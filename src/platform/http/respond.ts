@@ -1,6 +1,7 @@
 // Answers: the only place where a value becomes JSON and a refusal becomes HTTP.
 import { version } from '../../../package.json'
 import { withoutAuthTokens } from '../../accounts/auth-tokens/text.ts'
+import { BOOKMARK_HEADER, writeBookmarks } from '../bookmarks.ts'
 import { serverTiming } from '../calls.ts'
 import { entityTag, tagsIn } from '../entity-tags.ts'
 import type { ExceptionResponse } from '../error-contract.ts'
@@ -22,16 +23,18 @@ const RETRY_AFTER_SECONDS = 1
 
 /** What every answer says of its request, a file and a page too; and the request is told of to whoever runs the service. */
 export function concluded(exchange: Exchange, env: Env, { status, headers }: Response): void {
-  const { request, requestId, clientRequestId, traceId, calls, operation, signedInTo, refused } = exchange
+  const { request, requestId, clientRequestId, traceId, calls, operation, tenant, refused } = exchange
   const durationMs = now() - exchange.now
   headers.set('x-request-id', requestId)
   if (clientRequestId !== undefined) headers.set('x-client-request-id', clientRequestId)
   headers.set('server-timing', serverTiming(calls, durationMs))
+  const bookmarks = tenant && writeBookmarks(calls, tenant)
+  if (bookmarks !== undefined) headers.set(BOOKMARK_HEADER, bookmarks)
   protect(headers)
   observe(env, {
     at: 'request',
     operation: operation ?? `${request.method} (no route)`,
-    tenant: signedInTo,
+    tenant: tenant?.locator,
     requestId,
     clientRequestId,
     traceId,

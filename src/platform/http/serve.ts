@@ -2,6 +2,7 @@
 import type { z } from '@hono/zod-openapi'
 import { recordRefusal } from '../../audit/refusals.ts'
 import { assertRoom } from '../../tenants/quotas.ts'
+import { BOOKMARK_HEADER, readBookmarks } from '../bookmarks.ts'
 import type { Caller, RequestContext } from '../context.ts'
 import { type IfMatch, readIfMatch } from '../entity-tags.ts'
 import { notFound, Refusal } from '../errors.ts'
@@ -37,6 +38,11 @@ export async function serve(
   const who =
     route.access.kind === 'public' ? undefined : await admitted(route, route.access, params, exchange, open)
   requireAcceptable(exchange.request, route)
+  // Whether a token counts was asked of the primary; a permission that ended is not read from a copy that has it still.
+  if (who?.tenant) {
+    calls.brought = readBookmarks(exchange.request.headers.get(BOOKMARK_HEADER), who.tenant)
+    calls.isRead = route.method === 'get'
+  }
   const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
   const place = filePlace()
   let upload: OpenUpload | undefined
@@ -86,7 +92,7 @@ async function admitted(
     await limitAddress(env, exchange.request, route)
     throw problem
   })
-  if (who.tenant) exchange.signedInTo = who.tenant.locator
+  if (who.tenant) exchange.tenant = who.tenant
   await limitCaller(env, who)
   if (tenantLocator !== undefined && who.tenant && tenantLocator.toLowerCase() !== who.tenant.locator)
     throw notFound('tenant', tenantLocator)

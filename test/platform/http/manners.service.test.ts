@@ -285,6 +285,44 @@ describe('a list', () => {
   })
 })
 
+describe('a bookmark', () => {
+  const of = ({ headers }: Answer<unknown>): string => headers.get('x-d1-bookmark')!
+
+  it('of a write lets its client read it, at the same round trips, and moves on and never back', async () => {
+    const { headers, body } = await motor.createPolicy({ finalize: false })
+    const first = headers.get('x-d1-bookmark')!
+    expect(first).toMatch(/^[0-9a-f]{8}\.\d+\.0=[\w-]+$/)
+    const path = `/policy/${body.locator}`
+    const finalized = await send('POST', `${path}/finalize`, { 'x-d1-bookmark': first })
+    expect(of(finalized) > first).toBe(true)
+    const readBack = await send('GET', path, { 'x-d1-bookmark': of(finalized) })
+    expect([readBack.status, tagOf(readBack)]).toEqual([200, tagOf(finalized)])
+    expect(roundTrips(readBack)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
+    expect(of(readBack) >= of(finalized)).toBe(true)
+    const refused = await send('POST', `${path}/finalize`, { 'x-d1-bookmark': of(readBack) })
+    expect([refused.status, of(refused) >= of(readBack)]).toEqual([409, true])
+    expect(of(await send('GET', '/v1/ping/authorized', { 'x-d1-bookmark': of(readBack) }))).toBe(of(readBack))
+  })
+
+  it('of another tenant, or of before it was recreated, is passed over; one that is none is refused', async () => {
+    const { headers, body } = await motor.createPolicy()
+    const [tenant, generation, rest] = headers.get('x-d1-bookmark')!.split('.')
+    for (const other of [
+      `00000000.${generation}.${rest}`,
+      `${tenant}.99.${rest}`,
+      `${tenant}.${generation}.63=0-0`,
+    ]) {
+      const answer = await send('GET', `/policy/${body.locator}`, { 'x-d1-bookmark': other })
+      expect(answer.status, other).toBe(200)
+      expect(of(answer).startsWith(`${tenant}.${generation}.0=`), other).toBe(true)
+    }
+    for (const wrong of ['', 'x', rest!, `${tenant}.1.0=a b`, `${tenant}.1.0=${'a'.repeat(200)}`]) {
+      const answer = await send<Refused>('GET', `/policy/${body.locator}`, { 'x-d1-bookmark': wrong })
+      expect([answer.status, answer.body.code], wrong).toEqual([400, 'invalidParameter'])
+    }
+  })
+})
+
 describe('what a client takes', () => {
   it.each(['application/json', '*/*', 'application/*;q=0.1', 'text/html, */*;q=0.5', ''])(
     '%s is sent',

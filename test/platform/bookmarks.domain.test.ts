@@ -1,0 +1,71 @@
+import { sql } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { noteBookmark, readBookmarks, writeBookmarks } from '../../src/platform/bookmarks.ts'
+import { addCalls, type Calls, noCalls } from '../../src/platform/calls.ts'
+import { openDatabase } from '../../src/platform/database.ts'
+import type { Tenant } from '../../src/platform/tenancy.ts'
+
+const tenant = {
+  locator: '0a1b2c3d-0000-4000-8000-000000000000',
+  generation: 3,
+  shards: ['A', 'B'],
+} as unknown as Tenant
+
+test('the answer has of each database the later of what the client brought and what was seen', () => {
+  const calls = noCalls()
+  calls.brought = readBookmarks('0a1b2c3d.3.0=0005-a,1=0007-b', tenant)
+  expect(calls.brought).toEqual({ A: '0005-a', B: '0007-b' })
+  noteBookmark(calls, 'A', '0009-c')
+  noteBookmark(calls, 'A', '0008-c')
+  noteBookmark(calls, 'B', '0006-c')
+  expect(writeBookmarks(calls, tenant)).toBe('0a1b2c3d.3.0=0009-c,1=0007-b')
+  expect(writeBookmarks(noCalls(), tenant)).toBeUndefined()
+})
+
+test('what a policy’s object has seen comes back with its figures', () => {
+  const [calls, more] = [noCalls(), { ...noCalls(), d1: 2, bookmarks: { A: '2' } }]
+  addCalls(calls, more)
+  addCalls(calls, { ...noCalls(), d1: 1, bookmarks: { A: '1', B: '1' } })
+  expect(calls).toEqual({ ...noCalls(), d1: 3, bookmarks: { A: '2', B: '1' } })
+})
+
+/** A database with a copy that lags: on this machine there is none. Tells where sessions began, and fails those of `unknown`. */
+function copied(unknown?: string) {
+  const begun: (string | undefined)[] = []
+  const client = {
+    withSession(from?: string) {
+      begun.push(from)
+      return {
+        prepare: () => ({ bind: () => undefined }),
+        batch: async () => {
+          if (from === unknown) throw new Error('D1_ERROR: no such bookmark')
+          return [{ results: [], meta: { rows_read: 1, rows_written: 0, size_after: 0 } }]
+        },
+        getBookmark: () => '0009',
+      }
+    },
+  } as unknown as D1Database
+  const query = async (calls: Calls) => {
+    const database = openDatabase(client, calls, 'A')
+    await database.batch([database.build.run(sql`select 1`)])
+  }
+  return { begun, query }
+}
+
+test('a read begins where the client was; a write, and whoever brings nothing, at the primary', async () => {
+  const { begun, query } = copied()
+  const brought = { A: '0005' }
+  await query({ ...noCalls(), brought, isRead: true })
+  await query({ ...noCalls(), brought, isRead: false })
+  await query({ ...noCalls(), brought: {}, isRead: true })
+  await query(noCalls())
+  expect(begun).toEqual(['0005', 'first-primary', 'first-primary', 'first-primary'])
+})
+
+test('a bookmark that the database never had costs a round trip, and the primary answers', async () => {
+  const { begun, query } = copied('0005')
+  const calls: Calls = { ...noCalls(), brought: { A: '0005' }, isRead: true }
+  await query(calls)
+  expect(begun).toEqual(['0005', 'first-primary'])
+  expect([calls.d1, calls.bookmarks]).toEqual([2, { A: '0009' }])
+})
