@@ -3,6 +3,7 @@ import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
 import { ExceptionResponse } from '../error-contract.ts'
 import { ERROR_KINDS } from '../errors.ts'
+import { type Described, withHeaders } from './openapi-headers.ts'
 import type { Access, Route, UploadBody } from './route.ts'
 
 const SCHEME = 'token'
@@ -13,7 +14,8 @@ Send the token of \`POST /account/authenticate\`, or a long-lived one of \`POST 
 \`Authorization: Bearer <token>\`. Times are milliseconds since
 1970-01-01T00:00Z; amounts are numbers in the currency of the policy. A write with the header \`Idempotency-Key\`
 may be repeated: the repeat is answered what the first was. Every answer has an \`X-Request-Id\`, which finds it
-in the log and in the event stream. Whatever is refused is answered with an \`ExceptionResponse\`.`
+in the log and in the event stream, and a \`Server-Timing\`. \`ETag\`, \`If-None-Match\` and \`If-Match\`, \`Location\`,
+\`Link\` and \`X-D1-Bookmark\` are kept to where they are named. Whatever is refused is answered with an \`ExceptionResponse\`.`
 
 const IdempotencyHeader = z.object({
   'Idempotency-Key': z.string().max(255).optional().openapi({
@@ -163,5 +165,5 @@ export function openApiDocument(routes: readonly Route[], notifications: readonl
     apiErrorCode: api,
     about,
   }))
-  return JSON.stringify({ ...document, 'x-error-codes': errors })
+  return JSON.stringify({ ...withHeaders(document as Described, routes), 'x-error-codes': errors })
 }

@@ -9,7 +9,7 @@ const MOST_UNCOUNTED = 1_000
 
 type Asked = { readonly offset?: number; readonly count?: number; readonly pagingToken?: string }
 
-const isPaged = (query: z.ZodType | undefined, by: 'offset' | 'pagingToken'): boolean =>
+export const isPaged = (query: z.ZodType | undefined, by: 'offset' | 'pagingToken'): boolean =>
   query !== undefined && by in ((query as Partial<z.ZodObject>).shape ?? {})
 
 function itemsOf(list: object): readonly unknown[] {

@@ -401,3 +401,99 @@ describe('a deprecated path', () => {
     expect((await send('GET', '/products')).headers.get('deprecation')).toBeNull()
   })
 })
+
+type Referring = { $ref?: string }
+type Operation = {
+  parameters?: Referring[]
+  responses: Record<string, Referring & { headers?: Record<string, Referring> }>
+}
+type Document = {
+  paths: Record<string, Record<string, Operation>>
+  components: Record<string, Record<string, unknown>>
+}
+
+describe('every path', () => {
+  const filled = (path: string): string =>
+    path
+      .replace('{tenantLocator}', motor.tenantLocator)
+      .replace(/\{\w+\}/g, '00000000-0000-4000-8000-000000000000')
+  const isJson = ({ answer }: (typeof ROUTES)[number]): boolean =>
+    answer.schema !== undefined && answer.media === undefined
+
+  it('says of every answer, a refusal too, what it took, whose it is, and to keep none of it', async () => {
+    for (const { method, path, access, deprecated } of ROUTES) {
+      const answer = await callApi(method.toUpperCase(), filled(path), {
+        headers: { 'x-client-request-id': 'c-1' },
+      })
+      const headers = Object.fromEntries(answer.headers)
+      expect(headers, `${method} ${path}`).toMatchObject({
+        'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+        'x-client-request-id': 'c-1',
+        'server-timing': expect.stringMatching(
+          /^total;dur=\d+, d1;desc="\d+", object;desc="\d+", r2;desc="\d+", queue;/,
+        ),
+        'cache-control': expect.stringMatching(
+          answer.status === 200 ? /no-cache|no-store|max-age/ : /^no-store$/,
+        ),
+      })
+      if (access.kind !== 'public') expect(headers.vary, path).toContain('authorization')
+      expect(answer.headers.has('deprecation'), path).toBe(deprecated === true)
+    }
+  })
+
+  it('tells its methods, and takes no other', async () => {
+    const methods = new Map<string, string[]>()
+    for (const { path, method } of ROUTES)
+      methods.set(filled(path), [...(methods.get(filled(path)) ?? []), method.toUpperCase()])
+    for (const [path, listed] of methods) {
+      const options = await callApi('OPTIONS', path)
+      const allowed = options.headers.get('allow')?.split(', ') ?? []
+      expect([options.status, ...listed.filter(method => !allowed.includes(method))], path).toEqual([204])
+      const other = ['PUT', 'DELETE', 'PATCH', 'POST'].find(method => !allowed.includes(method))!
+      const refused = await callApi<Refused>(other, path)
+      expect([refused.status, refused.headers.get('allow')], path).toEqual([
+        405,
+        options.headers.get('allow'),
+      ])
+    }
+  })
+
+  it('that is read has a tag where it has JSON, and is not sent again at no more round trips', async () => {
+    let known = 0
+    for (const route of ROUTES) {
+      if (route.method !== 'get' || !isJson(route) || route.access.kind !== 'tenant') continue
+      const path = filled(route.path)
+      const first = await send('GET', path)
+      if (first.status !== 200) continue
+      known += 1
+      const again = await send('GET', path, { 'if-none-match': tagOf(first) })
+      expect(again.status, path).toBe(304)
+      expect(roundTrips(again).d1, path).toBeLessThanOrEqual(roundTrips(first).d1!)
+      expect((await send<Refused>('GET', path, { accept: 'text/html' })).body.code, path).toBe(
+        'notAcceptable',
+      )
+    }
+    expect(known).toBeGreaterThanOrEqual(20)
+  })
+
+  it('has its headers in the document, which refers to nothing that it has not', async () => {
+    const { paths, components } = await callOk<Document>('GET', '/openapi.json')
+    for (const route of ROUTES) {
+      const { method, path } = route
+      const { parameters = [], responses } = paths[path]![method]!
+      const answer = responses[route.answer.status ?? 200]!
+      const referred = [...parameters, ...Object.values(responses), ...Object.values(answer.headers ?? {})]
+      for (const { $ref } of referred) {
+        if ($ref === undefined) continue
+        const [kind, name] = $ref.replace('#/components/', '').split('/') as [string, string]
+        expect(components[kind], $ref).toHaveProperty(name)
+      }
+      const named = Object.keys(answer.headers ?? {})
+      expect(named, path).toEqual(expect.arrayContaining(['X-Request-Id', 'Server-Timing']))
+      const write = WRITES[`${method.toUpperCase()} ${path}`]
+      expect(named.includes('Location'), path).toBe(write?.makes !== undefined)
+      expect('412' in responses, path).toBe(write?.changes !== undefined)
+      expect('304' in responses, path).toBe(method === 'get' && isJson(route))
+    }
+  })
+})
