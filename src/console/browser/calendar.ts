@@ -13,7 +13,14 @@ function offsetAt(ms: number, timeZone: string): number {
     second: 'numeric',
   }).formatToParts(ms)
   const part = (type: string): number => Number(parts.find(one => one.type === type)?.value)
-  const local = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
+  const local = Date.UTC(
+    part('year'),
+    part('month') - 1,
+    part('day'),
+    part('hour'),
+    part('minute'),
+    part('second'),
+  )
   return local - Math.floor(ms / 1000) * 1000
 }
 

@@ -27,7 +27,10 @@ export const holderOf = (locator: string): Promise<Policyholder> =>
 
 /** What the account may do; nothing where that cannot be told. */
 export const permissions = (): Promise<ReadonlySet<string>> =>
-  once('permissions', async () => new Set((await get<{ permissions: string[] }>('/auth/permissions')).permissions))
+  once(
+    'permissions',
+    async () => new Set((await get<{ permissions: string[] }>('/auth/permissions')).permissions),
+  )
 
 /** Display names of products, exposures and perils, by their names; none where products may not be read. */
 export const displayNames = (): Promise<ReadonlyMap<string, string>> =>
@@ -113,7 +116,10 @@ export async function newest(signal: AbortSignal): Promise<PolicySummary[]> {
   let tooLong = Number.POSITIVE_INFINITY
   for (let asked = 0; asked < 6; asked += 1) {
     const createdAfterTimestamp = days > 5_000 ? 0 : Date.now() - Math.round(days * DAY_MS)
-    const page = await get<PolicyList>(`/policies?${query({ createdAfterTimestamp, pageSize: PAGE })}`, signal)
+    const page = await get<PolicyList>(
+      `/policies?${query({ createdAfterTimestamp, pageSize: PAGE })}`,
+      signal,
+    )
     // Numbers and flags of other kinds are as they are: only digits became text.
     if (page.listCompleted) {
       best = page.policies

@@ -35,7 +35,13 @@ const shortFormat = kept(
 )
 const clockFormat = kept(
   timeZone =>
-    new Intl.DateTimeFormat('en', { timeZone, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }),
+    new Intl.DateTimeFormat('en', {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+    }),
 )
 
 /** Times are milliseconds as text, or ISO 8601. */

@@ -28,7 +28,10 @@ export type History = {
   readonly end: number
 }
 
-type Recorded = { readonly issuedTimestamp?: string | undefined; readonly replacedTimestamp?: string | undefined }
+type Recorded = {
+  readonly issuedTimestamp?: string | undefined
+  readonly replacedTimestamp?: string | undefined
+}
 
 /** Whether the record was in force by what was known at the time; undefined: all that is not issued yet too. */
 export function isKnown({ issuedTimestamp, replacedTimestamp }: Recorded, at: number | undefined): boolean {
@@ -63,7 +66,9 @@ export function historyOf(policy: Policy): History {
     modifications: issued.filter(one => msOf(one.issuedTimestamp!) === at),
   }))
   const makerOf = new Map(
-    modifications.flatMap(one => one.newPolicyCharacteristicsLocators.map(locator => [locator, one] as const)),
+    modifications.flatMap(one =>
+      one.newPolicyCharacteristicsLocators.map(locator => [locator, one] as const),
+    ),
   )
   const notIssued = characteristics.some(one => one.issuedTimestamp === undefined)
   if (notIssued || steps.length === 0) steps.push({ at: undefined, modifications: pending })

@@ -26,7 +26,9 @@ document.body.append(skip, top, main)
 
 let leaving = new AbortController()
 let ended = false
-let shownPath = ''
+/** What was shown last: kind and name; undefined when the page has just been opened. */
+let shownPath: string | undefined
+const SIGN_IN = 'sign-in'
 
 /** The parts of the address after the #. */
 function route(): { parts: string[]; query: URLSearchParams } {
@@ -75,7 +77,9 @@ function drawTop(): void {
         event.preventDefault()
         const text = input.value.trim()
         if (text === '') return
-        location.hash = /^\d{6,}$/.test(text) ? `#/policy/${text}` : `#/search?${new URLSearchParams({ q: text })}`
+        location.hash = /^\d{6,}$/.test(text)
+          ? `#/policy/${text}`
+          : `#/search?${new URLSearchParams({ q: text })}`
       },
     },
     input,
@@ -87,7 +91,12 @@ function drawTop(): void {
     h(
       'div',
       { class: 'who' },
-      h('span', { class: 'tenant' }, h('span', {}, who.tenantName), who.tenantType === 'test' && h('span', { class: 'badge note' }, 'Test')),
+      h(
+        'span',
+        { class: 'tenant' },
+        h('span', {}, who.tenantName),
+        who.tenantType === 'test' && h('span', { class: 'badge note' }, 'Test'),
+      ),
       h('span', { class: 'soft person', title: who.username }, who.name),
       h('button', { type: 'button', class: 'quiet', click: signOut }, 'Sign out'),
     ),
@@ -122,8 +131,10 @@ function arrive(): void {
   document.title = about ? `${about} · Bindery` : 'Bindery'
   const path = parts.slice(0, 2).join('/')
   // Between the views of one policy, the focus stays on the link that was followed.
-  if (path === shownPath && parts[0] === 'policy') main.querySelector<HTMLElement>('.tabs [aria-current]')?.focus()
-  else heading?.focus()
+  if (path === shownPath && parts[0] === 'policy')
+    main.querySelector<HTMLElement>('.tabs [aria-current]')?.focus()
+  // Who has just opened the page begins at its beginning, as everywhere.
+  else if (shownPath !== undefined) heading?.focus()
   shownPath = path
 }
 
@@ -132,9 +143,15 @@ async function navigate(): Promise<void> {
   const mine = new AbortController()
   leaving = mine
   drawTop()
+  main.setAttribute('aria-busy', 'true')
   if (!session()) {
-    fill(main, signInView(ended, () => void navigate()))
+    shownPath = SIGN_IN
+    fill(
+      main,
+      signInView(ended, () => void navigate()),
+    )
     document.title = 'Sign in · Bindery'
+    main.removeAttribute('aria-busy')
     const [blank] = [...main.querySelectorAll('input')].filter(({ value }) => value === '')
     blank?.focus()
     return
@@ -147,11 +164,22 @@ async function navigate(): Promise<void> {
   } catch (failure) {
     if (mine.signal.aborted) return
     if (failure instanceof SignedOut) return void navigate()
-    fill(main, h('div', {}, h('h1', { tabindex: -1 }, 'Cannot be shown'), problemNote(failure, () => void navigate()), h('p', {}, h('a', { href: '#/' }, 'All policies'))))
+    fill(
+      main,
+      h(
+        'div',
+        {},
+        h('h1', { tabindex: -1 }, 'Cannot be shown'),
+        problemNote(failure, () => void navigate()),
+        h('p', {}, h('a', { href: '#/' }, 'All policies')),
+      ),
+    )
   } finally {
     clearTimeout(slow)
   }
-  if (!mine.signal.aborted) arrive()
+  if (mine.signal.aborted) return
+  main.removeAttribute('aria-busy')
+  arrive()
 }
 
 addEventListener('hashchange', () => void navigate())

@@ -43,7 +43,8 @@ export const empty = (text: string): HTMLElement => h('p', { class: 'empty' }, t
 export const loading = (what: string): HTMLElement =>
   h('div', { class: 'loading', role: 'status' }, h('span', { class: 'hidden' }, `Loading ${what}`), ...bars())
 
-const bars = (): HTMLElement[] => [1, 2, 3].map(width => h('span', { class: `bar w${width}`, 'aria-hidden': 'true' }))
+const bars = (): HTMLElement[] =>
+  [1, 2, 3].map(width => h('span', { class: `bar w${width}`, 'aria-hidden': 'true' }))
 
 /** What went wrong, in the service's own words, with what finds it in the log. */
 export function problemNote(failure: unknown, again?: () => void): HTMLElement {
@@ -52,12 +53,19 @@ export function problemNote(failure: unknown, again?: () => void): HTMLElement {
   return h(
     'div',
     { class: missing ? 'notice' : 'notice bad', role: 'alert' },
-    h('strong', {}, missing ? 'Not for this account' : problem?.status === 404 ? 'Not found' : 'That did not work'),
+    h(
+      'strong',
+      {},
+      missing ? 'Not for this account' : problem?.status === 404 ? 'Not found' : 'That did not work',
+    ),
     h('p', {}, failure instanceof Error ? failure.message : String(failure)),
     problem?.body.referenceId &&
       problem.status >= 500 &&
       h('p', { class: 'soft' }, 'Reference ', h('code', {}, problem.body.referenceId)),
-    again && !missing && problem?.status !== 404 && h('button', { type: 'button', click: again }, 'Try again'),
+    again &&
+      !missing &&
+      problem?.status !== 404 &&
+      h('button', { type: 'button', click: again }, 'Try again'),
   )
 }
 
@@ -71,7 +79,8 @@ export function loaded(what: string, load: () => Promise<Child>): HTMLElement {
       .then(content => fill(place, content))
       .catch((failure: unknown) => {
         if (failure instanceof Error && failure.name === 'AbortError') return
-        if (place.isConnected) place.dispatchEvent(new CustomEvent('failed', { bubbles: true, detail: failure }))
+        if (place.isConnected)
+          place.dispatchEvent(new CustomEvent('failed', { bubbles: true, detail: failure }))
         fill(place, problemNote(failure, run))
       })
       .finally(() => place.removeAttribute('aria-busy'))
@@ -141,7 +150,9 @@ export function table<Row>(
         h(
           'tr',
           {},
-          columns.map(({ head, amount }) => h('th', { scope: 'col', class: amount ? 'amount' : undefined }, head)),
+          columns.map(({ head, amount }) =>
+            h('th', { scope: 'col', class: amount ? 'amount' : undefined }, head),
+          ),
           more && h('th', { scope: 'col' }, h('span', { class: 'hidden' }, 'Details')),
         ),
       ),
@@ -177,7 +188,9 @@ export function fieldValues(
   return entries.length === 0
     ? undefined
     : facts(
-        entries.map(([name, list]) => [words(name), list.map(text => valueText(name, text)).join(', ')] as const),
+        entries.map(
+          ([name, list]) => [words(name), list.map(text => valueText(name, text)).join(', ')] as const,
+        ),
       )
 }
 

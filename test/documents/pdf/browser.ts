@@ -35,7 +35,7 @@ export type PrintOptions = {
 }
 
 /** The service's own fonts and no others, whatever the machine has. */
-function fontsIn(folder: string): string {
+export function fontsIn(folder: string): string {
   const file = join(folder, 'fonts.conf')
   const folders = ['@expo-google-fonts/noto-sans', 'dejavu-fonts-ttf/ttf'].map(
     path => `<dir>${resolve('node_modules', path)}</dir>`,

@@ -3,12 +3,16 @@ import { get } from '../api.ts'
 import { isNegative, sum } from '../decimal.ts'
 import { type Child, h } from '../dom.ts'
 import { permissions } from '../find.ts'
-import { change, day, dayOrMoment, money, moment, span, words } from '../format.ts'
+import { change, day, dayOrMoment, moment, money, span, words } from '../format.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
 import { documentTable } from './documents.ts'
 
-export function billingView(policy: Policy, names: ReadonlyMap<string, string>, signal: AbortSignal): HTMLElement {
+export function billingView(
+  policy: Policy,
+  names: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): HTMLElement {
   const path = `/policy/${encodeURIComponent(policy.locator)}`
   return h(
     'div',
@@ -19,15 +23,17 @@ export function billingView(policy: Policy, names: ReadonlyMap<string, string>, 
     }),
     loaded('invoices', async () => {
       const billing = await get<Billing>(`${path}/checkInvoices`, signal)
-      return [
-        section('Invoices', invoices(billing, names)),
-        section('Planned', planned(billing)),
-      ]
+      return [section('Invoices', invoices(billing, names)), section('Planned', planned(billing))]
     }),
     section(
       'Credit of the policyholder',
       loaded('credits', async () =>
-        creditView(await get<Credits>(`/policyholder/${encodeURIComponent(policy.policyholderLocator)}/credits`, signal)),
+        creditView(
+          await get<Credits>(
+            `/policyholder/${encodeURIComponent(policy.policyholderLocator)}/credits`,
+            signal,
+          ),
+        ),
       ),
     ),
   )
@@ -62,7 +68,10 @@ function invoices({ invoices: all }: Billing, names: ReadonlyMap<string, string>
   return table(
     'Invoices',
     [
-      { head: 'Invoice', cell: one => [words(one.invoiceType), ' ', h('span', { class: 'soft' }, one.displayId)] },
+      {
+        head: 'Invoice',
+        cell: one => [words(one.invoiceType), ' ', h('span', { class: 'soft' }, one.displayId)],
+      },
       {
         head: 'State',
         cell: one => badge(one.settlementType ?? one.settlementStatus),
@@ -84,7 +93,11 @@ function invoices({ invoices: all }: Billing, names: ReadonlyMap<string, string>
 const invoiceDetail = (one: Invoice, names: ReadonlyMap<string, string>): Child => [
   h('h4', {}, 'Payments'),
   one.payments.length === 0
-    ? empty(one.settlementType && one.settlementType !== 'paid' ? `None; ${words(one.settlementType).toLowerCase()}.` : 'None yet.')
+    ? empty(
+        one.settlementType && one.settlementType !== 'paid'
+          ? `None; ${words(one.settlementType).toLowerCase()}.`
+          : 'None yet.',
+      )
     : table(
         `Payments of ${one.displayId}`,
         [
@@ -93,10 +106,18 @@ const invoiceDetail = (one: Invoice, names: ReadonlyMap<string, string>): Child 
             head: 'From',
             cell: payment => [
               payment.source === 'credit' ? 'Credit' : isNegative(payment.amount) ? 'Paid out' : 'Received',
-              payment.reversedTimestamp && [' ', badge('reversed', `Reversed ${day(payment.reversedTimestamp)}`)],
+              payment.reversedTimestamp && [
+                ' ',
+                badge('reversed', `Reversed ${day(payment.reversedTimestamp)}`),
+              ],
             ],
           },
-          { head: 'Left as credit', amount: true, cell: payment => (payment.creditedAmount ? money(payment.creditedAmount, payment.amountCurrency) : '–') },
+          {
+            head: 'Left as credit',
+            amount: true,
+            cell: payment =>
+              payment.creditedAmount ? money(payment.creditedAmount, payment.amountCurrency) : '–',
+          },
           { head: 'Amount', amount: true, cell: payment => money(payment.amount, payment.amountCurrency) },
         ],
         one.payments,
@@ -109,18 +130,30 @@ const invoiceDetail = (one: Invoice, names: ReadonlyMap<string, string>): Child 
         head: 'Item',
         cell: item => {
           const name = item.perilName ?? item.feeName ?? item.taxName ?? item.commissionRecipient
-          return [words(item.type), name && h('span', { class: 'soft' }, ` ${names.get(name) ?? words(name)}`)]
+          return [
+            words(item.type),
+            name && h('span', { class: 'soft' }, ` ${names.get(name) ?? words(name)}`),
+          ]
         },
       },
-      { head: 'For', cell: item => h('span', { class: 'span' }, span(item.startTimestamp, item.endTimestamp)) },
+      {
+        head: 'For',
+        cell: item => h('span', { class: 'span' }, span(item.startTimestamp, item.endTimestamp)),
+      },
       { head: 'Amount', amount: true, cell: item => money(item.amount, item.amountCurrency) },
     ],
     one.financialTransactions.slice(0, 500),
   ),
-  one.documents.length > 0 && [h('h4', {}, 'Documents'), documentTable(`Documents of ${one.displayId}`, one.documents)],
+  one.documents.length > 0 && [
+    h('h4', {}, 'Documents'),
+    documentTable(`Documents of ${one.displayId}`, one.documents),
+  ],
   facts([
     ['Made', moment(one.createdTimestamp)],
-    ['States', one.statuses.map(({ status, timestamp }) => `${words(status)} ${moment(timestamp)}`).join(' → ')],
+    [
+      'States',
+      one.statuses.map(({ status, timestamp }) => `${words(status)} ${moment(timestamp)}`).join(' → '),
+    ],
     ['Locator', h('code', {}, one.locator)],
   ]),
 ]
@@ -150,12 +183,19 @@ const creditView = ({ balances, movements }: Credits): Child =>
   movements.length === 0
     ? empty('None: no payment was larger than its invoice.')
     : [
-        facts(balances.map(({ amount, amountCurrency }) => ['Left to use', money(amount, amountCurrency)] as const)),
+        facts(
+          balances.map(
+            ({ amount, amountCurrency }) => ['Left to use', money(amount, amountCurrency)] as const,
+          ),
+        ),
         table(
           'What made and used the credit',
           [
             { head: 'Posted', cell: one => moment(one.postedTimestamp) },
-            { head: 'What', cell: one => [words(one.type), one.reversedTimestamp && [' ', badge('reversed')]] },
+            {
+              head: 'What',
+              cell: one => [words(one.type), one.reversedTimestamp && [' ', badge('reversed')]],
+            },
             { head: 'Amount', amount: true, cell: one => change(one.amount, one.amountCurrency) },
           ],
           movements,

@@ -3,7 +3,7 @@
 import { marks } from '../calendar.ts'
 import { shareOf } from '../decimal.ts'
 import { h, s } from '../dom.ts'
-import { money, moment, msOf, shortDay, span, transaction } from '../format.ts'
+import { moment, money, msOf, shortDay, span, transaction } from '../format.ts'
 import { type History, type KnownSegment, knownAt, premiumAt } from '../knowledge.ts'
 import { session } from '../session.ts'
 import type { Modification, Policy } from '../wire.ts'
@@ -163,7 +163,13 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
         {},
         s(
           'pattern',
-          { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
+          {
+            id: 'hatch',
+            width: 6,
+            height: 6,
+            patternUnits: 'userSpaceOnUse',
+            patternTransform: 'rotate(45)',
+          },
           s('line', { x1: 0, y1: 0, x2: 0, y2: 6, class: 'hatch' }),
         ),
       ),
@@ -180,8 +186,10 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     svg.append(cover)
     for (const { at } of axis)
       svg.append(s('line', { x1: x(at), x2: x(at), y1: TOP, y2: bottom + RATE_GAP + RATE, class: 'grid' }))
-    for (const [step, { at, modifications }] of steps.entries()) svg.append(stepLabel(step, at, modifications))
-    for (const known of [...segments].sort((a, b) => a.from - b.from || a.start - b.start)) svg.append(block(known))
+    for (const [step, { at, modifications }] of steps.entries())
+      svg.append(stepLabel(step, at, modifications))
+    for (const known of [...segments].sort((a, b) => a.from - b.from || a.start - b.start))
+      svg.append(block(known))
     for (const { at, text } of axis) {
       if (x(at) > left + inner - 20) continue
       svg.append(s('text', { x: x(at) + 4, y: bottom + 15, class: 'tick' }, text))
@@ -208,7 +216,11 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     show(point)
   }
 
-  const stepLabel = (step: number, at: number | undefined, modifications: readonly Modification[]): SVGElement => {
+  const stepLabel = (
+    step: number,
+    at: number | undefined,
+    modifications: readonly Modification[],
+  ): SVGElement => {
     const { y, left, inner, narrow } = layout!
     const name = modifications.map(one => transaction(one.name)).join(', ') || 'Not issued'
     const total = premiumAt(history, step)
@@ -217,7 +229,11 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
       'g',
       { 'data-step': step, class: 'step', 'aria-hidden': 'true' },
       s('line', { x1: 0, x2: left + inner + (narrow ? 0 : 90), y1: row + ROW, y2: row + ROW, class: 'rule' }),
-      s('text', { x: 0, y: row + 19, class: 'step-name' }, clipped(narrow ? (at ? shortDay(at) : 'Draft') : name, narrow ? 10 : 26)),
+      s(
+        'text',
+        { x: 0, y: row + 19, class: 'step-name' },
+        clipped(narrow ? (at ? shortDay(at) : 'Draft') : name, narrow ? 10 : 26),
+      ),
       s(
         'text',
         { x: 0, y: row + 35, class: 'step-at' },
@@ -251,7 +267,8 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
         pointerleave: hideTip,
         focus: () => {
           showTip(known, px, py + high + 6)
-          if (point.step < from || point.step >= to || point.asOf < start || point.asOf >= end) choose(known, point.step)
+          if (point.step < from || point.step >= to || point.asOf < start || point.asOf >= end)
+            choose(known, point.step)
         },
         blur: hideTip,
         keydown: event => {
@@ -271,14 +288,17 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     const top = py + 19
     if (wide > text.length * 7 + 12) group.append(s('text', { x: px + 10, y: top }, text))
     if (to - from > 1 && wide > 130)
-      group.append(s('text', { x: px + 10, y: top + 14, class: 'when' }, `${shortDay(start)} – ${shortDay(end)}`))
+      group.append(
+        s('text', { x: px + 10, y: top + 14, class: 'when' }, `${shortDay(start)} – ${shortDay(end)}`),
+      )
     return group
   }
 
   return { element, show, draw }
 }
 
-const clipped = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
+const clipped = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text
 
 type Layout = {
   readonly svg: SVGSVGElement
@@ -327,7 +347,11 @@ function drawRate(layout: Layout, history: History, policy: Policy, { step }: Po
     ...rates
       .filter(({ start, end }) => x(end) - x(start) > 56)
       .map(({ start, perDay }) =>
-        s('text', { x: x(start) + 6, y: base - Math.max(6, heightOf(perDay) - 16), class: 'rate-text' }, money(perDay, currency)),
+        s(
+          'text',
+          { x: x(start) + 6, y: base - Math.max(6, heightOf(perDay) - 16), class: 'rate-text' },
+          money(perDay, currency),
+        ),
       ),
     s('line', { x1: left, x2: left + inner, y1: base, y2: base, class: 'base' }),
   )

@@ -1,4 +1,5 @@
 // What is covered: exposures with their perils, by all that is known now; values of the policy.
+import { sum } from '../decimal.ts'
 import { type Child, h } from '../dom.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
 import { isKnown, perilSegments, type SpannedPeril } from '../knowledge.ts'
@@ -9,10 +10,14 @@ import { latestOf } from './chart.ts'
 type Names = ReadonlyMap<string, string>
 
 /** Of the records known now the one that holds at the time, else the next, else the last. */
-function current<Row extends { startTimestamp: string; endTimestamp: string; issuedTimestamp?: string; replacedTimestamp?: string }>(
-  rows: readonly Row[],
-  at: number,
-): Row | undefined {
+function current<
+  Row extends {
+    startTimestamp: string
+    endTimestamp: string
+    issuedTimestamp?: string
+    replacedTimestamp?: string
+  },
+>(rows: readonly Row[], at: number): Row | undefined {
   const known = rows
     .filter(row => isKnown(row, undefined))
     .sort((a, b) => msOf(a.startTimestamp) - msOf(b.startTimestamp))
@@ -29,7 +34,11 @@ export function coverView(policy: Policy, names: Names): HTMLElement {
       'Exposures and perils',
       policy.exposures.length === 0
         ? empty('Nothing is covered yet.')
-        : h('div', { class: 'tree' }, policy.exposures.map(exposure => exposureNode(exposure, names, now))),
+        : h(
+            'div',
+            { class: 'tree' },
+            policy.exposures.map(exposure => exposureNode(exposure, names, now)),
+          ),
     ),
     segment &&
       section(
@@ -55,7 +64,10 @@ export function coverView(policy: Policy, names: Names): HTMLElement {
 }
 
 /** Values of groups, under the name of the field that lists their locators. */
-function groups(byLocator: Readonly<Record<string, Record<string, string[]>>>, values: Readonly<Record<string, string[]>>): Child {
+function groups(
+  byLocator: Readonly<Record<string, Record<string, string[]>>>,
+  values: Readonly<Record<string, string[]>>,
+): Child {
   return Object.entries(byLocator).map(([locator, group]) => {
     const field = Object.entries(values).find(([, list]) => list.includes(locator))?.[0]
     return h('div', { class: 'group' }, h('h4', {}, field ? words(field) : 'Group'), fieldValues(group))
@@ -72,7 +84,11 @@ function exposureNode(exposure: Exposure, names: Names, now: number): HTMLElemen
       'summary',
       {},
       h('span', { class: 'node-name' }, spoken),
-      h('span', { class: 'soft small' }, `${exposure.displayId} · ${exposure.perils.length} ${exposure.perils.length === 1 ? 'peril' : 'perils'}`),
+      h(
+        'span',
+        { class: 'soft small' },
+        `${exposure.displayId} · ${exposure.perils.length} ${exposure.perils.length === 1 ? 'peril' : 'perils'}`,
+      ),
     ),
     exposure.perils.length > 0 &&
       table(
@@ -81,9 +97,14 @@ function exposureNode(exposure: Exposure, names: Names, now: number): HTMLElemen
           { head: 'Peril', cell: ({ peril }) => names.get(peril.name) ?? words(peril.name) },
           { head: 'Covered', cell: ({ known }) => coverOf(known) },
           { head: 'Limits', cell: ({ known }) => limits(known.at(-1)) },
-          { head: 'Premium', amount: true, cell: ({ held }) => (held ? money(held.premium, held.premiumCurrency) : '–') },
+          {
+            head: 'Premium',
+            amount: true,
+            cell: ({ known }) =>
+              known[0] ? money(sum(known.map(one => one.premium)), known[0].premiumCurrency) : '–',
+          },
         ],
-        exposure.perils.map(peril => ({ peril, held: current(perilSegments(peril), now), known: knownOf(peril) })),
+        exposure.perils.map(peril => ({ peril, known: knownOf(peril) })),
         ({ known, peril }) => perilHistory(peril, known),
       ),
     held && fieldValues(held.fieldValues, held.fieldGroupsByLocator),
@@ -99,7 +120,11 @@ const knownOf = (peril: Peril): SpannedPeril[] =>
 const coverOf = (known: readonly SpannedPeril[]): Child =>
   known.length === 0
     ? badge('cancelled', 'No cover')
-    : h('span', { class: 'span' }, `${dayOrMoment(known[0]!.startTimestamp)} – ${dayOrMoment(known.at(-1)!.endTimestamp)}`)
+    : h(
+        'span',
+        { class: 'span' },
+        `${dayOrMoment(known[0]!.startTimestamp)} – ${dayOrMoment(known.at(-1)!.endTimestamp)}`,
+      )
 
 /** Limits are texts: an amount, or words such as `unlimited`. */
 const amountOrText = (text: string, currency: string): string =>
@@ -111,7 +136,8 @@ function limits(one: SpannedPeril | undefined): string {
     one.deductible && `deductible ${money(one.deductible, one.deductibleCurrency)}`,
     one.indemnityPerEvent && `${amountOrText(one.indemnityPerEvent, one.indemnityPerEventCurrency)} an event`,
     one.indemnityPerItem && `${amountOrText(one.indemnityPerItem, one.indemnityPerItemCurrency)} an item`,
-    one.indemnityInAggregate && `${amountOrText(one.indemnityInAggregate, one.indemnityInAggregateCurrency)} in all`,
+    one.indemnityInAggregate &&
+      `${amountOrText(one.indemnityInAggregate, one.indemnityInAggregateCurrency)} in all`,
   ].filter(Boolean)
   return told.join(', ') || '–'
 }
@@ -121,7 +147,11 @@ const perilHistory = (peril: Peril, known: readonly SpannedPeril[]): Child => [
     `Segments of ${words(peril.name)} ${peril.displayId}`,
     [
       { head: 'Holds', cell: one => span(one.startTimestamp, one.endTimestamp) },
-      { head: 'Technical premium', amount: true, cell: one => money(one.technicalPremium, one.premiumCurrency) },
+      {
+        head: 'Technical premium',
+        amount: true,
+        cell: one => money(one.technicalPremium, one.premiumCurrency),
+      },
       { head: 'Premium', amount: true, cell: one => money(one.premium, one.premiumCurrency) },
     ],
     known,

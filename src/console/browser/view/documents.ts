@@ -12,7 +12,12 @@ const isFile = (url: string): boolean => {
 
 const link = ({ url, displayName, type }: PolicyDocument): Child =>
   url && isFile(url)
-    ? h('a', { href: url, target: '_blank', rel: 'noopener noreferrer' }, displayName, h('span', { class: 'hidden' }, ` (${type}, opens a new tab)`))
+    ? h(
+        'a',
+        { href: url, target: '_blank', rel: 'noopener noreferrer' },
+        displayName,
+        h('span', { class: 'hidden' }, ` (${type}, opens a new tab)`),
+      )
     : displayName
 
 export const documentTable = (caption: string, documents: readonly PolicyDocument[]): HTMLElement =>
@@ -35,7 +40,10 @@ export const documentTable = (caption: string, documents: readonly PolicyDocumen
 
 export function documentsView(policy: Policy): HTMLElement {
   const nameOf = new Map(policy.modifications.map(one => [one.locator, transaction(one.name)]))
-  const groups = Map.groupBy(policy.documents, one => nameOf.get(one.policyModificationLocator ?? '') ?? 'Policy')
+  const groups = Map.groupBy(
+    policy.documents,
+    one => nameOf.get(one.policyModificationLocator ?? '') ?? 'Policy',
+  )
   const ofInvoices = policy.invoices.flatMap(invoice => invoice.documents)
   return h(
     'div',

@@ -18,10 +18,23 @@ export function eventsView(policy: Policy, signal: AbortSignal): HTMLElement {
     loaded('events', async () => {
       const may = await permissions()
       if (!may.has('events.read') && !may.has('events.list'))
-        return h('p', { class: 'notice' }, 'This account may not read events; it needs the permission ', h('code', {}, 'events.list'), '.')
+        return h(
+          'p',
+          { class: 'notice' },
+          'This account may not read events; it needs the permission ',
+          h('code', {}, 'events.list'),
+          '.',
+        )
       const webhooks = may.has('webhooks.list') || may.has('webhooks.read') ? webhooksOf(signal) : undefined
+      // Awaited once an event is opened, if one is.
+      webhooks?.catch(() => {})
       const place = h('div')
-      await readOn(place, [], undefined, { policy, webhooks, mayRedeliver: may.has('webhooks.write'), signal })
+      await readOn(place, [], undefined, {
+        policy,
+        webhooks,
+        mayRedeliver: may.has('webhooks.write'),
+        signal,
+      })
       return place
     }),
   )
@@ -44,7 +57,12 @@ async function webhooksOf(signal: AbortSignal): Promise<Webhook[]> {
  * Events are listed of the whole tenant, so those of the policy are looked for from its creation on, some thousand at a time;
  * the next thousands when that is asked for.
  */
-async function readOn(place: HTMLElement, before: readonly PolicyEvent[], token: string | undefined, reading: Reading): Promise<void> {
+async function readOn(
+  place: HTMLElement,
+  before: readonly PolicyEvent[],
+  token: string | undefined,
+  reading: Reading,
+): Promise<void> {
   const { policy, signal } = reading
   const found = [...before]
   let pagingToken = token
@@ -54,7 +72,10 @@ async function readOn(place: HTMLElement, before: readonly PolicyEvent[], token:
     const asked = new URLSearchParams(
       pagingToken
         ? { pagingToken }
-        : { startTimestamp: new Date(msOf(policy.createdTimestamp) - 1_000).toISOString(), pageSize: String(PAGE) },
+        : {
+            startTimestamp: new Date(msOf(policy.createdTimestamp) - 1_000).toISOString(),
+            pageSize: String(PAGE),
+          },
     )
     const { events, pagingToken: next } = await get<EventPage>(`${tenantPath()}/events/list?${asked}`, signal)
     found.push(...events.filter(({ data }) => data.policyLocator === policy.locator))
@@ -78,7 +99,9 @@ async function readOn(place: HTMLElement, before: readonly PolicyEvent[], token:
   )
   fill(
     place,
-    found.length === 0 ? empty('No event of the policy is among those looked through.') : eventTable(found.toReversed(), reading),
+    found.length === 0
+      ? empty('No event of the policy is among those looked through.')
+      : eventTable(found.toReversed(), reading),
     !isLast && h('p', { class: 'soft' }, `Looked through the events until ${moment(seen)}. `, more),
   )
 }
@@ -102,9 +125,7 @@ const eventDetail = (event: PolicyEvent, reading: Reading): Child => [
     : h('p', { class: 'notice' }, 'This account may not read webhooks.'),
   h('h4', {}, 'Data'),
   facts([
-    ...Object.entries(event.data).map(
-      ([name, value]) => [name, dataText(name, value)] as const,
-    ),
+    ...Object.entries(event.data).map(([name, value]) => [name, dataText(name, value)] as const),
     ['locator', h('code', {}, event.locator)],
     ['requestId', h('code', {}, event.requestId)],
   ]),
@@ -128,11 +149,20 @@ async function deliveriesOf(event: PolicyEvent, reading: Reading): Promise<Child
   )
   const all = each.flat()
   return all.length === 0
-    ? empty(webhooks.length === 0 ? 'The tenant has no webhooks.' : 'No webhook subscribes to it, or it is past the 30 days that deliveries are kept.')
+    ? empty(
+        webhooks.length === 0
+          ? 'The tenant has no webhooks.'
+          : 'No webhook subscribes to it, or it is past the 30 days that deliveries are kept.',
+      )
     : all.map(({ webhook, delivery }) => deliveryCard(webhook, delivery, event, reading))
 }
 
-function deliveryCard(webhook: Webhook, delivery: Delivery, event: PolicyEvent, reading: Reading): HTMLElement {
+function deliveryCard(
+  webhook: Webhook,
+  delivery: Delivery,
+  event: PolicyEvent,
+  reading: Reading,
+): HTMLElement {
   const said = h('div', { 'aria-live': 'polite' })
   const again = h(
     'button',
@@ -144,7 +174,14 @@ function deliveryCard(webhook: Webhook, delivery: Delivery, event: PolicyEvent, 
           await call('POST', `${tenantPath()}/webhooks/${encodeURIComponent(webhook.locator)}/redeliver`, {
             body: { eventLocators: [event.locator] },
           })
-          fill(said, h('p', { class: 'notice' }, 'It is on its way again. Open the event anew to see what comes of it.'))
+          fill(
+            said,
+            h(
+              'p',
+              { class: 'notice' },
+              'It is on its way again. Open the event anew to see what comes of it.',
+            ),
+          )
         } catch (failure) {
           fill(said, problemNote(failure))
           again.disabled = false
@@ -156,7 +193,14 @@ function deliveryCard(webhook: Webhook, delivery: Delivery, event: PolicyEvent, 
   return h(
     'article',
     { class: 'card delivery' },
-    h('h5', {}, webhook.name, ' ', badge(delivery.state), webhook.suspended && badge('failed', 'Webhook suspended')),
+    h(
+      'h5',
+      {},
+      webhook.name,
+      ' ',
+      badge(delivery.state),
+      webhook.suspended && badge('failed', 'Webhook suspended'),
+    ),
     facts([
       ['Outcome', delivery.outcome ?? '–'],
       ['Due', delivery.dueAt ? moment(delivery.dueAt) : '–'],

@@ -107,7 +107,11 @@ const holderCard = (holder: Policyholder, signal: AbortSignal): HTMLElement => {
       'h3',
       {},
       h('a', { href: `#/policyholder/${encodeURIComponent(locator)}` }, personName(entity.values)),
-      h('span', { class: 'soft small' }, ['postcode', 'city'].flatMap(name => entity.values[name] ?? []).join(' ')),
+      h(
+        'span',
+        { class: 'soft small' },
+        ['postcode', 'city'].flatMap(name => entity.values[name] ?? []).join(' '),
+      ),
     ),
     loaded('policies', async () => {
       const { policies } = await policiesOf(locator, signal)
@@ -125,11 +129,11 @@ export function holderView(locator: string, signal: AbortSignal): HTMLElement {
     return [
       h('h1', { tabindex: -1 }, personName(values)),
       h('p', { class: 'soft small' }, 'Policyholder ', h('code', {}, locator)),
-      section('Policies', loaded('policies', async () => policyTable('Policies', (await policiesOf(locator, signal)).policies))),
       section(
-        'Values',
-        fieldValues(values) ?? empty('None.'),
+        'Policies',
+        loaded('policies', async () => policyTable('Policies', (await policiesOf(locator, signal)).policies)),
       ),
+      section('Values', fieldValues(values) ?? empty('None.')),
     ]
   })
 }

@@ -62,7 +62,11 @@ export async function policyView(locator: string, tab: string, signal: AbortSign
       'nav',
       { class: 'tabs', 'aria-label': 'Views of the policy' },
       TABS.map(({ name, text }) =>
-        h('a', { href: name ? `${path}/${name}` : path, ...(name === shown.name && { 'aria-current': 'page' }) }, text),
+        h(
+          'a',
+          { href: name ? `${path}/${name}` : path, ...(name === shown.name && { 'aria-current': 'page' }) },
+          text,
+        ),
       ),
     ),
     h('h2', { class: 'hidden' }, shown.text),
@@ -90,7 +94,8 @@ function header(policy: Policy, names: Names, signal: AbortSignal): HTMLElement 
     })
     .catch(() => {})
   const outstanding = policy.invoices.filter(one => one.outstandingAmount !== undefined)
-  const tile = (text: string, ...value: Child[]): HTMLElement => h('div', {}, h('dt', {}, text), h('dd', {}, value))
+  const tile = (text: string, ...value: Child[]): HTMLElement =>
+    h('div', {}, h('dt', {}, text), h('dd', {}, value))
   return h(
     'header',
     { class: 'policy-head' },
@@ -101,15 +106,27 @@ function header(policy: Policy, names: Names, signal: AbortSignal): HTMLElement 
       h('span', { class: 'locator' }, policy.locator),
       h('span', {}, names.get(policy.productName) ?? words(policy.productName)),
       state,
-      h('button', { type: 'button', class: 'quiet', click: () => dispatchEvent(new Event('bindery:reload')) }, 'Reload'),
+      h(
+        'button',
+        { type: 'button', class: 'quiet', click: () => dispatchEvent(new Event('bindery:reload')) },
+        'Reload',
+      ),
     ),
     h(
       'dl',
       { class: 'tiles' },
-      tile('Term', `${dayOrMoment(policy.originalContractStartTimestamp)} – ${dayOrMoment(policy.effectiveContractEndTimestamp)}`),
+      tile(
+        'Term',
+        `${dayOrMoment(policy.originalContractStartTimestamp)} – ${dayOrMoment(policy.effectiveContractEndTimestamp)}`,
+      ),
       tile('Premium of the term', money(premiumAt(history, history.steps.length - 1), currency)),
       tile('Outstanding', money(sum(outstanding.map(one => one.outstandingAmount)), currency)),
-      tile('Payment', policy.paymentScheduleName ? (names.get(policy.paymentScheduleName) ?? words(policy.paymentScheduleName)) : '–'),
+      tile(
+        'Payment',
+        policy.paymentScheduleName
+          ? (names.get(policy.paymentScheduleName) ?? words(policy.paymentScheduleName))
+          : '–',
+      ),
       tile('Configuration', `Version ${policy.configVersion}`),
     ),
     policy.cancellation &&

@@ -5,7 +5,11 @@ import { moment, money, span, words } from '../format.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Policy, Price, Quote } from '../wire.ts'
 
-export const quotesView = (policy: Policy, names: ReadonlyMap<string, string>, signal: AbortSignal): HTMLElement =>
+export const quotesView = (
+  policy: Policy,
+  names: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): HTMLElement =>
   section(
     'Quotes',
     loaded('quotes', async () => {
@@ -14,15 +18,26 @@ export const quotesView = (policy: Policy, names: ReadonlyMap<string, string>, s
     }),
   )
 
-const quoteTable = (quotes: readonly Quote[], names: ReadonlyMap<string, string>, signal: AbortSignal): HTMLElement =>
+const quoteTable = (
+  quotes: readonly Quote[],
+  names: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): HTMLElement =>
   table(
     'Quotes of the policy',
     [
-      { head: 'Quote', cell: one => [one.name || 'Without a name', one.selected && [' ', badge('selected', 'Selected')]] },
+      {
+        head: 'Quote',
+        cell: one => [one.name || 'Without a name', one.selected && [' ', badge('selected', 'Selected')]],
+      },
       { head: 'State', cell: one => badge(one.state) },
       { head: 'Term', cell: one => span(one.contractStartTimestamp, one.contractEndTimestamp) },
       { head: 'Made', cell: one => moment(one.createdTimestamp) },
-      { head: 'Premium', amount: true, cell: ({ characteristics: of }) => money(of.grossPremium, of.grossPremiumCurrency) },
+      {
+        head: 'Premium',
+        amount: true,
+        cell: ({ characteristics: of }) => money(of.grossPremium, of.grossPremiumCurrency),
+      },
     ],
     quotes,
     one => [
@@ -47,10 +62,16 @@ const quoteTable = (quotes: readonly Quote[], names: ReadonlyMap<string, string>
             [
               { head: 'Peril', cell: ({ peril }) => names.get(peril.name) ?? words(peril.name) },
               { head: 'Exposure', cell: ({ exposure }) => names.get(exposure.name) ?? words(exposure.name) },
-              { head: 'Premium', amount: true, cell: ({ peril }) => money(peril.premium, peril.premiumCurrency) },
+              {
+                head: 'Premium',
+                amount: true,
+                cell: ({ peril }) => money(peril.premium, peril.premiumCurrency),
+              },
               { head: 'Total', amount: true, cell: ({ peril }) => money(peril.total, peril.totalCurrency) },
             ],
-            price.exposurePrices.flatMap(exposure => exposure.perilPrices.map(peril => ({ exposure, peril }))),
+            price.exposurePrices.flatMap(exposure =>
+              exposure.perilPrices.map(peril => ({ exposure, peril })),
+            ),
           ),
         ]
       }),

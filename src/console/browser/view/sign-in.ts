@@ -16,7 +16,14 @@ export function signInView(ended: boolean, done: () => void): HTMLElement {
       'div',
       { class: 'field' },
       h('label', { for: name }, text),
-      h('input', { id: name, name, required: true, spellcheck: 'false', autocapitalize: 'none', ...attributes }),
+      h('input', {
+        id: name,
+        name,
+        required: true,
+        spellcheck: 'false',
+        autocapitalize: 'none',
+        ...attributes,
+      }),
     )
   const button = h('button', { type: 'submit', class: 'main' }, 'Sign in')
   const form = h(
@@ -30,7 +37,10 @@ export function signInView(ended: boolean, done: () => void): HTMLElement {
         const blank = ['tenant', 'username', 'password'].find(name => value(name).trim() === '')
         if (blank) {
           form.querySelector<HTMLInputElement>(`#${blank}`)!.focus()
-          fill(said, h('p', { class: 'notice bad' }, `Enter the ${blank === 'username' ? 'user name' : blank}.`))
+          fill(
+            said,
+            h('p', { class: 'notice bad' }, `Enter the ${blank === 'username' ? 'user name' : blank}.`),
+          )
           return
         }
         button.disabled = true

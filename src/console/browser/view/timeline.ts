@@ -35,7 +35,8 @@ export function timelineView(policy: Policy, names: ReadonlyMap<string, string>)
     min: 0,
     max: lastDay,
     step: 1,
-    input: () => move({ ...point, asOf: Math.min(end - 1, start + Number(asOf.value) * DAY_MS + DAY_MS / 2) }),
+    input: () =>
+      move({ ...point, asOf: Math.min(end - 1, start + Number(asOf.value) * DAY_MS + DAY_MS / 2) }),
   })
   const knownAtStep: HTMLInputElement = h('input', {
     type: 'range',
@@ -80,7 +81,12 @@ export function timelineView(policy: Policy, names: ReadonlyMap<string, string>)
         KINDS.filter(([kind]) => present.has(kind)).map(([kind, text]) => h('span', { class: kind }, text)),
         h('span', { class: 'none' }, 'No cover'),
       ),
-      h('p', { class: 'axes soft small' }, 'Right: when it holds. Up: what was known later. At the end of each line, the premium of the whole term.'),
+      h(
+        'p',
+        { class: 'axes soft small' },
+        'Right: when it holds. Up: what was known later.',
+        h('span', { class: 'wide' }, ' At the end of each line, the premium of the whole term.'),
+      ),
       picture.element,
       h(
         'div',
@@ -145,17 +151,33 @@ function stateAt(
             },
             {
               head: 'Exposure',
-              cell: ({ exposure }) => [names.get(exposure.name) ?? words(exposure.name), ' ', h('span', { class: 'soft' }, exposure.displayId)],
+              cell: ({ exposure }) => [
+                names.get(exposure.name) ?? words(exposure.name),
+                ' ',
+                h('span', { class: 'soft' }, exposure.displayId),
+              ],
             },
-            { head: 'Holds', cell: ({ one }) => h('span', { class: 'span' }, span(one.startTimestamp, one.endTimestamp)) },
-            { head: 'Deductible', amount: true, cell: ({ one }) => money(one.deductible, one.deductibleCurrency) },
+            {
+              head: 'Holds',
+              cell: ({ one }) => h('span', { class: 'span' }, span(one.startTimestamp, one.endTimestamp)),
+            },
+            {
+              head: 'Deductible',
+              amount: true,
+              cell: ({ one }) => money(one.deductible, one.deductibleCurrency),
+            },
             { head: 'Premium', amount: true, cell: ({ one }) => money(one.premium, one.premiumCurrency) },
           ],
           perils.slice(0, LISTED_PERILS),
         ),
     perils.length > LISTED_PERILS && h('p', { class: 'soft' }, `And ${perils.length - LISTED_PERILS} more.`),
     perils.length > 1 &&
-      h('p', { class: 'sum' }, 'Together ', h('strong', {}, money(sum(perils.map(({ one }) => one.premium)), currency))),
+      h(
+        'p',
+        { class: 'sum' },
+        'Together ',
+        h('strong', {}, money(sum(perils.map(({ one }) => one.premium)), currency)),
+      ),
   )
 }
 
@@ -165,10 +187,21 @@ const segmentTable = (history: History, currency: string): HTMLElement =>
     [
       { head: 'Holds', cell: ({ segment }) => span(segment.startTimestamp, segment.endTimestamp) },
       { head: 'Made by', cell: ({ maker }) => (maker ? transaction(maker.name) : '–') },
-      { head: 'Known from', cell: ({ segment }) => (segment.issuedTimestamp ? moment(segment.issuedTimestamp) : badge('draft', 'Not issued')) },
-      { head: 'Known until', cell: ({ segment }) => (segment.replacedTimestamp ? dayOrMoment(segment.replacedTimestamp) : 'now') },
+      {
+        head: 'Known from',
+        cell: ({ segment }) =>
+          segment.issuedTimestamp ? moment(segment.issuedTimestamp) : badge('draft', 'Not issued'),
+      },
+      {
+        head: 'Known until',
+        cell: ({ segment }) => (segment.replacedTimestamp ? dayOrMoment(segment.replacedTimestamp) : 'now'),
+      },
       { head: 'Premium', amount: true, cell: ({ segment }) => money(segment.grossPremium, currency) },
-      { head: 'Change by its transaction', amount: true, cell: ({ maker }) => change(maker?.premiumChange, currency) },
+      {
+        head: 'Change by its transaction',
+        amount: true,
+        cell: ({ maker }) => change(maker?.premiumChange, currency),
+      },
     ],
     history.segments,
   )

@@ -1,0 +1,339 @@
+// The console as somebody uses it: in a real browser, against the service as a process. `npm run docs:screenshots` keeps the
+// pictures that it makes; other runs only look at them.
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiClient } from '../../scripts/api-client.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { type Book, HOSTILE_NAME, writeBook } from './book.ts'
+import {
+  BROWSER,
+  type ConsoleBrowser,
+  faintTexts,
+  focused,
+  overflows,
+  settled,
+  startBrowser,
+  unlabelled,
+  until,
+} from './page.ts'
+
+if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
+
+const VIEWS = ['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes']
+
+describe.skipIf(!BROWSER)('the console', () => {
+  let service: ServiceProcess
+  let browser: ConsoleBrowser
+  let admin: ApiClient
+  let book: Book
+  let receiver: Server
+  let received = 0
+  /** Signed in as the tenant's administrator, at the policy. */
+  let page: Page
+  let faults: string[]
+  const pictures = process.env.BINDERY_SCREENSHOTS ? 'docs' : mkdtempSync(join(tmpdir(), 'bindery-pictures-'))
+
+  beforeAll(async () => {
+    receiver = createServer((_, response) => {
+      received += 1
+      response.writeHead(500, { 'content-type': 'text/plain' }).end('The ledger is closed.')
+    }).listen(0, '127.0.0.1')
+    const [started, opened] = await Promise.all([
+      startServiceProcess(),
+      startBrowser(),
+      once(receiver, 'listening'),
+    ])
+    service = started
+    browser = opened
+    admin = await service.signInAs('admin')
+    const { port } = receiver.address() as AddressInfo
+    book = await writeBook(admin, service.example().tenantLocator, `http://127.0.0.1:${port}/events`)
+    ;({ page, faults } = await browser.open())
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.remove()
+    receiver?.close()
+    if (pictures !== 'docs') rmSync(pictures, { recursive: true, force: true })
+  })
+
+  const address = (path: string): string => `${service.origin}/console#${path}`
+  const policyAt = (view = ''): string => address(`/policy/${book.policy}${view}`)
+
+  async function signIn(on: Page, username: string, password = 'password'): Promise<void> {
+    await on.getByLabel('Tenant').fill(service.example().hostname)
+    await on.getByLabel('User name').fill(username)
+    await on.getByLabel('Password').fill(password)
+    await on.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  async function go(on: Page, to: string): Promise<void> {
+    await on.goto(to)
+    await settled(on)
+  }
+
+  test('asks to sign in, tells what is wrong, and then opens what the address names', async () => {
+    await page.goto(policyAt())
+    expect(await unlabelled(page)).toEqual([])
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Enter the tenant.').waitFor()
+    expect(await focused(page)).toBe('tenant')
+    await signIn(page, 'anna.admin', 'no such password')
+    const refusal = page.locator('.notice.bad')
+    expect(await refusal.textContent()).toMatch(/password/i)
+    await page.getByLabel('Password').fill('password')
+    await page.keyboard.press('Enter')
+    await settled(page)
+    expect(await page.locator('h1').textContent()).toBe('Greta Lindner')
+    expect(await page.title()).toBe(`Policy ${book.policy} · Bindery`)
+    expect(await page.evaluate('location.hash')).toBe(`#/policy/${book.policy}`)
+  })
+
+  test('tells of every time what the interface knew of it at every time', async () => {
+    const { modifications } = await admin.call<{ modifications: { issuedTimestamp?: string }[] }>(
+      'GET',
+      `/policy/${book.policy}`,
+    )
+    const steps = modifications.flatMap(one => one.issuedTimestamp ?? [])
+    expect(await page.locator('#known-at').getAttribute('max')).toBe(String(steps.length - 1))
+    const told = await page.locator('.state').textContent()
+    for (const [step, asOfTimestamp] of steps.entries())
+      for (const dayOfTerm of [20, 100, 250, 300, 400]) {
+        await page.evaluate(`for (const [id, value] of [['known-at', ${step}], ['as-of', ${dayOfTerm}]]) {
+          document.getElementById(id).value = value
+          document.getElementById(id).dispatchEvent(new Event('input'))
+        }`)
+        const effectiveTimestamp = TERM_START + dayOfTerm * DAY_MS + DAY_MS / 2
+        const snapshot = await admin.call<Snapshot>('POST', `/policies/${book.policy}/snapshot`, {
+          asOfTimestamp,
+          effectiveTimestamp,
+        })
+        const perils = snapshot.exposures.flatMap(one =>
+          one.perils.flatMap(({ characteristics }) => characteristics),
+        )
+        const expected = perils.map(({ premium }) => EUROS.format(premium)).sort()
+        const shown = await page.locator('.state tbody td:last-child').allTextContents()
+        expect(shown.toSorted(), `day ${dayOfTerm}, step ${step}`).toEqual(expected)
+        expect(await page.locator('.state .notice').count()).toBe(expected.length === 0 ? 1 : 0)
+      }
+    expect(await page.locator('.state').textContent()).not.toBe(told)
+  })
+
+  test('is walked through by the keyboard alone', async () => {
+    await page.goto('about:blank')
+    await go(page, policyAt())
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+    await page.keyboard.press('/')
+    expect(await focused(page)).toBe('Find a policy: its locator, or how a name begins')
+    await page.keyboard.press('Escape')
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+
+    // To the picture: the policyholder, Reload, seven views, and then its one segment that Tab stops at.
+    for (let at = 0; at < 10; at += 1) await page.keyboard.press('Tab')
+    expect(await focused(page)).toMatch(/^Renewal: €1,565\.01, 1 Jan 2028 – 1 Jan 2029, known from/)
+    await page.keyboard.press('ArrowLeft')
+    expect(await focused(page)).toMatch(/^Reinstatement: /)
+    expect(await page.locator('.tip').isVisible()).toBe(true)
+    await page.keyboard.press('Escape')
+    expect(await page.locator('.tip').isVisible()).toBe(false)
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused(page)).toMatch(/^Cancellation: /)
+    await page.keyboard.press('ArrowDown')
+    expect(await focused(page)).toMatch(/^Change of risk: /)
+    for (let at = 0; at < 3; at += 1) await page.keyboard.press('ArrowDown')
+    expect(await focused(page)).toMatch(/^New business: €671\.17/)
+    expect(await page.locator('#known-at').inputValue()).toBe('0')
+    expect(await page.locator('.state h2').textContent()).toMatch(/as known on/)
+    // Then the sliders.
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('as-of')
+    await page.keyboard.press('End')
+    await page.getByText('No cover was known for this time.').waitFor()
+    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
+    expect(outline).toBe('solid')
+  })
+
+  test('shows cover, transactions with prices, bills, files, quotes', async () => {
+    await go(page, policyAt('/cover'))
+    expect(await page.locator('.node-name').allTextContents()).toEqual(['Vehicle', 'Vehicle'])
+    await page.getByText('unlimited in all').first().waitFor()
+    await go(page, policyAt('/transactions'))
+    const premiums = await page.locator('table').first().locator('tr.opens td:nth-child(5)').allTextContents()
+    expect(premiums.at(-1)).toBe(await page.locator('.tiles dd').nth(1).textContent())
+    await page.getByRole('button', { name: /Details of Endorsement Change of contact/ }).click()
+    await page.getByText('Change of the total').waitFor()
+    await go(page, policyAt('/billing'))
+    expect(await page.locator('.sheet').filter({ hasText: 'Outstanding' }).first().textContent()).toContain(
+      '€468.73',
+    )
+    await page.getByRole('button', { name: /Details of New business/ }).click()
+    expect(await page.locator('.detail:not([hidden])').textContent()).toContain('Received')
+    await go(page, policyAt('/documents'))
+    const file = page.getByRole('link', { name: /Policy schedule/ }).first()
+    const made = async (): Promise<number> => {
+      await page.getByRole('button', { name: 'Reload' }).click()
+      await settled(page)
+      return file.count()
+    }
+    await expect.poll(made, { timeout: 20_000, interval: 500 }).toBeGreaterThan(0)
+    const bytes = await (await fetch((await file.getAttribute('href'))!)).text()
+    expect(bytes.slice(0, 5)).toBe('%PDF-')
+    await go(page, policyAt('/quotes'))
+    await page.getByRole('button', { name: /^Details of/ }).click()
+    await page.getByText('€811.19').waitFor()
+  })
+
+  test('shows what became of an event at a webhook, and sends it again', async () => {
+    await go(page, policyAt('/events'))
+    await page.getByRole('button', { name: 'Details of policy.quote.issue' }).last().click()
+    await page.getByText('The ledger is closed.').or(page.getByText('Send again')).first().waitFor()
+    expect(await page.locator('.delivery').textContent()).toMatch(/Ledger.*Failed/s)
+    await page
+      .getByRole('button', { name: /Details of .* 20/ })
+      .last()
+      .click()
+    await page.getByText('The ledger is closed.').waitFor()
+    const before = received
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('It is on its way again.').waitFor()
+    await expect.poll(() => received, { timeout: 15_000 }).toBeGreaterThan(before)
+  })
+
+  test('finds a policy by a name, by words of a name, by a field of the policy and by its locator', async () => {
+    const find = async (text: string): Promise<string> => {
+      await page.locator('#search').fill(text)
+      await page.keyboard.press('Enter')
+      await until(
+        page,
+        `location.hash.includes(${JSON.stringify(encodeURIComponent(text).replaceAll('%20', '+'))})`,
+      )
+      await settled(page)
+      return (await page.locator('main').textContent())!
+    }
+    for (const text of ['lindn', 'greta lindner', 'b-li 20']) expect(await find(text)).toContain(book.policy)
+    expect(await find('Nobody')).toContain('Nothing begins with “Nobody”')
+    await find(book.policy)
+    expect(await page.locator('h1').textContent()).toBe('Greta Lindner')
+    expect(await find('999999999')).toContain("There is no policy '999999999'.")
+    expect(await page.getByRole('link', { name: 'All policies' }).count()).toBe(1)
+    await go(page, address('/'))
+    expect(await page.locator('.chips').textContent()).toContain(book.policy)
+    expect(await page.locator('tbody tr').count()).toBeGreaterThan(1)
+  })
+
+  test('takes a name for text, whatever stands in it', async () => {
+    const name = `Mallory ${HOSTILE_NAME}`
+    for (const path of [`/policy/${book.hostile}`, '/', '/search?q=mallory']) {
+      await go(page, address(path))
+      await page.getByText(name, { exact: true }).first().waitFor()
+    }
+    await go(page, address(`/search?q=${encodeURIComponent(HOSTILE_NAME)}`))
+    expect(await page.locator('h1').textContent()).toBe(`Search for “${HOSTILE_NAME}”`)
+    expect(await page.evaluate('[typeof window.struck, document.images.length]')).toEqual(['undefined', 0])
+    await go(page, address(`/policy/${encodeURIComponent(`../x?${HOSTILE_NAME}`)}`))
+    expect(await page.locator('.notice').textContent()).toContain('Not found')
+  })
+
+  test('is named, readable and as wide as its window in every view, light and dark, on a phone too', async () => {
+    const token = await page.evaluate(`sessionStorage.getItem('bindery.session')`)
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [1280, 'dark'],
+      [320, 'light'],
+      [414, 'dark'],
+    ] as const) {
+      const isPhone = width < 500
+      const { page: other, faults: others } = await browser.open({
+        viewport: { width, height: 800 },
+        colorScheme,
+        reducedMotion: 'reduce',
+        ...(isPhone && { isMobile: true, hasTouch: true, deviceScaleFactor: 1 }),
+      })
+      await other.addInitScript(`sessionStorage.setItem('bindery.session', ${JSON.stringify(token)})`)
+      for (const view of VIEWS) {
+        await go(other, policyAt(view))
+        const toggle = other.locator('.toggle').first()
+        if (await toggle.count()) {
+          await toggle.click()
+          await settled(other)
+        }
+        const where = `${view} ${width} ${colorScheme}`
+        expect(await faintTexts(other), where).toEqual([])
+        expect(await unlabelled(other), where).toEqual([])
+        expect(await overflows(other), where).toBe(false)
+      }
+      await go(other, policyAt())
+      expect(
+        await other.evaluate(`getComputedStyle(document.querySelector('.segment rect')).transitionDuration`),
+      ).toBe('0s')
+      if (isPhone) {
+        await other.locator('.segment.create').tap()
+        expect(await other.locator('#known-at').inputValue()).toBe('0')
+        await other.screenshot({ path: join(pictures, `console-phone${width === 320 ? '-small' : ''}.png`) })
+      } else if (colorScheme === 'dark') {
+        await go(other, policyAt('/billing'))
+        await other.screenshot({ path: join(pictures, 'console-dark.png') })
+      } else {
+        await other.screenshot({ path: join(pictures, 'console-timeline.png') })
+      }
+      expect(others).toEqual([])
+      await other.context().close()
+    }
+    await page.goto(`${service.origin}/docs`)
+    await page.locator('.operation > summary').filter({ hasText: 'Create a policy' }).first().click()
+    await page.screenshot({ path: join(pictures, 'reference.png') })
+    for (const name of ['console-timeline', 'console-dark', 'console-phone', 'reference']) {
+      const picture = readFileSync(join(pictures, `${name}.png`))
+      expect(picture.length).toBeGreaterThan(15_000)
+      expect(picture.length).toBeLessThan(200 * 1_024)
+    }
+  })
+
+  test('goes by the rights of who is signed in, and asks again when the session has ended', async () => {
+    const { page: agent } = await browser.open()
+    await agent.goto(policyAt('/events'))
+    await signIn(agent, 'alice.agent')
+    await settled(agent)
+    await agent.getByRole('button', { name: 'Details of policy.create' }).click()
+    await agent.getByText('This account may not read webhooks.').waitFor()
+    expect(await agent.getByText('Send again').count()).toBe(0)
+    // The signature is another: the service refuses, as it does when a session was revoked.
+    await agent.evaluate(
+      `sessionStorage.setItem('bindery.session', sessionStorage.getItem('bindery.session').replace(/\\.[^.]+$/, '.AAAA'))`,
+    )
+    await agent.reload()
+    await agent.getByText('Your session has ended.').waitFor()
+    expect(await agent.evaluate('sessionStorage.length')).toBe(0)
+    await agent.getByLabel('User name').fill('alice.agent')
+    await agent.getByLabel('Password').fill('password')
+    await agent.keyboard.press('Enter')
+    await agent.getByRole('button', { name: 'Details of policy.create' }).waitFor()
+    await agent.getByRole('button', { name: 'Sign out' }).click()
+    await agent.getByLabel('Password').waitFor()
+    expect(await agent.evaluate('sessionStorage.length')).toBe(0)
+    await agent.goto(policyAt())
+    await agent.getByLabel('Password').waitFor()
+    expect(await agent.locator('.segment').count()).toBe(0)
+  })
+
+  test('ran without an error, and without breaking its own policy', () => {
+    expect(faults).toEqual([])
+  })
+})
+
+const DAY_MS = 86_400_000
+/** 2027-01-01 in the tenant's zone, when the policy begins. */
+const TERM_START = 1_798_758_000_000
+const EUROS = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'EUR' })
+
+type Snapshot = { exposures: { perils: { characteristics: { premium: number }[] }[] }[] }

@@ -1,0 +1,132 @@
+// The console in a real browser, and what can be asked of any page of it. Expressions are text: they are evaluated there.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { BROWSER, fontsIn } from '../documents/pdf/browser.ts'
+
+export { BROWSER }
+
+export type ConsoleBrowser = {
+  /** A page of its own, without what others left in storage; `faults` are errors of scripts and of the page's policy. */
+  open(options?: BrowserContextOptions): Promise<{ page: Page; faults: string[] }>
+  close(): Promise<void>
+}
+
+/** Without a window, with the service's own fonts, in English as it is written in Britain. */
+export async function startBrowser(): Promise<ConsoleBrowser> {
+  const folder = mkdtempSync(join(tmpdir(), 'bindery-console-'))
+  const browser: Browser = await chromium.launch({
+    executablePath: BROWSER!,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    env: { ...process.env, FONTCONFIG_FILE: fontsIn(folder) } as Record<string, string>,
+  })
+  return {
+    async open(options = {}) {
+      const context = await browser.newContext({ locale: 'en-GB', viewport: DESK, ...options })
+      context.setDefaultTimeout(15_000)
+      const page = await context.newPage()
+      const faults: string[] = []
+      page.on('pageerror', error => faults.push(error.message))
+      page.on('console', message => {
+        if (/Content Security Policy|TrustedHTML/.test(message.text())) faults.push(message.text())
+      })
+      return { page, faults }
+    },
+    async close() {
+      await browser.close()
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+const DESK = { width: 1280, height: 860 }
+
+/** Waits until the expression is true. The page's policy forbids that the page evaluates it by itself. */
+export async function until(page: Page, expression: string): Promise<void> {
+  await expect
+    .poll(() => page.evaluate(`Boolean(${expression})`), { timeout: 15_000, interval: 25 })
+    .toBe(true)
+}
+
+/** Waits until nothing of the page is being loaded any more. */
+export const settled = (page: Page): Promise<void> =>
+  until(
+    page,
+    `document.querySelector('h1') && !document.querySelector('[aria-busy], .loading, .pending, .sign-in [disabled]')`,
+  )
+
+/** Controls without a name, ids that are there twice, and headings and landmarks that are missing; none is right. */
+export const unlabelled = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const found = []
+    for (const control of document.querySelectorAll('input, button, a, summary, [tabindex="0"]')) {
+      const label = control.getAttribute('aria-label') || control.textContent.trim()
+        || [...(control.labels ?? [])].map(one => one.textContent).join(' ').trim()
+      if (!label) found.push(control.outerHTML.slice(0, 120))
+    }
+    const ids = [...document.querySelectorAll('[id]')].map(one => one.id)
+    found.push(...ids.filter((id, at) => ids.indexOf(id) !== at).map(id => 'twice: ' + id))
+    for (const [name, many] of [['h1', 1], ['main', 1], ['header.top', 1]])
+      if (document.querySelectorAll(name).length !== many) found.push(name)
+    for (const table of document.querySelectorAll('table')) if (!table.caption?.textContent) found.push('a table without caption')
+    return found
+  })()`) as Promise<string[]>
+
+/** Texts that are hard to read: contrast below 4.5 (WCAG 1.4.3), each with its contrast. Disabled controls are exempt. */
+export const faintTexts = (page: Page): Promise<string[]> =>
+  page.evaluate(`(() => {
+    const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+    const known = new Map()
+    const rgba = text => {
+      if (!known.has(text)) known.set(text, painted(text))
+      return known.get(text)
+    }
+    const painted = text => {
+      canvas.clearRect(0, 0, 1, 1)
+      canvas.fillStyle = text
+      canvas.fillRect(0, 0, 1, 1)
+      return [...canvas.getImageData(0, 0, 1, 1).data]
+    }
+    const over = (upper, lower) => {
+      const alpha = upper[3] / 255
+      return [0, 1, 2].map(at => upper[at] * alpha + lower[at] * (1 - alpha)).concat(255)
+    }
+    const backdrop = element => {
+      if (!element) return rgba(getComputedStyle(document.body).backgroundColor)
+      const own = rgba(getComputedStyle(element).backgroundColor)
+      return own[3] === 255 ? own : over(own, backdrop(element.parentElement))
+    }
+    const light = color => {
+      const [r, g, b] = color.slice(0, 3).map(one => one / 255).map(one => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+    const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05)
+    const found = []
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement
+      if (!node.textContent.trim() || !element.checkVisibility() || element.closest('script, style, [disabled], .hidden, .skip')) continue
+      const style = getComputedStyle(element)
+      const segment = element.closest('.segment')
+      if (segment?.classList.contains('later')) continue
+      const behind = segment
+        ? over(rgba(getComputedStyle(segment.querySelector('rect')).fill), backdrop(document.querySelector('.timeline')))
+        : backdrop(element.closest('svg') ?? element)
+      const ink = rgba(element.namespaceURI.endsWith('svg') ? style.fill : style.color)
+      const is = contrast(over(ink, behind), behind)
+      if (is < 4.5) found.push(is.toFixed(2) + ' ' + node.textContent.trim().slice(0, 60) + ' ' + element.className)
+    }
+    return [...new Set(found)]
+  })()`) as Promise<string[]>
+
+/** Whether the page is wider than the window. */
+export const overflows = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > innerWidth') as Promise<boolean>
+
+/** The accessible name of what has the focus. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(
+    `document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.id ?? ''`,
+  ) as Promise<string>
