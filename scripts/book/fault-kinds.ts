@@ -108,12 +108,22 @@ const chargeFault =
     return ofPolicy(place.policy, 'charge', `${place.path}/${coverage.id}/charges[0]`, says)
   }
 
-/** What payments and invoices say of each other is of an invoice with one of them. */
+/** All that may be credit: credit would settle an invoice that its payments do not cover. */
+function mostCredit(part: Wire): number {
+  if (typeof part !== 'object' || part === null) return 0
+  const { amount, installmentNumber, invoiceId } = part
+  const isCredit = amount > 0 && installmentNumber === undefined && invoiceId === undefined
+  const own = isCredit || amount < 0 ? Math.abs(amount) : 0
+  return Object.values(part).reduce((sum: number, inner) => sum + mostCredit(inner), own)
+}
+
+/** What payments and invoices say of each other is of an invoice with one of more than the credit that there is. */
 function paid(account: Wire): { invoice: Wire; item: Wire; payment: Wire } | undefined {
+  const credit = mostCredit(account)
   for (const payment of account.payments ?? [])
     for (const item of payment.paymentItems ?? []) {
       const invoice = account.invoices?.find((one: Wire) => one.id === item.invoiceId)
-      if (invoice && item.amount > 0) return { invoice, item, payment }
+      if (invoice && item.amount > credit + 0.01) return { invoice, item, payment }
     }
   return undefined
 }

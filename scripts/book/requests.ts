@@ -23,23 +23,25 @@ export type BookAccount = {
 export function* accountsOf(book: Book): Generator<BookAccount> {
   const { seed, accounts, faults = 0 } = book
   if (faults > accounts) throw new Error(`${accounts} accounts cannot have ${faults} faults.`)
+  const counts = FAULTS.map(() => 0)
   let planted = 0
   for (let index = 0; index < accounts; index += 1) {
     const account = generateAccount(book, index)
     const isDue = planted < Math.floor(((index + 1) * faults) / accounts)
-    const found = isDue ? plant(account, planted, `${seed} fault ${index}`) : undefined
+    const found = isDue ? plant(account, counts, `${seed} fault ${index}`) : undefined
     if (found) planted += 1
     yield found ?? { account }
   }
   if (planted < faults) throw new Error(`Only ${planted} of ${faults} faults found a place in the book.`)
 }
 
-/** The kind whose turn it is, or the next that the account has a place for. */
-function plant(account: Account, turn: number, seed: string): BookAccount | undefined {
-  for (let at = 0; at < FAULTS.length; at += 1) {
-    const { kind, rule, plant: planter } = FAULTS[(turn + at) % FAULTS.length]!
+/** Of the kinds that the account has a place for, the one that was planted least; counts it. */
+function plant(account: Account, counts: number[], seed: string): BookAccount | undefined {
+  const rarest = [...FAULTS.entries()].sort(([a], [b]) => counts[a]! - counts[b]! || a - b)
+  for (const [index, { kind, rule, plant: planter }] of rarest) {
     const found = planter(account, randomOf(seed))
     if (!found) continue
+    counts[index]! += 1
     const { account: faulty, ...told } = found
     return { account: faulty, fault: { kind, rule, ...told } }
   }

@@ -1,9 +1,7 @@
 // What the databases of a data folder hold, so that two runs can be compared: locators aside, which are random or taken from
 // a sequence, and the times of the run itself. For tests of the kind `process`, on Node, of a service that does not run.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { openStores } from '../../scripts/databases.ts'
 
 type Row = { readonly table: string; readonly cells: readonly string[] }
 
@@ -25,9 +23,15 @@ const ROUNDS = 6
  * A line for each row, sorted: the same for databases that differ in locators and times of the run only. A locator stands as
  * what is said of it: where it lies in which rows, with what beside it, and so on from there.
  */
-export function databaseContents(folder: string, since: number, until: number, leave: Leave): string[] {
+export async function databaseContents(
+  dataFolder: string,
+  tenant: { readonly tenantLocator: string; readonly tenantName: string },
+  since: number,
+  leave: Leave,
+): Promise<string[]> {
+  const until = Date.now()
   const isNow = (ms: number): boolean => ms >= since && ms <= until
-  const rows = filesOf(folder).flatMap(file => rowsOf(file, leave))
+  const rows = await rowsOf(dataFolder, tenant.tenantLocator, leave)
   const timeless = rows.map(
     ({ table, cells }): Row => ({
       table,
@@ -60,32 +64,34 @@ export function databaseContents(folder: string, since: number, until: number, l
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
 
-function filesOf(folder: string): string[] {
-  return ['v3/d1/miniflare-D1DatabaseObject', 'v3/r2/miniflare-R2BucketObject'].flatMap(kind => {
-    const path = join(folder, kind)
-    if (!existsSync(path)) return []
-    const names = readdirSync(path).filter(name => name.endsWith('.sqlite') && name !== 'metadata.sqlite')
-    return names.map(name => join(path, name))
-  })
-}
-
-function rowsOf(file: string, leave: Leave): Row[] {
-  const database = new DatabaseSync(file, { readOnly: true })
+/** Every row of every database of a tenant, and the names of its files. */
+async function rowsOf(dataFolder: string, tenant: string, leave: Leave): Promise<Row[]> {
+  const stores = await openStores(dataFolder)
   try {
-    const tables = database
-      .prepare(`select name from sqlite_master where type = 'table'`)
-      .all()
-      .map(({ name }) => String(name))
-    return tables
-      .filter(table => !leave.tables.has(table) && !table.startsWith('sqlite_') && !table.startsWith('_cf_'))
-      .flatMap(table => {
-        const all = database.prepare(`select * from "${table}"`).all()
-        return all.map(row => {
+    const { results: bound } = await stores.env.CONTROL.prepare(
+      'select binding from shard where tenant_locator = ? order by number',
+    )
+      .bind(tenant)
+      .all<{ binding: string }>()
+    const rows: Row[] = []
+    for (const { binding } of bound) {
+      const database = (stores.env as unknown as Record<string, D1Database>)[binding]!
+      const { results: tables } = await database
+        .prepare(`select name from sqlite_master where type = 'table' order by name`)
+        .all<{ name: string }>()
+      for (const { name: table } of tables) {
+        if (leave.tables.has(table) || /^(sqlite|_cf)_/.test(table)) continue
+        const { results } = await database.prepare(`select * from "${table}"`).all()
+        for (const row of results) {
           const kept = Object.entries(row).filter(([column]) => !leave.columns.has(`${table}.${column}`))
-          return { table, cells: kept.map(([column, value]) => `${column}=${String(value)}`) }
-        })
-      })
+          rows.push({ table, cells: kept.map(([column, value]) => `${column}=${String(value)}`) })
+        }
+      }
+    }
+    const { objects } = await stores.env.FILES.list()
+    const files = objects.filter(({ key }) => key.includes(tenant))
+    return [...rows, ...files.map(({ key }) => ({ table: 'files', cells: [key] }))]
   } finally {
-    database.close()
+    await stores.close()
   }
 }

@@ -95,7 +95,8 @@ export async function startServiceProcess(): Promise<ServiceProcess> {
           printed.push(chunk.toString())
         })
       while (!text.includes('Bindery answers on')) {
-        if (child.exitCode !== null) throw new Error(`The service did not start:\n${text}`)
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`The service did not start:\n${text}`)
         await sleep(50)
       }
     },

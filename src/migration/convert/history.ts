@@ -6,7 +6,7 @@
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import type { LocatorSupply } from '../../platform/locators.ts'
 import type { CurrencyCode } from '../../platform/money.ts'
-import type { Instant, TimeZone } from '../../platform/time.ts'
+import { type Instant, later, type TimeZone } from '../../platform/time.ts'
 import type {
   PolicyMigrationRequest,
   TermMigrationRequest,
@@ -103,7 +103,8 @@ export function readHistory(policy: PolicyMigrationRequest, context: HistoryCont
             ...context,
             basis: policy.durationBasis ?? 'months',
             installments: request.installments.length,
-            span: { start: from, end: term.endTime },
+            // Of a term that ends before it starts nothing is counted: it has a problem already.
+            span: { start: from, end: later(from, term.endTime) },
             at: request.issuedTime,
             known,
             isGap,
