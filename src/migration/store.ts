@@ -1,5 +1,5 @@
 // The rows of migrations: what was sent, how far it is, what became of it.
-import { and, asc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Guard } from '../platform/commit.ts'
 import { type Database, putRows, type Query } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
@@ -132,6 +132,31 @@ export const accountQuery = (database: Database, migration: Uuid, account: Uuid)
     .from(migrationAccounts)
     .where(
       and(eq(migrationAccounts.migrationLocator, migration), eq(migrationAccounts.accountLocator, account)),
+    )
+
+/** The account in migrations that are not finished, with their types. */
+export const unfinishedOfQuery = ({ build }: Database, account: Uuid) =>
+  build
+    .select({ ...getTableColumns(migrationAccounts), type: migrations.type })
+    .from(migrations)
+    .innerJoin(migrationAccounts, eq(migrationAccounts.migrationLocator, migrations.locator))
+    .where(sql`${migrations.state} <> 'finished' and ${migrationAccounts.accountLocator} = ${account}`)
+
+/** Its text lies elsewhere now, if it lies where the row says; who works on it finds that it has changed. */
+export const changeSourceQuery = (
+  { build }: Database,
+  { migrationLocator, ordinal, source }: MigrationAccount,
+  place: Pick<MigrationAccount, 'source' | 'start' | 'length'>,
+): Query =>
+  build
+    .update(migrationAccounts)
+    .set(place)
+    .where(
+      and(
+        eq(migrationAccounts.migrationLocator, migrationLocator),
+        eq(migrationAccounts.ordinal, ordinal),
+        eq(migrationAccounts.source, source),
+      ),
     )
 
 export const changeAccountQuery = (

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { versionQuery } from '../configuration/store.ts'
 import { hintDocuments } from '../documents/job/hint.ts'
 import type { NewEvent } from '../events/outbox.ts'
+import { eraseStaged } from '../migration/erasure.ts'
 import {
   type AnswerBySubject,
   type Commit,
@@ -179,6 +180,7 @@ export async function overwriteData(
     const scrub = scrubber(stored, replacements)
     erased = stored
     remade = traces[2].map(({ policy }) => policy)
+    await eraseStaged(context, database, locator, scrub)
     return await commit(context, database, {
       ...written({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
       guards: [versionGuard(policyholder), policiesGuard(locator, stamps[0]!.stamp)],

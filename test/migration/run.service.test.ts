@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type {
+  AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
   MigrationFailuresResponse,
   MigrationResponse,
@@ -148,4 +149,147 @@ describe('a migration', () => {
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(4)
   })
+
+  it('finds an id that two of its accounts have, also where nothing is written', async () => {
+    const accounts = [...book('W', 1), ...book('V', 30), ...book('W', 1)]
+    for (const query of ['?validateOnly=true', '']) {
+      const { locator } = await callOk<MigrationResponse>('POST', `${root}${query}`, {
+        token,
+        body: accounts,
+      })
+      expect((await until(locator, 'failed')).accounts).toMatchObject({ completed: 31, failed: 1 })
+      const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
+      expect(failure!.accountOriginalId).toBe('W-0')
+      expect(failure!.accountError!.errors.validationItems[0]!.errors[0]).toContain("'id' must be unique")
+    }
+  })
+
+  it('of which an account cuts off whoever works on it gives it up after six times, and goes on', async () => {
+    const locator = await submit(book('C', 2))
+    await patch(`${locator}/pause`)
+    const database = boundDatabase(poolBinding(1))
+    const begin = (state: string) =>
+      database.prepare('update migration_run set state = ? where locator = ?').bind(state, locator).run()
+    const [id] = (await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)).items
+    if (id!.accountMigrationState === 'completed') throw new Error('It was paused too late.')
+    // Its object sleeps while it is paused; nothing that follows the beginning of an account is carried out.
+    await begin('processing')
+    const shard = { tenantLocator: motor.tenantLocator as Uuid, generation: 1, shard: 0 }
+    const binding = poolBinding(1)
+    const cutOff = {
+      ...env,
+      [binding]: faultyDatabase(database, batch => (batch > 4 ? 'before' : undefined)),
+    }
+    for (let times = 0; times < 6; times += 1)
+      await expect(workOn(cutOff as unknown as Env, shard, locator as Uuid, () => false)).rejects.toThrow()
+    await workOn(env, shard, locator as Uuid, () => false)
+    expect((await read<MigrationResponse>(locator)).accounts).toMatchObject({ pending: 1, error: 1 })
+    await workOn(env, shard, locator as Uuid, () => false)
+    await workOn(env, shard, locator as Uuid, () => false)
+    expect((await until(locator, 'error')).accounts).toMatchObject({ completed: 1, error: 1 })
+    const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
+    expect(failure!.accountError!.errors.validationItems[0]!.errors[0]).toContain('was cut off 6 times')
+    expect((await patch(`${locator}/recover`)).status).toBe(200)
+    expect((await until(locator, 'finished')).processedAccounts).toBe(2)
+  })
+
+  it('tells how fast it is and what the rest will take, of what was done since it went on', async () => {
+    const locator = await submit(book('G', 40))
+    let told: MigrationResponse | undefined
+    for (let tries = 0; tries < 2_000; tries += 1) {
+      const now = await read<MigrationResponse>(locator)
+      if (now.migrationState === 'processing' && now.accountsPerSecond) told = now
+      if (now.migrationState === 'finished') break
+    }
+    const { accounts, accountsPerSecond, secondsLeft } = told!
+    expect(accountsPerSecond).toBeGreaterThan(0)
+    const left = accounts.pending + accounts.processing
+    // The rate is told to two places.
+    expect(secondsLeft).toBeGreaterThanOrEqual(Math.floor(left / (accountsPerSecond! + 0.005)))
+    expect(secondsLeft).toBeLessThanOrEqual(Math.ceil(left / Math.max(accountsPerSecond! - 0.005, 0.001)))
+    const done = await read<MigrationResponse>(locator)
+    expect([done.accountsPerSecond, done.secondsLeft]).toEqual([undefined, undefined])
+  })
+
+  it('lists what is long in pages, in the order in which it was sent', async () => {
+    const accounts = book('L', 23).map((account, at) =>
+      at % 2 === 0
+        ? account
+        : { ...account, policies: [{ ...account.policies[0]!, productName: 'x' }], accounting: undefined },
+    )
+    const locator = await submit(accounts)
+    await until(locator, 'failed')
+    const expected: Record<string, string[]> = {
+      accounts: accounts.map((_, at) => `L-${at}`),
+      failures: accounts.flatMap((_, at) => (at % 2 === 0 ? [] : [`L-${at}`])),
+      mappings: accounts.map((_, at) => `L-${at}`),
+    }
+    for (const [list, ids] of Object.entries(expected)) {
+      const seen: string[] = []
+      for (let offset = 0; ; offset += 7) {
+        const path = `${locator}/${list}/list?count=7&offset=${offset}`
+        const page = await read<List<Record<string, string>>>(path)
+        const bare = await read<Record<string, string>[]>(`${path}&extended=false`)
+        expect(bare).toEqual(page.items)
+        seen.push(...page.items.map(one => one.accountOriginalId ?? one.originalAccountId!))
+        expect(page.listCompleted).toBe(seen.length === ids.length)
+        if (page.listCompleted) break
+        expect(page.items).toHaveLength(7)
+      }
+      expect(seen, list).toEqual(ids)
+    }
+    const beyond = await read<List<unknown>>(`${locator}/mappings/list?offset=1000`)
+    expect(beyond).toEqual({ listCompleted: true, items: [] })
+    const [both] = await read<AccountMigrationIdMappingsResponse[]>(
+      `${locator}/mappings/list?extended=false&count=1`,
+    )
+    const [turned] = await read<AccountMigrationIdMappingsResponse[]>(
+      `${locator}/mappings/list?extended=false&count=1&by=originalId`,
+    )
+    for (const kind of ['policies', 'invoices', 'payments', 'disbursements'] as const)
+      expect(turnedOver(both![kind], 'originalId')).toEqual(turned![kind])
+    for (const query of ['count=0', 'count=x', 'offset=-1', 'by=name'])
+      expect((await callApi('GET', `${root}/${locator}/mappings/list?${query}`, { token })).status).toBe(400)
+  })
+
+  it('that rests keeps what was sent for 90 days, and then tells that it is gone', async () => {
+    const [account] = book('D', 1)
+    const locator = await submit([{ ...account, disbursements: [{ id: 'D1' }], accounting: undefined }])
+    await until(locator, 'failed')
+    const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
+    const { accountLocator } = failure!
+    const days = (amount: number) =>
+      callOk('POST', '/test/clock', { token, body: { advance: { amount, unit: 'day' } } })
+    const correct = (disbursement: object) =>
+      callApi('PATCH', `${root}/${locator}`, {
+        token,
+        body: { accountLocator, disbursements: { D1: { id: 'D1', ...disbursement } } },
+      })
+    await days(89)
+    expect(await filesOf(locator)).toHaveLength(1)
+    const tooMuch = { disbursementTime: '2026-05-01', sources: [{ amount: 999 }] }
+    expect((await correct(tooMuch)).status).toBe(200)
+    await until(locator, 'failed')
+    // It has failed anew: the days count from here, and the timer of before finds nothing to do.
+    await days(89)
+    expect(await filesOf(locator)).toHaveLength(2)
+    await days(2)
+    await expect.poll(() => filesOf(locator), { timeout: 20_000 }).toEqual([])
+    const late = await correct(tooMuch)
+    expect([late.status, JSON.stringify(late.body)]).toEqual([
+      409,
+      expect.stringContaining('was deleted 90 days after it last changed'),
+    ])
+  })
 })
+
+type Trees = AccountMigrationIdMappingsResponse['policies']
+
+/** The same trees, by the other side. */
+const turnedOver = (trees: Trees, by: 'originalId' | 'locator'): Trees =>
+  Object.fromEntries(
+    Object.values(trees).map(one => [
+      one[by],
+      { ...one, childrenMappings: turnedOver(one.childrenMappings, by) },
+    ]),
+  )

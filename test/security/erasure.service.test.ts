@@ -4,12 +4,14 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
 import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
+import type { AccountMigrationResponse, MigrationResponse } from '../../src/migration/contract.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { fileAt, pdfTextAt, whenMade } from '../documents/waiting.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { type ArchiveFiles, motorWithoutPapers } from '../support/examples.ts'
+import { migratedInvoice, migratedPolicy } from '../support/migrated.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { externallyRated, openRater, register } from '../support/rater.ts'
 import { withPlugins } from '../support/with-plugins.ts'
@@ -243,5 +245,75 @@ describe('overwriteData', () => {
       true,
       true,
     ])
+  }, 60_000)
+
+  it('reaches what was sent of a migration that is not finished, which can be corrected as before', async () => {
+    const marker = 'Quixthorpe'
+    const root = `/migration/${motor.tenantLocator}/migrations`
+    const data = { ...plainYear().request.policyholder.values, last_name: marker }
+    const broken = (product: string) => {
+      const policy = structuredClone(migratedPolicy('P2', 'I2', { productName: product }))
+      const [driver] = policy.terms[0]!.transactions[0]!.segment.rootElement.data.named_drivers
+      driver!.full_name = `Ada ${marker}`
+      return policy
+    }
+    const account = (id: string, values: object, policies: object[]) => ({
+      ...{ accountData: { id, data: values }, policies },
+      invoices: policies.map((_, at) => migratedInvoice(`I${at + 1}`)),
+    })
+    const { locator } = await callOk<MigrationResponse>('POST', root, {
+      token: admin,
+      body: [
+        account('first', plainYear().request.policyholder.values, [migratedPolicy('P1', 'I1')]),
+        account('erased', data, [migratedPolicy('P1', 'I1'), broken('unknown')]),
+        account('last', plainYear().request.policyholder.values, [migratedPolicy('P1', 'I9')]),
+      ],
+    })
+    const failed = () =>
+      expect
+        .poll(
+          async () =>
+            (await callOk<MigrationResponse>('GET', `${root}/${locator}`, { token: admin })).migrationState,
+          {
+            timeout: 20_000,
+          },
+        )
+        .toBe('failed')
+    await failed()
+    const { items } = await callOk<{ items: AccountMigrationResponse[] }>(
+      'GET',
+      `${root}/${locator}/accounts/list`,
+      {
+        token: admin,
+      },
+    )
+    const [, { accountLocator }, last] = items as [
+      unknown,
+      AccountMigrationResponse,
+      AccountMigrationResponse,
+    ]
+    const patch = (body: object) =>
+      callOk('PATCH', `${root}/${locator}`, { token: admin, body: { accountLocator, ...body } })
+    // Corrected once, and still wrong: it lies in two files now.
+    await patch({ policies: { P2: broken('unheard') } })
+    await failed()
+    expect(await places(marker)).toEqual(['migrations', 'policyholder.entity', 'policyholder_term.term'])
+    await callOk('PATCH', `/policyholder/${accountLocator}/overwriteData`, {
+      token: motor.token,
+      body: { overwrites: { last_name: 'Erased' } },
+    })
+    expect(await places(marker)).toEqual([])
+    // Those beside it lie where they lay.
+    await callOk('PATCH', `${root}/${locator}`, {
+      token: admin,
+      body: { accountLocator: last.accountLocator, policies: { P1: migratedPolicy('P1', 'I1') } },
+    })
+    await patch({ policies: { P2: migratedPolicy('P2', 'I2') } })
+    await expect
+      .poll(
+        async () =>
+          (await callOk<MigrationResponse>('GET', `${root}/${locator}`, { token: admin })).migrationState,
+      )
+      .toBe('finished')
   }, 60_000)
 })
