@@ -23,6 +23,8 @@ export default defineConfig({
     // Read by test/support/sizes.ts.
     provide: {
       fullSizes: process.env.BINDERY_FULL === '1',
+      // Of `npm run docs:examples`, which listens there.
+      exchangesUrl: process.env.BINDERY_EXCHANGES_URL,
       // `npm run fuzz`; undefined for what `npm test` does.
       fuzz: { runs: numberOf('BINDERY_FUZZ_RUNS'), seed: numberOf('BINDERY_FUZZ_SEED') },
     },
@@ -71,7 +73,7 @@ export default defineConfig({
             './test/support/pdf-reader-server.ts',
             './test/support/browser-run-server.ts',
           ],
-          setupFiles: ['./test/support/emission/setup.ts'],
+          setupFiles: ['./test/support/emission/setup.ts', './test/support/exchanges/setup.ts'],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

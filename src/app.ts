@@ -23,6 +23,7 @@ import { migrationRoutes } from './migration/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
+import type { Examples } from './platform/http/reference/examples.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
 import { pluginRoutes } from './plugins/routes.ts'
 import { constraintRoutes } from './policies/constraints/routes.ts'
@@ -50,7 +51,7 @@ const documentRoute = publicRoute({
   summary: 'This document, OpenAPI 3.1',
   tags: ['Service'],
   answer: { description: 'The contract of every path.' },
-  handle: async () => jsonText({ status: 200, text: document() }),
+  handle: async () => jsonText({ status: 200, text: await document() }),
 })
 
 /** Every route of the service; a capability adds its array. */
@@ -100,7 +101,9 @@ export const ROUTES: readonly Route[] = [
 
 let cachedDocument: string | undefined
 
-function document(): string {
-  cachedDocument ??= openApiDocument(ROUTES, eventNotifications())
+async function document(): Promise<string> {
+  if (cachedDocument !== undefined) return cachedDocument
+  const { default: examples } = await import('./platform/http/reference/examples.json')
+  cachedDocument = openApiDocument(ROUTES, eventNotifications(), examples as Examples)
   return cachedDocument
 }

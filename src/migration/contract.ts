@@ -111,6 +111,16 @@ export const MappingObject: z.ZodType<MappingObject> = z
   })
   .openapi('MappingObject', {
     type: 'object',
+    // Told by hand, since it contains itself.
+    properties: {
+      originalId: { type: 'string' },
+      locator: { type: 'string' },
+      migratedAt: { type: 'string', format: 'date-time' },
+      childrenMappings: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/MappingObject' },
+      },
+    },
     required: ['originalId', 'locator', 'migratedAt', 'childrenMappings'],
   })
 

@@ -1,5 +1,6 @@
 import { exports } from 'cloudflare:workers'
 import { noteCall } from './emission/calls.ts'
+import { noteExchange } from './exchanges/note.ts'
 
 /** Where tests call; any host will do, since the Worker is reached without a network. */
 const ORIGIN = 'http://bindery.test'
@@ -40,11 +41,9 @@ export async function callApi<Body = unknown>(
   noteCall(method, path, response.headers.get('x-request-id'))
   const text = await response.text()
   const json = response.headers.get('content-type')?.includes('json') ?? false
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: (json && text !== '' ? JSON.parse(text) : text) as Body,
-  }
+  const body = json && text !== '' ? JSON.parse(text) : text
+  noteExchange({ method, path, body: call.body, status: response.status, answer: body })
+  return { status: response.status, headers: response.headers, body: body as Body }
 }
 
 /** As `callApi`, for calls that must succeed: the body of a 2xx answer; anything else fails the test. */

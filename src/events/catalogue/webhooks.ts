@@ -36,8 +36,17 @@ function ofStream(type: EventType): Notification {
   }
 }
 
+/** Types of one name may say the same. */
+const isFirstOfItsShape = (type: EventType, at: number, types: readonly EventType[]): boolean => {
+  const keys = (one: EventType): string => {
+    const { data, optional = [] } = ENTRIES[one]
+    return JSON.stringify([[...data].sort(), [...optional].sort()])
+  }
+  return types.findIndex(one => keys(one) === keys(type)) === at
+}
+
 function ofInterface([newer, types]: readonly [string, readonly EventType[]]): Notification {
-  const data = types.map(type =>
+  const data = types.filter(isFirstOfItsShape).map(type =>
     newerDataContract(newer, type).openapi({
       example: interfaceData({ type, newerType: newer, at: EXAMPLE_AT, data: exampleData(type) }),
     }),

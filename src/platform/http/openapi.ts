@@ -4,6 +4,10 @@ import { version } from '../../../package.json'
 import { ExceptionResponse } from '../error-contract.ts'
 import { ERROR_KINDS } from '../errors.ts'
 import { type Described, withHeaders } from './openapi-headers.ts'
+import { addExample, type Examples, exampleOf } from './reference/examples.ts'
+import { operationId } from './reference/operation-id.ts'
+import { refusalsOf } from './reference/refusals.ts'
+import { tagsOf } from './reference/tags.ts'
 import type { Access, Route, UploadBody } from './route.ts'
 
 const SCHEME = 'token'
@@ -17,6 +21,8 @@ may be repeated: the repeat is answered what the first was. Every answer has an 
 in the log and in the event stream, and a \`Server-Timing\`. \`ETag\`, \`If-None-Match\` and \`If-Match\`, \`Location\`,
 \`Link\` and \`X-D1-Bookmark\` are kept to where they are named. Whatever is refused is answered with an \`ExceptionResponse\`.`
 
+const LICENSE = { name: 'All rights reserved', identifier: 'LicenseRef-Bindery' }
+
 const IdempotencyHeader = z.object({
   'Idempotency-Key': z.string().max(255).optional().openapi({
     description: 'Visible ASCII. The same key with the same request is carried out once; kept for 30 days.',
@@ -28,20 +34,19 @@ const refusal = (description: string) => ({
   content: { 'application/json': { schema: ExceptionResponse } },
 })
 
-function refusals({ access, path, method, body, form, upload, query }: Route) {
-  return {
-    ...((body || form || upload || query) && {
-      400: refusal('The request does not fit; all problems are listed.'),
-    }),
-    ...(access.kind !== 'public' && { 401: refusal('No valid token.') }),
-    ...((access.kind === 'tenant' || access.kind === 'administration') && {
-      403: refusal('The account may not do this.'),
-    }),
-    ...(path.includes('{') && { 404: refusal('No such record, or none that this tenant has.') }),
-    ...(method !== 'get' && access.kind === 'tenant' && { 409: refusal('The state does not allow it.') }),
-    default: refusal('Any other refusal.'),
-  }
-}
+const RetryAfter = z.object({
+  'Retry-After': z.int().openapi({ description: 'Seconds to wait before the next try.' }),
+})
+
+const refusals = (route: Route, examples: Examples) => ({
+  ...Object.fromEntries(
+    [...refusalsOf(route, exampleOf(examples, route).refusals)].map(([status, description]) => [
+      status,
+      { ...refusal(description), ...((status === 429 || status === 503) && { headers: RetryAfter }) },
+    ]),
+  ),
+  default: refusal('Any other refusal.'),
+})
 
 function requires(access: Access): string {
   if (access.kind === 'tenant')
@@ -87,18 +92,6 @@ const contentOf = ({ schema, media }: Route['answer']) => ({
   ...(media && { content: { [media]: { schema: z.string().openapi({ format: 'binary' }) } } }),
 })
 
-/** A stable name for generated clients: `post /policy/{policyLocator}/price` gives `postPolicyPrice…`. */
-const operationId = ({ method, path }: Route): string =>
-  method +
-  path
-    .split('/')
-    .filter(segment => segment !== '')
-    .map(segment => {
-      const word = segment.replace(/^\{(\w+)\}$/, 'by-$1')
-      return word.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-    })
-    .join('')
-
 /** What the service posts to webhooks: the name is that of the event. */
 export type Notification = {
   readonly name: string
@@ -109,7 +102,11 @@ export type Notification = {
 }
 
 /** The document as JSON text. Slow: made on the first request for it. */
-export function openApiDocument(routes: readonly Route[], notifications: readonly Notification[]): string {
+export function openApiDocument(
+  routes: readonly Route[],
+  notifications: readonly Notification[],
+  examples: Examples,
+): string {
   const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono()
   registry.registerComponent('securitySchemes', SCHEME, {
     type: 'http',
@@ -136,16 +133,19 @@ export function openApiDocument(routes: readonly Route[], notifications: readonl
           description: route.answer.description,
           ...contentOf(route.answer),
         },
-        ...refusals(route),
+        ...refusals(route, examples),
       },
     })
   for (const { name, summary, description, deprecated, schema } of notifications)
     registry.registerWebhook({
       method: 'post',
       path: name,
+      operationId: `on${name.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
       summary,
       description,
       tags: ['Webhooks'],
+      // No token: the signature in the headers says who sends it (docs/webhooks.md).
+      security: [],
       ...(deprecated && { deprecated }),
       request: { body: { required: true, content: { 'application/json': { schema } } } },
       responses: { 200: { description: 'Any 2xx: received. Anything else is a failure.' } },
@@ -153,12 +153,19 @@ export function openApiDocument(routes: readonly Route[], notifications: readonl
   const document = getOpenAPI31Document(
     {
       openapi: '3.1.0',
-      info: { title: 'Bindery', version, description: INTRODUCTION },
-      servers: [{ url: '/' }],
-      tags: [...new Set(routes.flatMap(route => route.tags))].map(name => ({ name })),
+      info: {
+        title: 'Bindery',
+        version,
+        description: INTRODUCTION,
+        license: LICENSE,
+      },
+      servers: [{ url: '/', description: 'The service that answered.' }],
+      tags: tagsOf(routes.flatMap(route => route.tags)),
     },
     { sortComponents: 'alphabetically' },
   )
+  for (const route of routes)
+    addExample(document.paths![route.path]![route.method] as never, exampleOf(examples, route))
   const errors = Object.entries(ERROR_KINDS).map(([code, { status, api, about }]) => ({
     code,
     httpStatus: status,

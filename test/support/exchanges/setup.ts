@@ -1,0 +1,4 @@
+import { afterAll } from 'vitest'
+import { sendExchanges } from './note.ts'
+
+afterAll(sendExchanges)
