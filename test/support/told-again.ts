@@ -3,6 +3,7 @@
 import type { CheckInvoicesResponse, PaymentResponse } from '../../src/billing/contract.ts'
 import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import { toldBills, toldTerms, Untellable } from './told-history.ts'
 
 export type LiveBook = {
@@ -12,6 +13,7 @@ export type LiveBook = {
   readonly policies: readonly {
     readonly policy: PolicyResponse
     readonly bills: CheckInvoicesResponse
+    readonly price: Pick<PolicyPriceResponse, 'exposurePrices'>
     readonly auxData: Readonly<Record<string, string>>
   }[]
   readonly disbursements: readonly DisbursementResponse[]
@@ -24,14 +26,14 @@ export function toldAgain({ id, values, policies, disbursements }: LiveBook) {
     .filter(one => one.settlementType !== 'invalidated')
   return {
     accountData: { id, data: values },
-    policies: policies.map(({ policy, bills, auxData }) => ({
+    policies: policies.map(({ policy, bills, price, auxData }) => ({
       id: policy.locator,
       productName: policy.productName,
       durationBasis: 'months',
       createdAt: Number(policy.createdTimestamp),
       preferences: { installmentPreferences: { installmentPlanName: policy.paymentScheduleName } },
       staticData: auxData,
-      terms: toldTerms(policy, toldBills(bills)),
+      terms: toldTerms(policy, toldBills(bills), taxesOf(price)),
     })),
     invoices: invoices.map(one => ({
       id: one.locator,
@@ -56,6 +58,13 @@ export function toldAgain({ id, values, policies, disbursements }: LiveBook) {
     })),
   }
 }
+
+const taxesOf = ({ exposurePrices }: Pick<PolicyPriceResponse, 'exposurePrices'>) =>
+  new Map(
+    exposurePrices
+      .flatMap(one => one.perilPrices)
+      .map(({ locator, taxGroups }) => [locator, taxGroups.map(tax => tax.name)] as const),
+  )
 
 /** One that was taken back brought nothing; what a settled invoice took from the credit follows from the rest. */
 function toldPayment({ reversedTimestamp, source, amount, creditedAmount = 0, ...payment }: PaymentResponse) {

@@ -49,7 +49,12 @@ const knownAt =
     Number(one.issuedTimestamp) <= at &&
     (one.replacedTimestamp === undefined || Number(one.replacedTimestamp) > at)
 
-export function toldTerms(policy: PolicyResponse, bills: readonly ToldBill[]): object[] {
+/** `taxes`: names of the taxes of each peril, by its locator. */
+export function toldTerms(
+  policy: PolicyResponse,
+  bills: readonly ToldBill[],
+  taxes: ReadonlyMap<string, readonly string[]>,
+): object[] {
   const modifications = policy.modifications.map((one): Modification => {
     if (one.issuedTimestamp === undefined) throw new Untellable('an accepted transaction')
     if (one.name === 'modification.policy.withdraw' || one.name === 'modification.policy.lapse')
@@ -67,7 +72,7 @@ export function toldTerms(policy: PolicyResponse, bills: readonly ToldBill[]): o
     else termOf(terms, Number(one.effectiveTimestamp)).modifications.push(one)
   for (const [at, term] of terms.entries())
     if (at > 0 && term.start < terms[at - 1]!.end) throw new Untellable('a term within another')
-  const history = new History(policy, bills, terms)
+  const history = new History(policy, bills, terms, taxes)
   return terms.map(term => ({
     startTime: term.start,
     endTime: term.end,
@@ -90,7 +95,15 @@ class History {
   readonly #terms: readonly Term[]
   readonly #perils = new Map<string, PerilResponse>()
 
-  constructor(policy: PolicyResponse, bills: readonly ToldBill[], terms: readonly Term[]) {
+  readonly #taxes: ReadonlyMap<string, readonly string[]>
+
+  constructor(
+    policy: PolicyResponse,
+    bills: readonly ToldBill[],
+    terms: readonly Term[],
+    taxes: ReadonlyMap<string, readonly string[]>,
+  ) {
+    this.#taxes = taxes
     this.#policy = policy
     this.#bills = bills
     this.#terms = terms
@@ -194,6 +207,8 @@ class History {
 
   #root(modification: Modification, from: number, bills: readonly ToldBill[], isGap: boolean): object {
     const charges = this.#charges(modification.locator, bills)
+    if (!isGap && modification.name !== 'modification.policy.reinstate')
+      this.#assertOneStretch(modification, charges, from)
     const { data, exposures } = this.#tree(Number(modification.issuedTimestamp), from)
     const covered = exposures.map(({ elements, ...exposure }) => ({
       ...exposure,
@@ -201,6 +216,7 @@ class History {
         ...element,
         charges: [
           ...withRate(charges.get(element.id) ?? [], rates.premium),
+          ...this.#taxesOfNothing(peril),
           ...technicalPremium(peril, modification, rates.technicalPremium, bills.length > 0),
         ],
       })),
@@ -239,6 +255,17 @@ class History {
     }
   }
 
+  /** Of an element that is rated anew over several segments a request says the sum, and not what lies in which. */
+  #assertOneStretch({ locator }: Modification, charges: ReadonlyMap<string, unknown>, from: number): void {
+    for (const { renewalGroup, characteristics } of this.#policy.exposures.flatMap(one => one.perils)) {
+      if (!charges.has(renewalGroup)) continue
+      const made = characteristics.filter(
+        one => one.policyModificationLocator === locator && Number(one.coverageStartTimestamp) >= from,
+      )
+      if (made.length > 1) throw new Untellable('an element rated anew in several segments')
+    }
+  }
+
   /** Charges of the transaction by elements, each with what each of its installments has of it. */
   #charges(locator: string, bills: readonly ToldBill[]): Map<string, Charge[]> {
     const byElement = new Map<string, Charge[]>()
@@ -254,6 +281,19 @@ class History {
         charge.installmentItems.push({ amount: item.amount, installmentNumber: at + 1 })
       }
     return byElement
+  }
+
+  /** Taxes that never came to anything, so that no bill names them. */
+  #taxesOfNothing({ locator, characteristics }: PerilResponse): Charge[] {
+    const own = new Set(characteristics.map(one => one.locator))
+    const billed = new Set(
+      this.#bills.flatMap(({ items }) =>
+        items.flatMap(one => (own.has(one.perilCharacteristicsLocator ?? '') ? [one.taxName] : [])),
+      ),
+    )
+    return (this.#taxes.get(locator) ?? [])
+      .filter(name => !billed.has(name))
+      .map(tag => ({ chargeType: 'tax', tag, installmentItems: [] }))
   }
 
   #source(item: FinancialTransactionResponse): { id: string; chargeType: string; tag?: string } {

@@ -434,11 +434,12 @@ class Carrying {
       if (element.level === 'policy' || element.isEnded) continue
       const key = this.#key(element.id)
       const was = runs.get(key)
-      const goesOn =
+      if (
         was?.fingerprint === element.fingerprint &&
-        was.start <= from &&
-        (element.level === 'exposure' || (isWhole && !this.#isRepriced(was.locator, element)))
-      if (goesOn) continue
+        (element.level === 'exposure' || (isWhole && !this.#isRepriced(was.locator, element))) &&
+        (was.start <= from || this.#isSameThroughout(element))
+      )
+        continue
       end(key)
       const locator = this.#supply.uuid()
       const run = { ...this.#made, ...span, locator, data: element.data, cuts: [] }
@@ -480,6 +481,31 @@ class Carrying {
       if (pieces.some(piece => piece.end > from))
         perilRuns.set(run.locator, { ...run, cuts: [...run.cuts, cut] })
     }
+  }
+
+  /** Whether all that is in force of the element from the time on, put there by several changes, is what is said of it. */
+  #isSameThroughout({ id, level, data, amounts }: ReadElement): boolean {
+    const { from, term } = this.#transaction
+    const { exposureRuns, policy } = this.#making
+    let covered = 0
+    const isSame = ({ start, end }: Span, own: unknown, other: unknown): boolean => {
+      if (end <= from) return true
+      covered += end - later(start, from)
+      return canonical(own) === canonical(other)
+    }
+    if (level === 'exposure') {
+      const counted = new Set(this.#before.map(step => step.modification.locator))
+      const exposure = this.#known.exposures.get(id)
+      for (const run of exposureRuns.values()) {
+        const span = { start: run.start, end: endOfRun(run, counted) }
+        if (run.exposureLocator !== exposure || run.end !== term.endTime || span.end <= span.start) continue
+        if (!isSame(span, run.data, data)) return false
+      }
+    } else
+      for (const run of this.#runsOf(id))
+        for (const piece of inForce(piecesOf(run, this.#before, policy.timeZone)))
+          if (!isSame(piece, [run.data, run.amounts], [data, amounts])) return false
+    return covered === term.endTime - from
   }
 
   /** Whether it charges anything for the element, or says another rate of it. */
@@ -583,7 +609,7 @@ class Carrying {
         one => one.name,
       ))
         this.#asFee(keyOf(element.id, 'fee', name), name, total(fees, currency))
-    if (this.#transaction.isGap) this.#endEmptyFees()
+    if (this.#transaction.isGap) this.#endFees()
     this.#technicalPremiums()
     for (const [id, amounts] of this.#missing()) {
       const run = this.#newRuns.get(id)
@@ -760,16 +786,19 @@ class Carrying {
     return fee.locator
   }
 
-  /** Fees that come to nothing by now, and lie where no cover is left, are reversed; nothing could be said of them. */
-  #endEmptyFees(): void {
+  /** Of fees of which nothing is said to be given back, what is left lies before the time, but for those that are never split. */
+  #endFees(): void {
     const { fees } = this.#making
     const { from } = this.#transaction
     const line = lineOf(this.#making, this.#quote)
     for (const fee of [...fees.values()]) {
-      const { parts, amount } = feeInForce(fee, line)
-      if (parts.length === 0 || amount.minor !== 0 || fee.start < from || !this.#isInTerm(fee.start)) continue
-      const removed = [...parts]
-      fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by: this.#by, parts: [], removed }] })
+      const isFlat = this.#product.fees.find(one => one.name === fee.name)?.proration === 'flat'
+      if (!this.#isInTerm(fee.start) || fee.changes.some(change => change.by === this.#by)) continue
+      if (isFlat && fee.start < from) continue
+      const { parts } = feeInForce(fee, line)
+      const change = shrunk(parts, zero(fee.amount.currency), from, true)
+      if (change.removed.length > 0)
+        fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by: this.#by, ...change }] })
     }
   }
 
@@ -866,7 +895,7 @@ function shrunk(
     left = minus(left, own)
     const rest = minus(amount, own)
     const endsThere = isGap && start < from && from < end
-    const isTaken = own.minor !== 0 || endsThere
+    const isTaken = own.minor !== 0 || endsThere || (isGap && from <= start && amount.minor === 0)
     if (isTaken) removed.unshift({ start: endsThere ? from : start, end, amount: own })
     if (rest.minor !== 0 || endsThere || !isTaken)
       kept.unshift({ start, end: endsThere ? from : end, amount: rest })

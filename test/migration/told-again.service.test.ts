@@ -1,0 +1,274 @@
+// One book written twice: through the live interface, and told again as an account of another system to a tenant of the same
+// configuration. Whatever is asked of it then has the same answer, but for locators and times of entry.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CheckInvoicesResponse } from '../../src/billing/contract.ts'
+import type { AccountMigrationIdMappingsResponse, MigrationResponse } from '../../src/migration/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { comparable } from '../support/comparable.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, plainYear, workedOf } from '../support/motor.ts'
+import { toldAgain } from '../support/told-again.ts'
+
+const DAY = 86_400_000
+
+type Side = { motor: Motor; holder: string; policies: string[] }
+
+let live: Side
+let again: Side
+let migration: MigrationResponse
+
+const ok = <Body>({ motor: { token } }: Pick<Side, 'motor'>, method: string, path: string, body?: unknown) =>
+  callOk<Body>(method, path, { token, body })
+
+const post = <Body>(side: Pick<Side, 'motor'>, path: string, body?: unknown) =>
+  ok<Body>(side, 'POST', path, body)
+
+/** Three policies with all that befalls policies; each ends in another way. */
+async function writtenLive(motor: Motor): Promise<Side> {
+  const side = { motor }
+  const holder = await motor.newPolicyholder()
+  const [plain, two, many] = workedOf('motor')
+  const issued = async (worked: typeof plain, changes: object = {}): Promise<PolicyResponse> => {
+    const body = { ...worked!.request.policy, policyholderLocator: holder, ...changes }
+    const { locator } = await post<PolicyResponse>(side, '/policy', body)
+    return await post(side, `/policy/${locator}/issue`)
+  }
+  const endorse = (policy: PolicyResponse, body: object) =>
+    post(side, `/policies/${policy.locator}/endorsements`, { state: 'issued', ...body })
+  const at = (policy: PolicyResponse, share: number): number => {
+    const [start, end] = [
+      Number(policy.originalContractStartTimestamp),
+      Number(policy.originalContractEndTimestamp),
+    ]
+    return start + Math.floor(((end - start) * share) / DAY) * DAY
+  }
+  const pay = (locator: string, more: object = {}) =>
+    post<{ locator: string }>(side, `/invoice/${locator}/pay`, { fieldValues: { method: 'card' }, ...more })
+
+  // Changed in its cover: a peril and an exposure go, a vehicle's data and a driver change; billed quarterly on.
+  const changed = await issued(many)
+  const [first, second, trailer] = changed.exposures
+  await endorse(changed, {
+    endorsementName: 'change_of_risk',
+    startTimestamp: at(changed, 0.3),
+    addFieldGroups: [
+      {
+        fieldName: 'named_drivers',
+        fieldValues: { full_name: 'Jo Roth', birth_date: '1990-05-05', licence_withdrawn: 'no' },
+      },
+    ],
+    updateExposures: [
+      {
+        exposureLocator: first!.locator,
+        fieldValues: { annual_mileage_km: 30_000 },
+        endPerils: [first!.perils.find(one => one.name === 'glass')!.locator],
+      },
+    ],
+    endExposures: [trailer!.locator],
+  })
+  await endorse(changed, {
+    endorsementName: 'change_of_risk',
+    startTimestamp: at(changed, 0.6),
+    updateExposures: [{ exposureLocator: second!.locator, addPerils: [{ name: 'glass' }] }],
+  })
+  await pay(changed.invoices[0]!.locator)
+  const next = await post<{ locator: string }>(side, `/policy/${changed.locator}/issueNextInvoice`)
+  await pay(next.locator, { amount: 10 })
+
+  // Cancelled pro rata and reinstated with a gap; then cancelled again, and reinstated without one.
+  const gapped = await issued(plain)
+  const cancel = (policy: PolicyResponse, effectiveTimestamp: number) =>
+    post<{ locator: string }>(side, `/policies/${policy.locator}/cancellations`, {
+      ...{ name: 'customer_request', cancellationCategory: 'other', effectiveTimestamp, issue: true },
+    })
+  const reinstate = (locator: string, body: object = {}) =>
+    ok(side, 'PATCH', `/cancellations/${locator}/reinstate`, { issue: true, ...body })
+  const { locator } = await cancel(gapped, at(gapped, 0.4))
+  await reinstate(locator, { effectiveTimestamp: at(gapped, 0.5) })
+  await reinstate((await cancel(gapped, at(gapped, 0.8))).locator)
+  const reversed = await pay(gapped.invoices[0]!.locator)
+  await post(side, `/payments/${reversed.locator}/reverse`)
+  await post(side, `/auxData/${gapped.locator}`, {
+    auxData: [{ key: 'crm', value: 'K-17' }],
+  })
+
+  // Renewed, then cancelled flat: all of the second term is given back.
+  const renewed = await issued(two, { paymentScheduleName: 'upfront' })
+  const end = Number(renewed.originalContractEndTimestamp)
+  await post(side, `/policies/${renewed.locator}/renewals`, {
+    renewalEndTimestamp: end + 365 * DAY,
+    state: 'issued',
+  })
+  await cancel(renewed, end)
+  // More than it asks for: the rest is a credit, once nothing else is to be invoiced.
+  await pay(renewed.invoices[0]!.locator, { amount: renewed.invoices[0]!.totalDue + 12.34 })
+  return { motor, holder, policies: [changed, gapped, renewed].map(one => one.locator) }
+}
+
+const read = <Body>(side: Side, path: string) => ok<Body>(side, 'GET', path)
+
+async function migratedAgain(from: Side, motor: Motor): Promise<Side> {
+  const request = toldAgain({
+    id: 'A-1',
+    values: plainYear().request.policyholder.values,
+    policies: await Promise.all(
+      from.policies.map(async (one, index) => ({
+        policy: await read<PolicyResponse>(from, `/policy/${one}`),
+        bills: await read<CheckInvoicesResponse>(from, `/policy/${one}/checkInvoices`),
+        price: await post<PolicyPriceResponse>(from, `/policy/${one}/price`),
+        auxData: (index === 1 ? { crm: 'K-17' } : {}) as Record<string, string>,
+      })),
+    ),
+    disbursements: [],
+  })
+  const token = await motor.signIn('anna.admin')
+  const root = `/migration/${motor.tenantLocator}/migrations`
+  migration = await callOk('POST', root, { token, body: [request] })
+  for (let tries = 0; ['submitted', 'processing'].includes(migration.migrationState); tries += 1) {
+    if (tries > 600) throw new Error('The migration does not end.')
+    await new Promise(resolve => setTimeout(resolve, 20))
+    migration = await callOk('GET', `${root}/${migration.locator}`, { token })
+  }
+  const failures = await callOk<{ items: unknown[] }>('GET', `${root}/${migration.locator}/failures/list`, {
+    token,
+  })
+  expect(failures.items).toEqual([])
+  const { items } = await callOk<{ items: AccountMigrationIdMappingsResponse[] }>(
+    'GET',
+    `${root}/${migration.locator}/mappings/list`,
+    { token },
+  )
+  const byId = new Map(Object.entries(items[0]!.policies).map(([locator, one]) => [one.originalId, locator]))
+  return { motor, holder: items[0]!.accountLocator, policies: from.policies.map(one => byId.get(one)!) }
+}
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  live = await writtenLive(await motorTenant('live'))
+  again = await migratedAgain(live, await motorTenant('again'))
+})
+
+/** Without what no request can tell: what underwriting said, how a fee is described, payments that were taken back. */
+const told = (value: unknown): unknown =>
+  comparable(
+    JSON.parse(
+      JSON.stringify(value, (name, one) => {
+        if (name === 'automatedUnderwritingResult') return undefined
+        if (name === 'fees') return (one as object[]).map(fee => ({ ...fee, description: undefined }))
+        if (name === 'payments')
+          return (one as { reversedTimestamp?: string }[]).filter(p => !p.reversedTimestamp)
+        return one
+      }),
+    ),
+  )
+
+async function bothSay(ask: (side: Side, at: number) => Promise<unknown>): Promise<void> {
+  for (const at of live.policies.keys()) {
+    const [one, other] = [await ask(live, at), await ask(again, at)]
+    expect(told(other)).toEqual(told(one))
+  }
+}
+
+describe('a book that is written live and told again', () => {
+  it('is migrated whole', () => {
+    expect(migration).toMatchObject({ migrationState: 'finished', processedAccounts: 1 })
+  })
+
+  it('reads as the same policies, invoices and payments', async () => {
+    await bothSay(async (side, at) => {
+      const policy = await read<PolicyResponse>(side, `/policy/${side.policies[at]}`)
+      return { ...policy, invoices: policy.invoices.map(({ statuses: _, ...one }) => one) }
+    })
+  })
+
+  it('costs the same, thing by thing', async () => {
+    await bothSay((side, at) => post(side, `/policy/${side.policies[at]}/price`))
+    await bothSay((side, at) => read(side, `/policy/${side.policies[at]}/price`))
+  })
+
+  it('was known as the same whenever a transaction was issued', async () => {
+    await bothSay(async (side, at) => {
+      const { modifications } = await read<PolicyResponse>(side, `/policy/${side.policies[at]}`)
+      const snapshots: unknown[] = []
+      for (const { issuedTimestamp } of modifications) {
+        const asOfTimestamp = Number(issuedTimestamp)
+        const known = await post<PolicyResponse>(side, `/policies/${side.policies[at]}/snapshot`, {
+          asOfTimestamp,
+        })
+        snapshots.push({ ...known, invoices: [] })
+      }
+      return snapshots
+    })
+  })
+
+  it('says the same of the same further change before it is made', async () => {
+    const figures = (preview: PolicyPreviewResponse): unknown =>
+      JSON.parse(JSON.stringify(preview.price, (name, one) => (/[lL]ocator$/.test(name) ? undefined : one)))
+    const change = { kind: 'customer_request', share: 0.9 }
+    for (const at of [0, 1]) {
+      const both = await Promise.all(
+        [live, again].map(async side => {
+          const { originalContractStartTimestamp: start } = await read<PolicyResponse>(
+            side,
+            `/policy/${side.policies[at]}`,
+          )
+          const effectiveTimestamp = Number(start) + Math.floor(365 * change.share) * DAY
+          return figures(
+            await post<PolicyPreviewResponse>(side, `/policies/${side.policies[at]}/preview`, {
+              cancellation: { name: change.kind, cancellationCategory: 'other', effectiveTimestamp },
+            }),
+          )
+        }),
+      )
+      expect(both[1]).toEqual(both[0])
+    }
+  })
+
+  it('has the same credit, auxiliary data and lists', async () => {
+    const credits = (side: Side) => read<{ balances: unknown }>(side, `/policyholder/${side.holder}/credits`)
+    expect((await credits(again)).balances).toEqual((await credits(live)).balances)
+    const crm = (side: Side) => read<{ value: string }>(side, `/auxData/${side.policies[1]}/crm`)
+    expect((await crm(again)).value).toBe((await crm(live)).value)
+    const invoices = (side: Side) =>
+      read<{ totalDue: number }[]>(side, `/policyholder/${side.holder}/invoices`)
+    const dues = async (side: Side) => (await invoices(side)).map(one => one.totalDue)
+    expect(await dues(again)).toEqual(await dues(live))
+  })
+
+  it('lives on: both are endorsed, renewed, cancelled and billed alike', async () => {
+    const stories = await Promise.all(
+      [live, again].map(async side => {
+        const policy = await read<PolicyResponse>(side, `/policy/${side.policies[0]}`)
+        const end = Number(policy.effectiveContractEndTimestamp)
+        const start = Number(policy.originalContractStartTimestamp)
+        await post(side, `/policies/${policy.locator}/endorsements`, {
+          endorsementName: 'change_of_risk',
+          startTimestamp: start + 300 * DAY,
+          state: 'issued',
+          fieldValues: { claims_free_years: 0 },
+        })
+        await post(side, `/policies/${policy.locator}/renewals`, {
+          renewalEndTimestamp: end + 365 * DAY,
+          state: 'issued',
+        })
+        await post(side, `/policies/${policy.locator}/cancellations`, {
+          name: 'customer_request',
+          cancellationCategory: 'other',
+          effectiveTimestamp: end + 100 * DAY,
+          issue: true,
+        })
+        const { modifications } = await read<PolicyResponse>(side, `/policy/${policy.locator}`)
+        const price = await post<PolicyPriceResponse>(side, `/policy/${policy.locator}/price`)
+        return {
+          changes: modifications.map(one => [one.name, one.premiumChange]),
+          total: price.total,
+          taxes: price.taxGroups,
+        }
+      }),
+    )
+    expect(stories[1]).toEqual(stories[0])
+  })
+})
