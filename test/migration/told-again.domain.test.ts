@@ -15,6 +15,7 @@ import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import type { NaiveRequest } from '../support/naive-policy.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
 import { addsUp, agreesWithModel, isAsExpected, tiles } from '../support/story-checks.ts'
 import { type NewBusiness, newBusiness, type Step, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
@@ -141,38 +142,46 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
     return story
   }
 
-  it('told again is the same policy, at the same price, billed and planned the same', async () => {
-    await fc.assert(
-      fc.asyncProperty(newBusiness, steps, async (business, all) => {
-        const story = await tellableStory(business, all)
-        const before = answersOf(story.loaded.aggregate, story)
-        const after = answersOf(migrated(story), story)
-        expect(compared(after)).toEqual(compared(before))
-        expect(priceOf(after)).toEqual(priceOf(before))
-        expect(billsOf(after)).toEqual(billsOf(before))
-      }),
-      { seed: SEED, numRuns: Number(process.env.RUNS ?? 30), endOnFailure: true },
-    )
-  }, 600_000)
+  it(
+    'told again is the same policy, at the same price, billed and planned the same',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, steps, async (business, all) => {
+          const story = await tellableStory(business, all)
+          const before = answersOf(story.loaded.aggregate, story)
+          const after = answersOf(migrated(story), story)
+          expect(compared(after)).toEqual(compared(before))
+          expect(priceOf(after)).toEqual(priceOf(before))
+          expect(billsOf(after)).toEqual(billsOf(before))
+        }),
+        { seed: SEED, numRuns: size(20, 200) },
+      )
+    },
+    size(60_000, 1_200_000),
+  )
 
-  it('lives on as the naive model says: priced by its whole history, and by all that comes after', async () => {
-    await fc.assert(
-      fc.asyncProperty(newBusiness, steps, steps, async (business, all, more) => {
-        const told = await tellableStory(business, all)
-        let story = carriedOver(told, migrated(told))
-        agreesWithModel(story)
-        tiles(story)
-        addsUp(story)
-        for (const one of more.slice(0, 6)) {
-          const next = await tell(story, one)
-          isAsExpected(next)
-          story = next.story
+  it(
+    'lives on as the naive model says: priced by its whole history, and by all that comes after',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, steps, steps, async (business, all, more) => {
+          const told = await tellableStory(business, all)
+          let story = carriedOver(told, migrated(told))
           agreesWithModel(story)
           tiles(story)
-        }
-        addsUp(story)
-      }),
-      { seed: SEED, numRuns: Number(process.env.RUNS ?? 20), endOnFailure: true },
-    )
-  }, 600_000)
+          addsUp(story)
+          for (const one of more.slice(0, 6)) {
+            const next = await tell(story, one)
+            isAsExpected(next)
+            story = next.story
+            agreesWithModel(story)
+            tiles(story)
+          }
+          addsUp(story)
+        }),
+        { seed: SEED, numRuns: size(12, 150) },
+      )
+    },
+    size(60_000, 1_200_000),
+  )
 })

@@ -409,12 +409,15 @@ class Conversion {
       const { id, paymentTime: at } = request
       if (this.#fails('payments', id)) continue
       const made: Uuid[] = []
+      // A payment of more than an invoice asked for, as a live one is; beside a refund or nothing, a payment of its own.
+      const overpaid = [...byInvoice].findLast(([, amount]) => amount.minor > 0)?.[0]
       for (const [invoice, amount] of byInvoice) {
         const { parts } = this.#invoices.get(invoice)!
         const terms = { amount, at, fieldValues, source: 'received' as const }
-        made.push(...receive(parts, terms, accountLocator, supply))
+        const more = invoice === overpaid && credit.minor > 0 && { credited: credit }
+        made.push(...receive(parts, { ...terms, ...more }, accountLocator, supply))
       }
-      if (credit.minor > 0) {
+      if (credit.minor > 0 && overpaid === undefined) {
         const [own] = byInvoice.keys()
         const { parts } = own === undefined ? last! : this.#invoices.get(own)!
         const terms = { amount: credit, at, fieldValues }

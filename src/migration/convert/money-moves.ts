@@ -31,6 +31,8 @@ export type Received = {
   readonly at: Instant
   readonly fieldValues: FieldValues
   readonly source: Payment['source']
+  /** What of it the invoice did not ask for, beside the amount; nothing unless said. */
+  readonly credited?: Money
 }
 
 /** What of the amount is for which part. Paid in full, each gets what it asks for; else one after the other does. */
@@ -57,26 +59,28 @@ function spread(parts: readonly Part[], amount: Money, currency: CurrencyCode): 
   })
 }
 
-/** Pays the parts. Takes a digit for each; the locators of the payments that were made. */
+/** Pays the parts; credit stands with the last payment. Takes a digit for each; the locators of the payments that were made. */
 export function receive(
   parts: readonly Part[],
   received: Received,
   policyholderLocator: Uuid,
   supply: LocatorSupply,
 ): Uuid[] {
-  const { amount, at, fieldValues, source } = received
+  const { amount, at, fieldValues, source, credited = zero(amount.currency) } = received
   const shares = spread(parts, amount, amount.currency)
+  const last = shares.findLastIndex(share => share.minor !== 0)
   return parts.flatMap((part, index) => {
     const share = shares[index]!
     if (share.minor === 0) return []
+    const own = index === last ? credited : zero(amount.currency)
     const payment: Payment = {
       locator: supply.uuid(),
       displayId: supply.digits() as DisplayId,
       policyholderLocator,
       invoiceLocator: part.invoice,
       source,
-      amount: share,
-      credited: zero(amount.currency),
+      amount: plus(share, own),
+      credited: own,
       fieldValues,
       postedAt: at,
     }

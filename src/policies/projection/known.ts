@@ -134,7 +134,10 @@ const trimmed = <Name extends string>(
 const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
   stamps.reduce<Instant>((last, stamp) => (stamp === undefined ? last : later(last, stamp)), first)
 
-/** A quote's modification is priced when it is underwritten; later ones are from the start. */
+/**
+ * A quote's modification is priced when it is underwritten, or accepted without that, as one that was migrated is; later ones
+ * are from the start.
+ */
 function modificationThen(modification: Modification, asOf: Instant): Modification {
   const then: Modification = {
     ...modification,
@@ -146,7 +149,10 @@ function modificationThen(modification: Modification, asOf: Instant): Modificati
   return {
     ...then,
     underwriting: isDecided ? underwriting : undefined,
-    premiumChange: isDecided || then.quoteLocator === undefined ? then.premiumChange : undefined,
+    premiumChange:
+      isDecided || acceptedAt !== undefined || then.quoteLocator === undefined
+        ? then.premiumChange
+        : undefined,
     updatedAt:
       updatedAt <= asOf
         ? updatedAt
