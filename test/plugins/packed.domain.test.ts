@@ -81,9 +81,11 @@ describe('packed values', () => {
       inner,
     }))
     expect(told(records)).toBe(JSON.stringify(records))
+    const polluting = JSON.parse('[{"__proto__":{}},{"__proto__":{}},{"__proto__":{"x":1}},{"__proto__":{}}]')
     const alike = Array.from({ length: 1_000 }, () => ({ key: 'k', fields: {}, groups: {} }))
     const [first, second, third] = unpacked(pack(alike)) as { fields: Record<string, string> }[]
     second!.fields.own = 'x'
+    expect(JSON.stringify(unpacked(pack(polluting)))).toBe(JSON.stringify(polluting))
     expect([first, second, third]).toEqual([alike[0], { ...alike[1], fields: { own: 'x' } }, alike[2]])
     // Nothing of them is told but that there are as many more.
     expect(pack(alike).data.length - pack(alike.slice(500)).data.length).toBe(500)
