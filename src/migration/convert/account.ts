@@ -4,6 +4,7 @@
 // policies that it bills, and could not be added to them later, since what is migrated is not altered by migration. So
 // what fails takes along what hangs together with it, which is reported as blocked by it; all else is kept. With control
 // totals an account is all or nothing, since they are of the whole of it.
+import { totalsDueOf } from '../../billing/bill.ts'
 import { paymentFieldValues } from '../../billing/payments/field-values.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { readUuid, type Uuid } from '../../platform/locators.ts'
@@ -289,7 +290,10 @@ class Conversion {
         const installments = invoiced.get(id)
         if (!installments) return []
         return [
-          { making, invoice: invoiceInstallmentsOf(making, item.request, installments, supply).locator },
+          {
+            ...{ making, due: this.#none },
+            invoice: invoiceInstallmentsOf(making, item.request, installments, supply).locator,
+          },
         ]
       })
       if (item.parts.length === 0)
@@ -298,8 +302,18 @@ class Conversion {
     this.#block()
     for (const [id, { making }] of this.#policies)
       if (!this.#fails('policies', id)) keepOpposites(making, supply)
-    for (const [id, item] of this.#invoices)
-      if (!this.#fails('invoices', id)) item.total = totalOf(item.parts, configuration.currency)
+    // Of each policy once, since what one invoice asks for takes a look at all of its modification's.
+    const dueOf = new Map(
+      [...this.#policies.values()].map(({ making }) => [making, totalsDueOf(making)] as const),
+    )
+    for (const [id, item] of this.#invoices) {
+      if (this.#fails('invoices', id)) continue
+      item.parts = item.parts.map(part => ({
+        ...part,
+        due: dueOf.get(part.making)!(part.making.invoices.get(part.invoice)!),
+      }))
+      item.total = totalOf(item.parts, configuration.currency)
+    }
   }
 
   /** Rules 8 and 9, over what is left; what fails takes along more, until the rest holds. */

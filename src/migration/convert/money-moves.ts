@@ -5,7 +5,6 @@
 // and a payment of it is one of each part. Money that no invoice asked for is credit, and stands with the account's
 // last invoice, since credit is what payments say. A settled invoice that payments do not cover is covered from it, and a
 // settled refund that nobody paid out went to it.
-import { totalDueOf } from '../../billing/bill.ts'
 import { type Invoice, type InvoiceSettlement, invoiceStatus } from '../../billing/invoice.ts'
 import type { Payment } from '../../billing/payments/payment.ts'
 import type { FieldValues } from '../../platform/fields/values.ts'
@@ -15,12 +14,17 @@ import { type Instant, later } from '../../platform/time.ts'
 import type { Making } from './transaction.ts'
 
 /** The part of an invoice that a policy has. */
-export type Part = { readonly making: Making; readonly invoice: Uuid }
+export type Part = {
+  readonly making: Making
+  readonly invoice: Uuid
+  /** What it asks for; nothing until all invoices of the account are made. */
+  readonly due: Money
+}
 
 /** What the parts ask for in all. */
 export const totalOf = (parts: readonly Part[], currency: CurrencyCode): Money =>
   sum(
-    parts.map(part => totalDueOf(part.making, invoiceOf(part))),
+    parts.map(part => part.due),
     currency,
   )
 
@@ -40,7 +44,7 @@ function spread(parts: readonly Part[], amount: Money, currency: CurrencyCode): 
   const rests = parts.map(part => {
     const paid = [...part.making.payments.values()].filter(one => one.invoiceLocator === part.invoice)
     return minus(
-      totalDueOf(part.making, invoiceOf(part)),
+      part.due,
       sum(
         paid.map(one => minus(one.amount, one.credited)),
         currency,
@@ -115,7 +119,7 @@ export function receiveCredit(
 export function settle(parts: readonly Part[], how: Extract<InvoiceSettlement, 'paid' | 'writtenOff'>): void {
   for (const part of parts) {
     const invoice = invoiceOf(part)
-    const isNothing = totalDueOf(part.making, invoice).minor === 0
+    const isNothing = part.due.minor === 0
     const at = [...part.making.payments.values()]
       .filter(one => one.invoiceLocator === part.invoice)
       .reduce((last, one) => later(last, one.postedAt), invoice.createdAt)

@@ -40,8 +40,8 @@ import {
 import { migrateAccount } from './account.ts'
 import { contextOf, type Ground } from './ground.ts'
 
-/** Accounts of one alarm, and their items together. */
-const MOST_ACCOUNTS_AT_ONCE = 25
+/** Accounts of one alarm, and their items together: what an alarm reads before the first of them is shared by all. */
+const MOST_ACCOUNTS_AT_ONCE = 50
 const MOST_ITEMS_AT_ONCE = 2_000
 
 /** Attempts at an account, the last of which a fault of the system ends: then it is in error, until it is recovered. */
