@@ -1,4 +1,4 @@
-// `npm run bench [-- --full] [-- --start-up | --plugin | --documents | --tables] [-- --json FILE]`: how the service compares with the least that the platform allows.
+// `npm run bench [-- --full] [-- --start-up | --plugin | --documents | --tables | --webhooks | --migration] [-- --json FILE]`: how the service compares with the least that the platform allows.
 // Starts all it needs on free ports and in a folder of its own, and removes both. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { buildBundles } from '../scripts/bundles.ts'
 import { writeRouteIndex } from '../scripts/route-index.ts'
 import { CONFIG_FILE, writeConfig } from '../scripts/write-config.ts'
 import { documentLines, measureDocuments } from './documents.ts'
+import { measureMigration, migrationLines } from './migration/migration.ts'
 import type { Operation } from './operations.ts'
 import { type Options, readOptions, type Sizes } from './options.ts'
 import { describePlan, type Plan } from './plan.ts'
@@ -34,7 +35,16 @@ function commit(): string | undefined {
 }
 
 async function bench(options: Options, folder: string): Promise<void> {
-  const { sizes, onlyStartUp, onlyPlugin, onlyDocuments, onlyTables, onlyWebhooks, jsonFile } = options
+  const {
+    sizes,
+    onlyStartUp,
+    onlyPlugin,
+    onlyDocuments,
+    onlyTables,
+    onlyWebhooks,
+    migratedAccounts,
+    jsonFile,
+  } = options
   writeConfig()
   await writeRouteIndex()
   await buildBundles()
@@ -47,6 +57,11 @@ async function bench(options: Options, folder: string): Promise<void> {
     const tables = await measureTables(join(folder, 'tables'), sizes, say)
     console.log(tableLines(tables))
     return writeFigures(jsonFile, { tables })
+  }
+  if (migratedAccounts !== undefined) {
+    const migration = await measureMigration(join(folder, 'migration'), migratedAccounts, say)
+    console.log(migrationLines(migration))
+    return writeFigures(jsonFile, { migration })
   }
   if (onlyWebhooks) {
     const webhooks = await measureWebhooks(join(folder, 'webhooks'), say)

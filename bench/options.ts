@@ -14,6 +14,8 @@ export type Sizes = {
   pluginRounds: number
   /** Rows of the table that look-ups are made in. */
   tableRows: number
+  /** Accounts of the book that is migrated. */
+  accounts: number
 }
 
 const SMALL: Sizes = {
@@ -23,6 +25,7 @@ const SMALL: Sizes = {
   evaluations: 15,
   pluginRounds: 15,
   tableRows: 100_000,
+  accounts: 500,
 }
 const FULL: Sizes = {
   rounds: 9,
@@ -31,6 +34,7 @@ const FULL: Sizes = {
   evaluations: 31,
   pluginRounds: 45,
   tableRows: 1_000_000,
+  accounts: 10_000,
 }
 
 /** Requests under way at any time. */
@@ -48,11 +52,13 @@ export type Options = {
   onlyTables: boolean
   /** Only deliveries to webhooks. */
   onlyWebhooks: boolean
+  /** Only a book of business, of so many accounts. */
+  migratedAccounts: number | undefined
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--start-up | --plugin | --documents | --tables | --webhooks] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--start-up | --plugin | --documents | --tables | --webhooks | --migration [--accounts N]] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...words],
@@ -63,17 +69,24 @@ export function readOptions(words: readonly string[]): Options {
       documents: { type: 'boolean', default: false },
       tables: { type: 'boolean', default: false },
       webhooks: { type: 'boolean', default: false },
+      migration: { type: 'boolean', default: false },
+      accounts: { type: 'string' },
       json: { type: 'string' },
     },
   })
   if (values.json === '') throw new Error('--json needs the name of a file.')
+  const sizes = values.full ? FULL : SMALL
+  const accounts = Number(values.accounts ?? sizes.accounts)
+  if (!Number.isSafeInteger(accounts) || accounts < 10)
+    throw new Error('--accounts needs a whole number of at least 10.')
   return {
-    sizes: values.full ? FULL : SMALL,
+    sizes,
     onlyStartUp: values['start-up'],
     onlyPlugin: values.plugin,
     onlyDocuments: values.documents,
     onlyTables: values.tables,
     onlyWebhooks: values.webhooks,
+    migratedAccounts: values.migration ? accounts : undefined,
     jsonFile: values.json,
   }
 }

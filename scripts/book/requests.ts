@@ -12,6 +12,8 @@ export type Book = BookOptions & {
   readonly accounts: number
   /** Accounts with a fault, each with one; spread over the book, and over the kinds in turn. */
   readonly faults?: number
+  /** Of each request at most; as many as the service takes, when left out. */
+  readonly accountsOfRequest?: number
 }
 
 export type BookAccount = {
@@ -53,13 +55,14 @@ export type RequestPart = { readonly request: number; readonly text: string; rea
 
 /** The book's accounts with the number of the request that each goes into, from 0. */
 export function* requests(book: Book): Generator<RequestPart> {
+  const most = book.accountsOfRequest ?? MOST_ACCOUNTS
   let request = 0
   let held = 0
   let bytes = 0
   for (const account of accountsOf(book)) {
     const text = JSON.stringify(account.account)
     const length = Buffer.byteLength(text) + 1
-    if (held === MOST_ACCOUNTS || bytes + length > MOST_REQUEST_BYTES) {
+    if (held === most || bytes + length > MOST_REQUEST_BYTES) {
       request += 1
       held = 0
       bytes = 0

@@ -1,0 +1,207 @@
+// `npm run bench -- --migration [--accounts N]`: a made-up book is migrated in ten requests, four of which run at once. How many
+// accounts a second, beside a Worker that only inserts as many rows in the same batches; what an account asks of the platform;
+// and does memory stay as it was?
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ApiClient, signIn } from '../../scripts/api-client.ts'
+import type { BookOptions } from '../../scripts/book/account.ts'
+import { deployExample, testUsers } from '../../scripts/example.ts'
+import { freePort } from '../../scripts/free-port.ts'
+import { type Written, writeBook } from '../../scripts/generate-book.ts'
+import { CONFIG_FILE } from '../../scripts/write-config.ts'
+import { median } from '../figures.ts'
+import { usedMegabytes } from '../heap.ts'
+import { connect } from '../load.ts'
+import { startWorker } from '../worker-process.ts'
+import { prepareStores } from '../world.ts'
+import { type AccountCost, costOf, type MigrationRecording } from './recording.ts'
+
+const REQUESTS = 10
+/** As many migrations of a tenant run at a time. */
+const AT_ONCE = 4
+/** Accounts whose batches are recorded, and which the floor inserts again and again. */
+const RECORDED = 40
+/** The heap is looked at each time so much more of the book is migrated. */
+const LOOKS = 10
+/** Looks without which nothing can be said of growth. */
+const FEWEST_LOOKS = 7
+const LONGEST_WAIT_MS = 120 * 60_000
+
+export type MigrationFigures = {
+  book: Omit<Written, 'files'>
+  seconds: number
+  accountsPerSecond: number
+  floorAccountsPerSecond: number
+  ratio: number
+  cost: AccountCost
+  /** Used megabytes after a collection, at each tenth of the book at which the inspector answered. */
+  heap: number[]
+  /** Median of the last three by that of the second to the fourth. */
+  growth: number | undefined
+}
+
+type Say = (line: string) => void
+type Target = { readonly client: ApiClient; readonly root: string }
+
+export async function measureMigration(
+  folder: string,
+  accounts: number,
+  say: Say,
+): Promise<MigrationFigures> {
+  const recording = await recorded(join(folder, 'recorded'), say)
+  const floorAccountsPerSecond = await floorRate(join(folder, 'floor'), recording, Math.min(accounts, 2_000))
+  say(`the floor inserts ${floorAccountsPerSecond.toFixed(1)} accounts a second`)
+  const measured = await migrateAll(join(folder, 'service'), accounts, say)
+  return {
+    ...measured,
+    floorAccountsPerSecond,
+    ratio: measured.accountsPerSecond / floorAccountsPerSecond,
+    cost: costOf(recording, RECORDED),
+  }
+}
+
+/** What so many accounts ask of the platform, one migration alone. */
+async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
+  const administrator = await prepareStores(folder)
+  const service = await startWorker({
+    config: CONFIG_FILE,
+    script: 'bench/migration/worker.ts',
+    dataFolder: folder,
+  })
+  const target = await targetOf(service.origin, administrator, folder)
+  const { files } = bookIn(join(folder, 'book'), { seed: 'recorded' }, RECORDED, RECORDED)
+  say(`recording what ${RECORDED} accounts ask of the platform`)
+  await settled(target, await sent(target, files[0]!))
+  const recording = (await (await fetch(`${service.origin}/recording`)).json()) as MigrationRecording
+  await service.stop()
+  return recording
+}
+
+/** Accounts a second, where somebody only inserts the rows of as many. */
+async function floorRate(folder: string, recording: MigrationRecording, accounts: number): Promise<number> {
+  const floor = await startWorker({
+    config: 'bench/floor/wrangler.toml',
+    script: 'bench/floor/worker.ts',
+    dataFolder: folder,
+  })
+  const connection = connect(floor.origin, AT_ONCE)
+  const plan = { hashes: false, worker: recording.batches, object: undefined, answerBytes: 2 }
+  await connection.send({ method: 'PUT', path: '/plan/migration', body: JSON.stringify(plan) })
+  const run = () => connection.send({ method: 'POST', path: '/run/migration/book', body: '[]' })
+  await run()
+  let left = Math.max(AT_ONCE, Math.ceil(accounts / RECORDED))
+  const runs = left
+  const begun = performance.now()
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (left > 0) {
+        left -= 1
+        await run()
+      }
+    }),
+  )
+  const seconds = (performance.now() - begun) / 1_000
+  connection.close()
+  await floor.stop()
+  return (runs * RECORDED) / seconds
+}
+
+async function migrateAll(
+  folder: string,
+  accounts: number,
+  say: Say,
+): Promise<Pick<MigrationFigures, 'book' | 'seconds' | 'accountsPerSecond' | 'heap' | 'growth'>> {
+  const administrator = await prepareStores(folder)
+  const inspectorPort = await freePort()
+  const service = await startWorker({
+    config: CONFIG_FILE,
+    script: 'src/worker.ts',
+    dataFolder: folder,
+    inspectorPort,
+  })
+  const target = await targetOf(service.origin, administrator, folder)
+  const { files, ...book } = bookIn(join(folder, 'book'), { seed: 'bench' }, accounts, accounts / REQUESTS)
+  say(
+    `${book.accounts} accounts, ${book.policies} policies, ${book.invoices} invoices in ${files.length} requests`,
+  )
+  const heap: number[] = []
+  const begun = performance.now()
+  const look = async (done: number): Promise<void> => {
+    const megabytes = await usedMegabytes(inspectorPort)
+    if (megabytes !== undefined) heap.push(megabytes)
+    const used = megabytes === undefined ? 'the inspector is silent' : `${megabytes.toFixed(1)} MB in use`
+    say(
+      `${done} of ${book.accounts} accounts after ${((performance.now() - begun) / 1_000).toFixed(0)} s, ${used}`,
+    )
+  }
+  const locators: string[] = []
+  for (const file of files) locators.push(await sent(target, file))
+  rmSync(join(folder, 'book'), { recursive: true })
+  let looks = 0
+  for (let done = 0; done < book.accounts; ) {
+    const states = await Promise.all(locators.map(locator => stateOf(target, locator)))
+    done = states.reduce((sum, one) => sum + one.processedAccounts, 0)
+    if (states.some(one => ['failed', 'error'].includes(one.migrationState)))
+      throw new Error('Accounts of the book could not be migrated.')
+    if (performance.now() - begun > LONGEST_WAIT_MS) throw new Error(`Only ${done} accounts are migrated.`)
+    if (done >= ((looks + 1) * book.accounts) / LOOKS) {
+      looks = Math.floor((done * LOOKS) / book.accounts)
+      await look(done)
+    }
+    await sleep(500)
+  }
+  const seconds = (performance.now() - begun) / 1_000
+  await service.stop()
+  return {
+    ...{ book, seconds, heap },
+    accountsPerSecond: book.accounts / seconds,
+    growth: heap.length < FEWEST_LOOKS ? undefined : median(heap.slice(-3)) / median(heap.slice(1, 4)),
+  }
+}
+
+function bookIn(folder: string, options: BookOptions, accounts: number, ofRequest: number): Written {
+  mkdirSync(folder, { recursive: true })
+  return writeBook(folder, { ...options, accounts, accountsOfRequest: Math.ceil(ofRequest) })
+}
+
+async function targetOf(
+  origin: string,
+  administrator: Awaited<ReturnType<typeof prepareStores>>,
+  folder: string,
+): Promise<Target> {
+  const example = await deployExample(await signIn(origin, administrator), folder)
+  const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
+  const client = await signIn(origin, { username, password, hostName: example.hostname })
+  return { client, root: `/migration/${example.tenantLocator}/migrations` }
+}
+
+type State = { locator: string; migrationState: string; processedAccounts: number }
+
+const sent = async ({ client, root }: Target, file: string): Promise<string> =>
+  (await client.call<State>('POST', root, JSON.parse(readFileSync(file, 'utf8')))).locator
+
+const stateOf = ({ client, root }: Target, locator: string): Promise<State> =>
+  client.call('GET', `${root}/${locator}`)
+
+async function settled(target: Target, locator: string): Promise<void> {
+  for (;;) {
+    const { migrationState } = await stateOf(target, locator)
+    if (migrationState === 'finished') return
+    if (!['submitted', 'processing'].includes(migrationState))
+      throw new Error(`The migration is ${migrationState}.`)
+    await sleep(100)
+  }
+}
+
+/** The figures as lines for people. */
+export const migrationLines = (figures: MigrationFigures): string => {
+  const { book, seconds, accountsPerSecond, floorAccountsPerSecond, ratio, cost, heap, growth } = figures
+  const one = (value: number): string => value.toFixed(2)
+  return [
+    `${book.accounts} accounts, ${book.policies} policies, ${book.transactions} transactions, ${book.invoices} invoices: all migrated, in ${seconds.toFixed(1)} s`,
+    `${accountsPerSecond.toFixed(1)} accounts a second, the floor ${floorAccountsPerSecond.toFixed(1)}: ratio ${one(ratio)}`,
+    `of an account: ${one(cost.roundTrips)} D1 round trips, ${cost.statements.toFixed(1)} statements, ${cost.rowsRead.toFixed(0)} rows read, ${cost.rowsWritten.toFixed(0)} written; R2 ${one(cost.r2)}, queue ${one(cost.queue)}, object ${one(cost.object)} calls`,
+    `heap after a collection, at each tenth: ${heap.map(used => used.toFixed(1)).join(' ')} MB; last three by the second to the fourth: ${growth === undefined ? 'too few looks' : one(growth)}`,
+  ].join('\n')
+}
