@@ -1,0 +1,95 @@
+// What migrating an account asks of the platform: the same for a large one as for a small one.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { generateAccount } from '../../scripts/book/account.ts'
+import { BODY, sourceKey } from '../../src/migration/files.ts'
+import { workOn } from '../../src/migration/run/run.ts'
+import { countsQuery, newMigrationQueries, readCounts } from '../../src/migration/store.ts'
+import { type Calls, noCalls } from '../../src/platform/calls.ts'
+import { type Database, openDatabase, type Query } from '../../src/platform/database.ts'
+import { newUuid, type Uuid } from '../../src/platform/locators.ts'
+import { tenantOfShard } from '../../src/platform/tenancy.ts'
+import { now } from '../../src/platform/time.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { motorTenant } from '../support/motor.ts'
+
+let shard: { tenantLocator: Uuid; generation: number; shard: number }
+let database: Database
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  const { tenantLocator } = await motorTenant('calls')
+  shard = { tenantLocator: tenantLocator as Uuid, generation: 1, shard: 0 }
+  database = openDatabase(boundDatabase(poolBinding(1)), noCalls())
+  // Sequence numbers are leased and the configuration is read once for an isolate.
+  await migrated('warm', 1, 1)
+})
+
+/**
+ * Writes a migration as a request leaves it, but wakes no object, so that nobody else works on it; then works on it as
+ * the object's alarm does. What that took.
+ */
+async function migrated(seed: string, accounts: number, policies: number): Promise<Calls> {
+  const tenant = (await tenantOfShard(env, shard))!
+  const locator = newUuid(0)
+  const texts = Array.from({ length: accounts }, (_, at) => {
+    const account = generateAccount({ seed, policies }, at)
+    const { invoices, payments, disbursements } = account
+    return {
+      originalId: account.accountData.id,
+      totalItems: 1 + policies + invoices.length + payments.length + disbursements.length,
+      bytes: new TextEncoder().encode(JSON.stringify(account)),
+    }
+  })
+  const body = new Uint8Array(texts.reduce((sum, { bytes }) => sum + bytes.length, 0))
+  let start = 0
+  const rows = texts.map(({ originalId, totalItems, bytes }, ordinal) => {
+    body.set(bytes, start)
+    start += bytes.length
+    return {
+      ...{ migrationLocator: locator, ordinal, accountLocator: newUuid(0), originalId, totalItems },
+      ...{ state: 'pending' as const, source: BODY, start: start - bytes.length, length: bytes.length },
+      ...{ processedItems: 0, errorItems: 0, warnings: [], tries: 0, updatedAt: now() },
+    }
+  })
+  const migration = {
+    ...{ locator, state: 'processing' as const, type: 'fullMigration' as const, validateOnly: false },
+    ...{ totalAccounts: accounts, createdAt: now(), createdBy: newUuid(0), username: 'anna.admin' },
+    ...{ updatedAt: now(), runningSince: now(), doneBefore: 0 },
+  }
+  await env.FILES.put(sourceKey(tenant, locator, BODY), body)
+  await database.batch(newMigrationQueries(database, migration, rows) as [Query, ...Query[]])
+  // Read within seconds of each other, the tenant costs no look at the control database.
+  await tenantOfShard(env, shard)
+  const calls = noCalls()
+  await workOn(env, shard, locator, () => false, calls)
+  const [states] = await database.batch([countsQuery(database, locator)])
+  expect(readCounts(states)).toMatchObject({ completed: accounts, failed: 0, error: 0 })
+  await workOn(env, shard, locator, () => false)
+  await workOn(env, shard, locator, () => false)
+  return calls
+}
+
+/**
+ * Of an alarm: the migration, its place, the accounts that wait with the version of the configuration, ids that are taken,
+ * and the first account begun.
+ */
+const OF_AN_ALARM = 5
+
+describe('an account that is migrated', () => {
+  it('is one round trip to D1, whether it has one policy or forty', async () => {
+    const small = await migrated('small', 1, 1)
+    const large = await migrated('large', 1, 40)
+    expect(small).toMatchObject({ d1: OF_AN_ALARM + 1, r2: 1, queue: 0 })
+    expect(large).toMatchObject({ d1: OF_AN_ALARM + 1, r2: 1, queue: 0 })
+    expect(large.rowsWritten).toBeGreaterThan(10 * small.rowsWritten)
+    // At most a lease of sequence numbers, and once in half a minute the alarm for timers.
+    expect(small.object).toBeLessThanOrEqual(2)
+    expect(large.object).toBeLessThanOrEqual(2)
+  })
+
+  it('shares with others what an alarm reads', async () => {
+    const { d1, r2, queue } = await migrated('many', 12, 1)
+    expect({ d1, r2, queue }).toEqual({ d1: OF_AN_ALARM + 12, r2: 1, queue: 0 })
+  })
+})
