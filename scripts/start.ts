@@ -85,6 +85,7 @@ function printWhatToDo(service: Service, administrator: Administrator, example: 
 Bindery answers on ${service.origin}
 
   API reference            ${service.origin}/docs
+  Console                  ${service.origin}/console
   Administration account   ${account}
   Example tenant           ${example.hostname} (${example.tenantName}), from examples/motor
   Tenant user              ${username}, password ${password}

@@ -237,6 +237,9 @@ describe.skipIf(!BROWSER)('the console', () => {
       await go(page, address(path))
       await page.getByText(name, { exact: true }).first().waitFor()
     }
+    // Of what is not issued the picture has a draft.
+    await go(page, address(`/policy/${book.hostile}`))
+    expect(await page.locator('.segment.draft').count()).toBe(1)
     await go(page, address(`/search?q=${encodeURIComponent(HOSTILE_NAME)}`))
     expect(await page.locator('h1').textContent()).toBe(`Search for “${HOSTILE_NAME}”`)
     expect(await page.evaluate('[typeof window.struck, document.images.length]')).toEqual(['undefined', 0])
@@ -254,7 +257,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     ] as const) {
       const isPhone = width < 500
       const { page: other, faults: others } = await browser.open({
-        viewport: { width, height: 800 },
+        viewport: { width, height: isPhone ? 800 : 960 },
         colorScheme,
         reducedMotion: 'reduce',
         ...(isPhone && { isMobile: true, hasTouch: true, deviceScaleFactor: 1 }),
@@ -279,7 +282,8 @@ describe.skipIf(!BROWSER)('the console', () => {
       if (isPhone) {
         await other.locator('.segment.create').tap()
         expect(await other.locator('#known-at').inputValue()).toBe('0')
-        await other.screenshot({ path: join(pictures, `console-phone${width === 320 ? '-small' : ''}.png`) })
+        await other.evaluate(`document.querySelector('.tabs').scrollIntoView()`)
+        if (width === 414) await other.screenshot({ path: join(pictures, 'console-phone.png') })
       } else if (colorScheme === 'dark') {
         await go(other, policyAt('/billing'))
         await other.screenshot({ path: join(pictures, 'console-dark.png') })

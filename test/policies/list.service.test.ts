@@ -6,7 +6,7 @@ import { type Answer, callApi } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 
-type Refused = { code: string; message: string }
+type Refused = { code: string; message: string; searchableFields?: string[] }
 
 const DAY = 86_400_000
 
@@ -242,6 +242,7 @@ describe('a search', () => {
     const { status, body } = await ask('searchField=usage&searchValue=private')
     expect([status, body.code]).toEqual([400, 'invalidParameter'])
     expect(body.message).toContain('broker_code, registration_plate')
+    expect(body.searchableFields).toEqual(['broker_code', 'registration_plate'])
   })
 })
 

@@ -30,6 +30,7 @@ describe('every answer', () => {
     ['of no method', '/v1/ping', { method: 'DELETE' }],
     ['to OPTIONS', '/v1/ping', { method: 'OPTIONS' }],
     ['that is a page', '/docs', {}],
+    ['that is the console', '/console', {}],
     ['of the document', '/openapi.json', {}],
     ['of a file that is not there', '/files/x', {}],
     ['of a bad path', '/policy/%00', {}],

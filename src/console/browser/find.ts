@@ -120,7 +120,6 @@ export async function newest(signal: AbortSignal): Promise<PolicySummary[]> {
       `/policies?${query({ createdAfterTimestamp, pageSize: PAGE })}`,
       signal,
     )
-    // Numbers and flags of other kinds are as they are: only digits became text.
     if (page.listCompleted) {
       best = page.policies
       if (best.length >= ENOUGH || createdAfterTimestamp === 0 || days * 8 >= tooLong) break

@@ -1,11 +1,14 @@
 // What is covered: exposures with their perils, by all that is known now; values of the policy.
 import { sum } from '../decimal.ts'
-import { type Child, h } from '../dom.ts'
+import { type Child, fill, h } from '../dom.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
 import { isKnown, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { badge, empty, facts, fieldValues, section, table } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
 import { latestOf } from './chart.ts'
+
+/** More exposures than these are closed at first. */
+const MOST_OPEN = 10
 
 type Names = ReadonlyMap<string, string>
 
@@ -37,7 +40,9 @@ export function coverView(policy: Policy, names: Names): HTMLElement {
         : h(
             'div',
             { class: 'tree' },
-            policy.exposures.map(exposure => exposureNode(exposure, names, now)),
+            policy.exposures.map(exposure =>
+              exposureNode(exposure, names, now, policy.exposures.length <= MOST_OPEN),
+            ),
           ),
     ),
     segment &&
@@ -74,27 +79,43 @@ function groups(
   })
 }
 
-function exposureNode(exposure: Exposure, names: Names, now: number): HTMLElement {
-  const held = current(exposure.characteristics, now)
-  const spoken = names.get(exposure.name) ?? words(exposure.name)
-  return h(
+/** What is in it is made when it is opened: a policy may have thousands. */
+function exposureNode(exposure: Exposure, names: Names, now: number, open: boolean): HTMLElement {
+  const many = exposure.perils.length
+  const content = h('div')
+  const node: HTMLDetailsElement = h(
     'details',
-    { class: 'card node', open: true },
+    {
+      class: 'card node',
+      open,
+      toggle: () => node.open && !content.firstChild && fill(content, exposureContent(exposure, names, now)),
+    },
     h(
       'summary',
       {},
-      h('span', { class: 'node-name' }, spoken),
+      h('span', { class: 'node-name' }, spokenName(exposure, names)),
       h(
         'span',
         { class: 'soft small' },
-        `${exposure.displayId} · ${exposure.perils.length} ${exposure.perils.length === 1 ? 'peril' : 'perils'}`,
+        `${exposure.displayId} · ${many} ${many === 1 ? 'peril' : 'perils'}`,
       ),
     ),
+    content,
+  )
+  if (open) fill(content, exposureContent(exposure, names, now))
+  return node
+}
+
+const spokenName = ({ name }: { name: string }, names: Names): string => names.get(name) ?? words(name)
+
+function exposureContent(exposure: Exposure, names: Names, now: number): Child {
+  const held = current(exposure.characteristics, now)
+  return [
     exposure.perils.length > 0 &&
       table(
-        `Perils of ${spoken} ${exposure.displayId}`,
+        `Perils of ${spokenName(exposure, names)} ${exposure.displayId}`,
         [
-          { head: 'Peril', cell: ({ peril }) => names.get(peril.name) ?? words(peril.name) },
+          { head: 'Peril', cell: ({ peril }) => spokenName(peril, names) },
           { head: 'Covered', cell: ({ known }) => coverOf(known) },
           { head: 'Limits', cell: ({ known }) => limits(known.at(-1)) },
           {
@@ -109,7 +130,7 @@ function exposureNode(exposure: Exposure, names: Names, now: number): HTMLElemen
       ),
     held && fieldValues(held.fieldValues, held.fieldGroupsByLocator),
     held && groups(held.fieldGroupsByLocator, held.fieldValues),
-  )
+  ]
 }
 
 const knownOf = (peril: Peril): SpannedPeril[] =>

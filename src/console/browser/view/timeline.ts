@@ -25,7 +25,7 @@ export function timelineView(policy: Policy, names: ReadonlyMap<string, string>)
   const currency = policy.grossFeesCurrency
   const lastDay = Math.max(0, Math.ceil((end - start) / DAY_MS) - 1)
   const dayOf = (at: number): number => Math.min(lastDay, Math.max(0, Math.floor((at - start) / DAY_MS)))
-  const state = h('div', { class: 'state', 'aria-live': 'polite' })
+  const state = h('div', { class: 'state' })
   const asOfText = h('output', { for: 'as-of' })
   const knownText = h('output', { for: 'known-at' })
 
@@ -64,7 +64,12 @@ export function timelineView(policy: Policy, names: ReadonlyMap<string, string>)
     fill(state, stateAt(policy, history, to, names, currency))
   }
   const picture = chart(policy, history, move)
-  const watch = new ResizeObserver(() => picture.draw())
+  let width = 0
+  const watch = new ResizeObserver(() => {
+    if (picture.element.clientWidth === width) return
+    width = picture.element.clientWidth
+    picture.draw()
+  })
   watch.observe(picture.element)
   queueMicrotask(() => move(point))
 

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { consoleModule } from '../../scripts/console-page.ts'
+
+const MOST_BYTES = 40 * 1_024
+
+test('the page is small, and its policy names what it runs by hash alone', async () => {
+  const text = await consoleModule()
+  expect(gzipSync(text).length).toBeLessThan(MOST_BYTES)
+  expect(text).toMatch(/script-src 'sha256-[\w+/]{43}='; style-src 'sha256-[\w+/]{43}=';/)
+  expect(text).not.toContain('unsafe-')
+})
+
+test('nothing of it parses markup or knows a way past the interface', () => {
+  const files = readdirSync('src/console/browser', { recursive: true, encoding: 'utf8' }).filter(name =>
+    name.endsWith('.ts'),
+  )
+  expect(files.length).toBeGreaterThan(10)
+  for (const name of files) {
+    const source = readFileSync(join('src/console/browser', name), 'utf8')
+    expect(source, name).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/,
+    )
+    // Contracts are imported as types, which leave nothing behind.
+    for (const [line] of source.matchAll(
+      /^import .*from '(?:\.\.\/)+(?:policies|billing|events|quotes)\/.*$/gm,
+    ))
+      expect(line, name).toMatch(/^import type /)
+  }
+})
