@@ -6,6 +6,7 @@ CREATE TABLE `guard` (
 	CONSTRAINT "guard_policyholder_credit" CHECK("guard"."name" <> 'guard_policyholder_credit'),
 	CONSTRAINT "guard_configuration_hash" CHECK("guard"."name" <> 'guard_configuration_hash'),
 	CONSTRAINT "guard_configuration_version" CHECK("guard"."name" <> 'guard_configuration_version'),
+	CONSTRAINT "guard_aux_data" CHECK("guard"."name" <> 'guard_aux_data'),
 	CONSTRAINT "guard_resource" CHECK("guard"."name" <> 'guard_resource'),
 	CONSTRAINT "guard_webhook_version" CHECK("guard"."name" <> 'guard_webhook_version'),
 	CONSTRAINT "guard_account" CHECK("guard"."name" <> 'guard_account'),

@@ -1,5 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { audits } from '../audit/tables.ts'
+import type { Guard } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { type Database, LARGEST_PARAMETER, type Query } from '../platform/database.ts'
 import { newUuid, readDigits, readUuid, shardOfDigits, shardOfUuid } from '../platform/locators.ts'
@@ -34,6 +35,17 @@ export const auxDataQuery = ({ build }: Database, locator: string, key: string) 
     .select()
     .from(auxData)
     .where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
+
+/** The key is as it was read, or still is not there. */
+export function asReadGuard(locator: string, key: string, read: AuxRow | undefined): Guard {
+  const there = sql`from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`
+  return {
+    name: 'guard_aux_data',
+    holds: read
+      ? sql`exists (select 1 ${there} and ${auxData.value} = ${read.value} and ${auxData.uiType} = ${read.uiType})`
+      : sql`not exists (select 1 ${there})`,
+  }
+}
 
 /** A page of the keys of a locator, in their order; pages count from 0. */
 export const auxKeysQuery = ({ build }: Database, locator: string, page: number) =>

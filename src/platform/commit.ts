@@ -17,6 +17,7 @@ export type GuardName =
   | 'guard_policyholder_credit'
   | 'guard_configuration_hash'
   | 'guard_configuration_version'
+  | 'guard_aux_data'
   | 'guard_resource'
   | 'guard_webhook_version'
   | 'guard_account'

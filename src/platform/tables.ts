@@ -13,6 +13,7 @@ export const guards = sqliteTable('guard', { name: text().notNull() }, table => 
   check('guard_policyholder_credit', sql`${table.name} <> 'guard_policyholder_credit'`),
   check('guard_configuration_hash', sql`${table.name} <> 'guard_configuration_hash'`),
   check('guard_configuration_version', sql`${table.name} <> 'guard_configuration_version'`),
+  check('guard_aux_data', sql`${table.name} <> 'guard_aux_data'`),
   check('guard_resource', sql`${table.name} <> 'guard_resource'`),
   check('guard_webhook_version', sql`${table.name} <> 'guard_webhook_version'`),
   check('guard_account', sql`${table.name} <> 'guard_account'`),

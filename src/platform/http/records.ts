@@ -21,6 +21,7 @@ const CANCELLATION = '/cancellations/{locator}'
 const REINSTATEMENT = '/reinstatements/{locator}'
 const LAPSE_REINSTATEMENT = '/reinstatement/{reinstatementLocator}'
 const HOLDER = '/policyholder/{policyholderLocator}'
+const AUX_DATA = '/auxData/{locator}/{key}'
 const WEBHOOK = '/event/{tenantLocator}/webhooks/{webhookLocator}'
 const RESOURCE = '/resource/{tenantLocator}'
 
@@ -97,6 +98,8 @@ export const WRITES: Readonly<Record<string, WriteOf>> = {
   'POST /policyholder/create': { makes: '/policyholder/{locator}', shows: true },
   'POST /policyholder/update': shown(HOLDER),
   [`PATCH ${HOLDER}/overwriteData`]: { changes: HOLDER },
+  'PUT /auxData/{locator}': { changes: AUX_DATA },
+  [`DELETE ${AUX_DATA}`]: { changes: AUX_DATA },
   'POST /media': { makes: '/media/{locator}' },
   'POST /account/v1/account': { makes: '/account/v1/accounts/{id}' },
   [`PATCH ${WEBHOOK}`]: { changes: WEBHOOK },

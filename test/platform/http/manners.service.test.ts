@@ -190,6 +190,25 @@ describe('If-Match', () => {
     expect([first.status, again.status, again.body]).toEqual([200, 200, first.body])
   })
 
+  it('holds auxiliary data by its key, one that is not there yet too, and lets one of many through', async () => {
+    const key = '/auxData/desk/note'
+    const put = (value: string, tag: string) =>
+      send('PUT', '/auxData/desk', { 'if-match': tag }, { auxData: [{ key: 'note', value }] })
+    const none = await read(key)
+    const answers = await Promise.all(['a', 'b', 'c'].map(value => put(value, none)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412])
+    await heldAgainstItsTag({
+      read: key,
+      method: 'PUT',
+      path: '/auxData/desk',
+      body: { auxData: [{ key: 'note', value: 'd' }] },
+    })
+    const two = { auxData: [{ key: 'note' }, { key: 'other' }] }
+    expect((await send('PUT', '/auxData/desk', { 'if-match': none }, two)).status).toBe(400)
+    await heldAgainstItsTag({ read: key, method: 'DELETE', path: key })
+    expect(await read(key)).toBe(none)
+  })
+
   it('holds policyholders, webhooks and resource groups too', async () => {
     const locator = await motor.newPolicyholder()
     const updated = await heldAgainstItsTag({
