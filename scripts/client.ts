@@ -45,11 +45,9 @@ async function loadGenerator(): Promise<Generator> {
   }
 }
 
-/** Webhooks are what the service calls, not what a client does; examples are no types. */
+/** Webhooks are what the service calls, not what a client does. */
 function ofCalls(document: string): Record<string, unknown> {
-  const { webhooks: _, ...calls } = JSON.parse(document, (key, value) =>
-    key === 'examples' || key === 'x-enum-descriptions' ? undefined : value,
-  )
+  const { webhooks: _, ...calls } = JSON.parse(document)
   return calls
 }
 

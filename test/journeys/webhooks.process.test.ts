@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../client/index.ts'
 import { apiClient, signIn } from '../../scripts/api-client.ts'
 import { testUsers } from '../../scripts/example.ts'
 import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
@@ -140,41 +141,20 @@ async function unsubscribe(): Promise<void> {
   }
 }
 
+/** Longer than the service is down. */
+const PATIENT = { attempts: 1_000, firstWaitMs: 100, longestWaitMs: 2_000 }
+
 /**
- * Calls until there is an answer: again after the service was down, under the same key, so that nothing is done twice. An
- * answer that refuses fails the test.
+ * Calls until there is an answer: the client tries again after the service was down, under the same key, so that nothing is
+ * done twice. An answer that refuses fails the test.
  */
-function patient(hostname: string): Caller {
-  let token: Promise<string> | undefined
+function patient(hostName: string): Caller {
+  const { username, password } = testUsers().find(({ roles }) => roles.includes('agent'))!
+  const signIn = { username, password, hostName }
+  const { api } = createClient({ baseUrl: service.origin, signIn, retry: PATIENT })
   return async (method, path, body) => {
-    const key = crypto.randomUUID()
-    for (;;) {
-      let response: Response
-      let text: string
-      try {
-        token ??= tokenOf(hostname, 'agent')
-        response = await fetch(`${service.origin}${path}`, {
-          method,
-          headers: {
-            authorization: `Bearer ${await token}`,
-            'content-type': 'application/json',
-            'idempotency-key': key,
-          },
-          body: body === undefined ? null : JSON.stringify(body),
-        })
-        text = await response.text()
-      } catch {
-        token = undefined
-        await sleep(100)
-        continue
-      }
-      if (response.status === 503 || response.status === 429) {
-        await sleep(200)
-        continue
-      }
-      if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
-      return text === '' ? undefined : JSON.parse(text)
-    }
+    const { data } = await api.request(method.toLowerCase() as 'post', path as never, { body } as never)
+    return data
   }
 }
 

@@ -1,0 +1,141 @@
+// What the document says of every operation; that it is sound, and that examples fit their schemas, `npm run lint` holds.
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { examplesOf } from '../../../scripts/examples/choose.ts'
+import { plain } from '../../../scripts/examples/plain.ts'
+import { loadDocument, loadRoutes } from '../../../scripts/routes.ts'
+import type { Example } from '../../../src/platform/http/reference/examples.ts'
+import { operationId } from '../../../src/platform/http/reference/operation-id.ts'
+import type { Route } from '../../../src/platform/http/route.ts'
+
+type Content = Record<string, { example?: unknown }>
+type Operation = {
+  operationId: string
+  summary: string
+  tags: string[]
+  parameters?: { name: string; in: string; example?: unknown }[]
+  requestBody?: { content: Content }
+  responses: Record<string, { description: string; content?: Content }>
+}
+type Document = {
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+}
+
+const EXAMPLES = 'src/platform/http/reference/examples.json'
+
+let document: Document
+let operations: (Operation & { name: string })[]
+beforeAll(async () => {
+  document = JSON.parse(await loadDocument())
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, name: `${method} ${path}` })),
+  )
+}, 60_000)
+
+const statuses = (name: string): string[] => {
+  const { responses } = operations.find(one => one.name === name)!
+  return Object.keys(responses).filter(status => status !== 'default')
+}
+const hasExample = (content: Content): boolean =>
+  Object.values(content).some(({ example }) => example !== undefined)
+
+describe('every operation', () => {
+  test('stands under a heading that says what it is about', () => {
+    const described = document.tags.filter(({ description }) => description).map(({ name }) => name)
+    const undescribed = operations.filter(({ tags }) => !tags.every(tag => described.includes(tag)))
+    expect(undescribed.map(({ name }) => name)).toEqual([])
+  })
+
+  test('has an example of its request and of its answer (npm run docs:examples -- test/…)', () => {
+    const without = operations.flatMap(({ name, requestBody, responses }) => {
+      const good = Object.entries(responses).find(([status]) => status.startsWith('2'))![1].content
+      return [
+        ...(requestBody && !hasExample(requestBody.content) ? [`${name}: request`] : []),
+        ...(good && !hasExample(good) ? [`${name}: answer`] : []),
+      ]
+    })
+    expect(without).toEqual([])
+  })
+
+  test('says which refusals it has, and no others', () => {
+    expect(statuses('get /health')).toEqual(['200', '429', '503'])
+    expect(statuses('get /policy/{policyLocator}')).toEqual(['200', '400', '401', '403', '404', '429', '503'])
+    const issue = document.paths['/policy/{policyLocator}/issue']!.post!.responses
+    expect(issue[409]!.description).toContain('`underwritingRefused`')
+    expect(issue[404]!.description).toContain('`notFound`')
+    const create = document.paths['/policy']!.post!.responses
+    expect(create[400]!.description).toContain('`policyValidation`')
+  })
+})
+
+describe('the name of an operation', () => {
+  test.each([
+    ['get /policies/{policyLocator}/quotes', 'getPolicyQuotes'],
+    ['post /policy/{policyLocator}/issue', 'postPolicyIssue'],
+    ['get /event/{tenantLocator}/webhooks/list', 'getEventWebhooksList'],
+    ['get /event/{tenantLocator}/webhooks/{webhookLocator}', 'getEventWebhook'],
+    ['delete /auxData/{locator}/{key}', 'deleteAuxDataByLocatorByKey'],
+    ['get /openapi.json', 'getOpenapiJson'],
+  ])('of %s is %s', (route, name) => {
+    const [method, path] = route.split(' ') as [Route['method'], string]
+    expect(operationId({ method, path })).toBe(name)
+  })
+})
+
+describe('examples', () => {
+  test('are small, since the service carries them', () => {
+    expect(gzipSync(readFileSync(EXAMPLES)).length).toBeLessThan(60 * 1_024)
+  })
+
+  test('have no token, password or secret that was one', () => {
+    const text = readFileSync(EXAMPLES, 'utf8')
+    const shown = 'bm90IHNob3du'
+    for (const [, value] of text.matchAll(/"(?:\w*[pP]assword|\w*[sS]ecret)":"([^"]*)"/g))
+      expect(value).toMatch(new RegExp(`^${shown}$|^$`))
+    const tokens = [...text.matchAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+|bdy_[\w-]+|whsec_[\w+/=-]+/g)].map(
+      match => match[0],
+    )
+    expect(new Set(tokens).size).toBeLessThanOrEqual(2)
+  })
+
+  test('have the same in the place of what differs from run to run, and keep what a test chose', () => {
+    const run = (locator: string, at: number): unknown => ({
+      locator,
+      again: `policy of ${locator}`,
+      policyLocator: String(Math.floor(at / 1_000)),
+      createdTimestamp: String(at),
+      startTimestamp: '1767225600000',
+      authorizationToken: `eyJ${at}.eyJ${at}.abc`,
+      password: `secret ${at}`,
+      url: `http://127.0.0.1:${at % 60_000}/hook`,
+    })
+    const one = plain(run('0b7e3c1a-5f0e-4d59-9c58-2f9d0d3c1a77', 1_795_279_626_123))
+    const other = plain(run('9d1f64c2-88aa-4b8e-8f4f-0a6f6fd0c001', 1_795_312_345_678))
+    expect(one).toEqual(other)
+    expect(one).toMatchObject({ startTimestamp: '1767225600000', url: 'http://example.com/hook' })
+    const { locator, again } = one as { locator: string; again: string }
+    expect(again).toBe(`policy of ${locator}`)
+  })
+
+  test('stay as they are while tests still make them; refusals add up', async () => {
+    const routes = (await loadRoutes()).filter(({ path }) => path === '/policyholder/create')
+    const asked = (last_name: string) => ({
+      method: 'POST',
+      path: '/policyholder/create',
+      body: { values: { last_name } },
+      status: 200,
+      answer: { locator: last_name },
+    })
+    const refused = { ...asked('x'), status: 403, answer: { code: 'forbidden' } }
+    const first = examplesOf(routes, [asked('Adler'), asked('Bauer-Conrad')], {})
+    const key = 'post /policyholder/create'
+    const example: Example = first[key]!
+    expect(example.body).toEqual({ values: { last_name: 'Bauer-Conrad' } })
+    const second = examplesOf(routes, [asked('A much better example'), asked('Bauer-Conrad'), refused], first)
+    expect(second[key]).toEqual({ ...example, refusals: ['forbidden'] })
+    const third = examplesOf(routes, [asked('Dietz')], second)
+    expect(third[key]).toMatchObject({ answer: { locator: 'Dietz' }, refusals: ['forbidden'] })
+  })
+})
