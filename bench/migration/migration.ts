@@ -63,6 +63,7 @@ export async function measureMigration(
 
 /** What so many accounts ask of the platform, one migration alone. */
 async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
+  const { files } = bookIn(join(folder, 'book'), { seed: 'recorded' }, RECORDED, RECORDED)
   const administrator = await prepareStores(folder)
   const service = await startWorker({
     config: CONFIG_FILE,
@@ -70,7 +71,6 @@ async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
     dataFolder: folder,
   })
   const target = await targetOf(service.origin, administrator, folder)
-  const { files } = bookIn(join(folder, 'book'), { seed: 'recorded' }, RECORDED, RECORDED)
   say(`recording what ${RECORDED} accounts ask of the platform`)
   await settled(target, await sent(target, files[0]!))
   const recording = (await (await fetch(`${service.origin}/recording`)).json()) as MigrationRecording
@@ -112,6 +112,8 @@ async function migrateAll(
   accounts: number,
   say: Say,
 ): Promise<Pick<MigrationFigures, 'book' | 'seconds' | 'accountsPerSecond' | 'heap' | 'growth'>> {
+  // Before the service is started: nothing else happens here while a book is made, and connections end.
+  const { files, ...book } = bookIn(join(folder, 'book'), { seed: 'bench' }, accounts, accounts / REQUESTS)
   const administrator = await prepareStores(folder)
   const inspectorPort = await freePort()
   const service = await startWorker({
@@ -121,7 +123,6 @@ async function migrateAll(
     inspectorPort,
   })
   const target = await targetOf(service.origin, administrator, folder)
-  const { files, ...book } = bookIn(join(folder, 'book'), { seed: 'bench' }, accounts, accounts / REQUESTS)
   say(
     `${book.accounts} accounts, ${book.policies} policies, ${book.invoices} invoices in ${files.length} requests`,
   )
