@@ -34,7 +34,6 @@ import type {
   Exposure,
   ExposureRun,
   Fee,
-  FeePart,
   Holdback,
   Modification,
   ModificationKind,
@@ -55,6 +54,8 @@ import { standingCancellations } from '../../policies/standing-cancellations.ts'
 import type { SaidCharge } from './charges.ts'
 import { canonical, type ReadElement } from './elements.ts'
 import { type Category, isCancellationName, type ReadTransaction } from './history.ts'
+import { changedAmounts, changedPrice, hasOtherRate, hasPlace, keyOf, readKey, withPlace } from './places.ts'
+import { shrunk } from './shrunk-fee.ts'
 
 type Writable<T> = T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : never
 
@@ -876,33 +877,6 @@ class Carrying {
   }
 }
 
-/**
- * A fee's parts without an amount, which is taken from the last of them first. Where the cover ends at the time, what is left
- * of a part lies before it, as a live cancellation leaves it.
- */
-function shrunk(
-  parts: readonly FeePart[],
-  by: Money,
-  from: Instant,
-  isGap: boolean,
-): { parts: FeePart[]; removed: FeePart[] } {
-  const kept: FeePart[] = []
-  const removed: FeePart[] = []
-  let left = by
-  for (const part of [...parts].reverse()) {
-    const { start, end, amount } = part
-    const own = left.minor < amount.minor ? left : amount
-    left = minus(left, own)
-    const rest = minus(amount, own)
-    const endsThere = isGap && start < from && from < end
-    const isTaken = own.minor !== 0 || endsThere || (isGap && from <= start && amount.minor === 0)
-    if (isTaken) removed.unshift({ start: endsThere ? from : start, end, amount: own })
-    if (rest.minor !== 0 || endsThere || !isTaken)
-      kept.unshift({ start, end: endsThere ? from : end, amount: rest })
-  }
-  return { parts: kept, removed }
-}
-
 /** Names of what is no endorsement: of that, its type. */
 const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
   creation: 'modification.policy.create',
@@ -913,68 +887,6 @@ const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
 
 /** The element's id in a key of `Known`. */
 const idOf = (key: string): string => key.slice(key.indexOf(' ') + 1)
-
-type Priced = 'premium' | 'tax' | 'commission' | 'fee'
-
-/** Ids may be any text: the kind and the name stand first. */
-const keyOf = (id: string, kind: SaidCharge['kind'], name: string): string => JSON.stringify([kind, name, id])
-
-function readKey(key: string): { kind: Priced; name: string; id: string } {
-  const [kind, name, id] = JSON.parse(key) as [Priced, string, string]
-  return { kind, name, id }
-}
-
-/** Whether the element says another rate of its premium than the price has. */
-const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement): boolean =>
-  charges.some(
-    ({ kind, month }) => kind === 'premium' && month !== undefined && !decimal(month).eq(premium.month),
-  )
-
-type Place = { kind: Priced; name: string }
-
-/** The price with an amount of that kind and name, be it nothing. */
-function withPlace(price: PerilPrice, place: Place): PerilPrice {
-  if (hasPlace(price, place)) return price
-  const amount = zero(price.premium.amount.currency)
-  return place.kind === 'tax'
-    ? { ...price, taxes: [...price.taxes, { name: place.name, amount }] }
-    : { ...price, commissions: [...price.commissions, { recipient: place.name, month: '0', amount }] }
-}
-
-const hasPlace = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): boolean =>
-  kind === 'premium' ||
-  (kind === 'tax' && taxes.some(one => one.name === name)) ||
-  (kind === 'commission' && commissions.some(one => one.recipient === name))
-
-function changedPrice(price: PerilPrice, { kind, name }: Place, by: Money): PerilPrice {
-  const more = <R extends { amount: Money }>(one: R): R => ({ ...one, amount: plus(one.amount, by) })
-  if (kind === 'premium') return { ...price, premium: more(price.premium) }
-  if (kind === 'tax')
-    return { ...price, taxes: price.taxes.map(one => (one.name === name ? more(one) : one)) }
-  const at = price.commissions.findIndex(one => one.recipient === name)
-  return { ...price, commissions: price.commissions.map((one, index) => (index === at ? more(one) : one)) }
-}
-
-function changedAmounts(amounts: Amounts, price: PerilPrice, { kind, name }: Place, by: Money): Amounts {
-  if (kind === 'premium') return { ...amounts, premium: plus(amounts.premium, by) }
-  const add = (list: readonly Money[], at: number): Money[] =>
-    list.map((one, index) => (index === at ? plus(one, by) : one))
-  return kind === 'tax'
-    ? {
-        ...amounts,
-        taxes: add(
-          amounts.taxes,
-          price.taxes.findIndex(one => one.name === name),
-        ),
-      }
-    : {
-        ...amounts,
-        commissions: add(
-          amounts.commissions,
-          price.commissions.findIndex(one => one.recipient === name),
-        ),
-      }
-}
 
 /** What a modification left of a piece before its time. */
 const keptOf = (pieces: readonly Piece[], { segment, start }: Piece, by: Uuid): Piece | undefined =>

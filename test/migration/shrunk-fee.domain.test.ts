@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { shrunk } from '../../src/migration/convert/shrunk-fee.ts'
+import { type CurrencyCode, money } from '../../src/platform/money.ts'
+import type { Instant } from '../../src/platform/time.ts'
+
+const euros = (amount: string) => money(amount, 'EUR' as CurrencyCode)
+const part = (start: number, end: number, amount: string) => ({
+  start: start as Instant,
+  end: end as Instant,
+  amount: euros(amount),
+})
+
+describe('a fee of which something is given back', () => {
+  it('where the cover ends keeps its rest up to that time, as a live cancellation leaves it', () => {
+    expect(shrunk([part(0, 100, '12.50')], euros('7.50'), 40 as Instant, true)).toEqual({
+      parts: [part(0, 40, '5.00')],
+      removed: [part(40, 100, '7.50')],
+    })
+  })
+
+  it('by a change keeps its span, and is reversed once nothing is left', () => {
+    expect(shrunk([part(0, 100, '12.50')], euros('7.50'), 40 as Instant, false)).toEqual({
+      parts: [part(0, 100, '5.00')],
+      removed: [part(0, 100, '7.50')],
+    })
+    expect(shrunk([part(0, 100, '12.50')], euros('12.50'), 40 as Instant, false).parts).toEqual([])
+  })
+
+  it('is taken from its last part first', () => {
+    expect(shrunk([part(0, 40, '5.00'), part(60, 100, '4.00')], euros('6.00'), 20 as Instant, true)).toEqual({
+      parts: [part(0, 20, '3.00')],
+      removed: [part(20, 40, '2.00'), part(60, 100, '4.00')],
+    })
+  })
+
+  it('of which nothing is said lies before the end of the cover; one that was itself given back is left alone', () => {
+    expect(shrunk([part(0, 100, '12.50')], euros('0'), 40 as Instant, true)).toEqual({
+      parts: [part(0, 40, '12.50')],
+      removed: [part(40, 100, '0')],
+    })
+    expect(shrunk([part(50, 100, '-3.00')], euros('0'), 40 as Instant, true)).toEqual({
+      parts: [part(50, 100, '-3.00')],
+      removed: [],
+    })
+  })
+})
