@@ -176,6 +176,11 @@ describe('an account with a policy', () => {
     expect(paidOut.items).toMatchObject([{ amount: 5, currency: 'EUR', disbursementType: 'refund' }])
     const { body: kept } = await motor.get<{ value: string }>(`/auxData/${policy.locator}/legacyNumber`)
     expect(kept.value).toBe('L-P1')
+    const [payment] = policy.invoices[0]!.payments
+    const { body: origin } = await motor.get<{ value: string }>(
+      `/auxData/${payment!.locator}/migration.origin`,
+    )
+    expect(JSON.parse(origin.value)).toEqual({ paymentType: 'transfer' })
   })
 
   it('has its ids in a tree, from either side', async () => {

@@ -34,7 +34,8 @@ import {
   settle,
   totalOf,
 } from './money-moves.ts'
-import { type ConvertedPolicy, convertPolicy, ORIGIN_KEY } from './policy.ts'
+import { ORIGIN_KEY, originRows } from './origin.ts'
+import { type ConvertedPolicy, convertPolicy } from './policy.ts'
 import { type ElementType, Problems } from './problems.ts'
 
 export type AccountRequest = MigrationRequest & Partial<Pick<AccountMigrationRequest, 'accountData'>>
@@ -560,13 +561,25 @@ class Conversion {
     return {
       account,
       policies: policies.map(([, { making }]) => making as PolicyAggregate),
-      auxData: [...(origin ? [origin] : []), ...policies.flatMap(([, one]) => one.auxData)],
+      auxData: [
+        ...(origin ? [origin] : []),
+        ...policies.flatMap(([, one]) => one.auxData),
+        ...this.#paymentOrigins(),
+      ],
       disbursements: this.#disbursements,
       mappings: this.#mappings(account !== undefined, policies),
       failures: this.#failures(),
       warnings: this.#warnings.list(),
       totals,
     }
+  }
+
+  /** A payment of several invoices is several, each with what was said of it. */
+  #paymentOrigins(): AuxRow[] {
+    return [...this.#paid].flatMap(([id, locators]) => {
+      const { paymentType, createdBy } = this.#payments.get(id)!.request
+      return locators.flatMap(locator => originRows(locator, { paymentType, createdBy }))
+    })
   }
 
   #mappings(isNew: boolean, policies: readonly (readonly [string, ConvertedPolicy])[]): ItemMapping[] {

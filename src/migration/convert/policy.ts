@@ -11,6 +11,7 @@ import { joinPlanned, planBills } from './bills.ts'
 import type { AuxRow, ConvertContext } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { type ReadTransaction, readHistory } from './history.ts'
+import { ORIGIN_KEY, originRows } from './origin.ts'
 import type { Problems } from './problems.ts'
 import { type Carried, carryOut, type Known, type Making, nothingKnown } from './transaction.ts'
 
@@ -21,9 +22,6 @@ export type ConvertedPolicy = {
   readonly mapping: MappingNode
   readonly auxData: readonly AuxRow[]
 }
-
-/** Key of what a policy or an account has that no record of it has a place for. */
-export const ORIGIN_KEY = 'migration.origin'
 
 /** Undefined where it has a problem. */
 export function convertPolicy(
@@ -103,8 +101,11 @@ export function convertPolicy(
   const known = nothingKnown()
   const invoiced = new Map<string, Uuid[]>()
   const transactions = new Map<string, MappingNode[]>()
+  const origins: AuxRow[] = []
   for (const transaction of history) {
     const carried = carryOut(making, quote, transaction, known, product, supply)
+    const { createdBy, preferences } = transaction.request
+    origins.push(...originRows(carried.modification.locator, { createdBy, preferences }))
     const bills = planBills(making, transaction, carried.modification, carried.billed, supply)
     for (const { invoiceId, installment } of bills.invoiced)
       invoiced.set(invoiceId, [...(invoiced.get(invoiceId) ?? []), installment])
@@ -116,7 +117,7 @@ export function convertPolicy(
   return {
     making,
     invoiced,
-    auxData: auxData.map(row => ({ ...row, locator: String(locator) })),
+    auxData: [...auxData.map(row => ({ ...row, locator: String(locator) })), ...origins],
     mapping: {
       originalId: id,
       locator: String(locator),
