@@ -3,8 +3,6 @@
 import { createHash } from 'node:crypto'
 import { openStores } from '../../scripts/databases.ts'
 
-type Row = { readonly table: string; readonly cells: readonly string[] }
-
 export type Leave = {
   /** Tables that are not compared. */
   readonly tables: ReadonlySet<string>
@@ -13,85 +11,141 @@ export type Leave = {
 }
 
 /** Locators: UUIDs, and digits from 100,000,000 on; times are longer, amounts shorter. */
-const LOCATOR = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<![\d.])\d{9,11}(?![\d.])/g
+const LOCATOR =
+  /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<![0-9a-zA-Z.])\d{9,11}(?![0-9a-zA-Z])/g
 const MILLISECONDS = /(?<![\d.])\d{13}(?![\d.])/g
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
 const ROUNDS = 6
 
+/** A row as what it says beside locators, and the locators in their places; both by number. */
+type Row = { readonly template: number; readonly locators: readonly number[] }
+
+/** How often each row is there, by what it says; and the row as text. */
+export type Contents = {
+  readonly rows: number
+  readonly counts: ReadonlyMap<string, number>
+  text(row: string): string
+}
+
 /**
- * A line for each row, sorted: the same for databases that differ in locators and times of the run only. A locator stands as
- * what is said of it: where it lies in which rows, with what beside it, and so on from there.
+ * What the databases hold: the same for those that differ in locators and times of the run only. A locator stands as what is
+ * said of it: in which places of which rows it is, with what beside it, and so on from there.
  */
 export async function databaseContents(
   dataFolder: string,
   tenant: { readonly tenantLocator: string; readonly tenantName: string },
   since: number,
   leave: Leave,
-): Promise<string[]> {
+): Promise<Contents> {
   const until = Date.now()
   const isNow = (ms: number): boolean => ms >= since && ms <= until
-  const rows = await rowsOf(dataFolder, tenant.tenantLocator, leave)
-  const timeless = rows.map(
-    ({ table, cells }): Row => ({
-      table,
-      cells: cells.map(cell =>
-        cell
-          .replace(MILLISECONDS, text => (isNow(Number(text)) ? 'now' : text))
-          .replace(ISO_TIME, text => (isNow(Date.parse(text)) ? 'now' : text)),
-      ),
-    }),
-  )
-  let labels = new Map<string, string>()
-  const shown = ({ table, cells }: Row): string =>
-    `${table}: ${cells.map(cell => cell.replace(LOCATOR, text => `<${labels.get(text) ?? ''}>`)).join(' | ')}`
+  const templates = new Numbers()
+  const locators = new Numbers()
+  const rows: Row[] = []
+  await eachRow(dataFolder, tenant.tenantLocator, leave, text => {
+    const own: number[] = []
+    const template = text
+      .replaceAll(tenant.tenantName, 'tenant')
+      .replace(MILLISECONDS, at => (isNow(Number(at)) ? 'now' : at))
+      .replace(ISO_TIME, at => (isNow(Date.parse(at)) ? 'now' : at))
+      .replace(LOCATOR, locator => {
+        own.push(locators.of(locator))
+        return '<>'
+      })
+    rows.push({ template: templates.of(template), locators: own })
+  })
+  const hashes = templates.all.map(text => digest(text))
+  let labels = new BigUint64Array(locators.all.length)
+  const said = ({ template, locators: own }: Row): bigint =>
+    own.reduce((hash, locator) => mixed(hash, labels[locator]!), hashes[template]!)
   for (let round = 0; round < ROUNDS; round += 1) {
-    const said = new Map<string, string[]>()
-    for (const row of timeless) {
-      const whole = shown(row)
-      for (const [column, cell] of row.cells.entries())
-        for (const { 0: locator, index } of cell.matchAll(LOCATOR)) {
-          const before = cell.slice(0, index).replace(LOCATOR, '').length
-          const list = said.get(locator) ?? []
-          list.push(`${column} ${before} ${whole}`)
-          said.set(locator, list)
-        }
+    const next = new BigUint64Array(labels.length)
+    for (const row of rows) {
+      const hash = said(row)
+      // Added up, so that it does not matter in which order rows come.
+      for (const [place, locator] of row.locators.entries())
+        next[locator] = BigInt.asUintN(64, next[locator]! + mixed(hash, BigInt(place)))
     }
-    labels = new Map([...said].map(([locator, list]) => [locator, digest(list.sort().join('\n'))]))
+    labels = next
   }
-  return timeless.map(shown).sort()
+  const counts = new Map<string, number>()
+  const examples = new Map<string, Row>()
+  for (const row of rows) {
+    const key = said(row).toString(16)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    examples.set(key, row)
+  }
+  return { rows: rows.length, counts, text: key => templates.all[examples.get(key)!.template]! }
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
+/** Texts, each once, by their numbers. */
+class Numbers {
+  readonly all: string[] = []
+  readonly #numbers = new Map<string, number>()
 
-/** Every row of every database of a tenant, and the names of its files. */
-async function rowsOf(dataFolder: string, tenant: string, leave: Leave): Promise<Row[]> {
+  of(text: string): number {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    this.#numbers.set(text, this.all.length)
+    this.all.push(text)
+    return this.all.length - 1
+  }
+}
+
+const digest = (text: string): bigint => createHash('sha256').update(text).digest().readBigUInt64BE()
+
+/** Two numbers as one that tells nothing of either. */
+function mixed(a: bigint, b: bigint): bigint {
+  const x = BigInt.asUintN(64, (a ^ (b + 0x9e3779b97f4a7c15n)) * 0xbf58476d1ce4e5b9n)
+  return BigInt.asUintN(64, (x ^ (x >> 29n)) * 0x94d049bb133111ebn)
+}
+
+/** What one has more often than the other, as texts. */
+export function lacking(contents: Contents, other: Contents): string[] {
+  return [...contents.counts].flatMap(([row, count]) =>
+    count > (other.counts.get(row) ?? 0) ? [contents.text(row)] : [],
+  )
+}
+
+/** Every row of every database of the tenant, and the names of its files. */
+async function eachRow(
+  dataFolder: string,
+  tenant: string,
+  leave: Leave,
+  take: (text: string) => void,
+): Promise<void> {
   const stores = await openStores(dataFolder)
   try {
-    const { results: bound } = await stores.env.CONTROL.prepare(
+    const { results: shards } = await stores.env.CONTROL.prepare(
       'select binding from shard where tenant_locator = ? order by number',
     )
       .bind(tenant)
       .all<{ binding: string }>()
-    const rows: Row[] = []
-    for (const { binding } of bound) {
+    for (const { binding } of shards) {
       const database = (stores.env as unknown as Record<string, D1Database>)[binding]!
       const { results: tables } = await database
         .prepare(`select name from sqlite_master where type = 'table' order by name`)
         .all<{ name: string }>()
       for (const { name: table } of tables) {
         if (leave.tables.has(table) || /^(sqlite|_cf)_/.test(table)) continue
-        const { results } = await database.prepare(`select * from "${table}"`).all()
-        for (const row of results) {
-          const kept = Object.entries(row).filter(([column]) => !leave.columns.has(`${table}.${column}`))
-          rows.push({ table, cells: kept.map(([column, value]) => `${column}=${String(value)}`) })
+        for (let offset = 0; ; offset += PAGE) {
+          const { results } = await database
+            .prepare(`select * from "${table}" limit ${PAGE} offset ${offset}`)
+            .all()
+          for (const row of results) {
+            const kept = Object.entries(row).filter(([column]) => !leave.columns.has(`${table}.${column}`))
+            take(`${table}: ${kept.map(([column, value]) => `${column}=${String(value)}`).join(' | ')}`)
+          }
+          if (results.length < PAGE) break
         }
       }
     }
     const { objects } = await stores.env.FILES.list()
-    const files = objects.filter(({ key }) => key.includes(tenant))
-    return [...rows, ...files.map(({ key }) => ({ table: 'files', cells: [key] }))]
+    for (const { key } of objects) if (key.includes(tenant)) take(`file ${key}`)
   } finally {
     await stores.close()
   }
 }
+
+const PAGE = 5_000

@@ -1,0 +1,49 @@
+// How fast a migration is, and what the rest will take: of what was done since it began or last went on.
+import { expect, it } from 'vitest'
+import { migrationResponse } from '../../src/migration/projection.ts'
+import type { Migration } from '../../src/migration/store.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import type { Instant } from '../../src/platform/time.ts'
+
+const BEGAN = Date.UTC(2026, 10, 22) as Instant
+
+const migration: Migration = {
+  locator: newUuid(0),
+  state: 'processing',
+  type: 'fullMigration',
+  validateOnly: false,
+  totalAccounts: 1_000,
+  createdAt: BEGAN,
+  createdBy: newUuid(0),
+  username: 'anna',
+  updatedAt: BEGAN,
+  runningSince: BEGAN,
+  doneBefore: 0,
+}
+const told = (changes: Partial<Migration>, done: number, afterMs: number) => {
+  const counts = { pending: 999 - done, processing: 1, completed: done - 10, failed: 9, error: 1 }
+  const { accountsPerSecond, secondsLeft } = migrationResponse(
+    { ...migration, ...changes },
+    counts,
+    (BEGAN + afterMs) as Instant,
+  )
+  return [accountsPerSecond, secondsLeft]
+}
+
+it('counts what is done, whatever came of it, by the seconds, and the rest at that rate', () => {
+  expect(told({}, 100, 8_000)).toEqual([12.5, 72])
+  expect(told({}, 999, 30_000)).toEqual([33.3, 1])
+  expect(told({ doneBefore: 400 }, 500, 7_000)).toEqual([14.29, 35])
+})
+
+it('has a rate of nothing, and no estimate, while none is done since it went on', () => {
+  expect(told({ doneBefore: 100 }, 100, 5_000)).toEqual([0, undefined])
+  expect(told({ doneBefore: 90 }, 100, 0)).toEqual([10_000, 1])
+})
+
+it.each(['submitted', 'paused', 'finished', 'failed', 'error'] as const)(
+  'tells neither while it is %s',
+  state => {
+    expect(told({ state, runningSince: null }, 100, 8_000)).toEqual([undefined, undefined])
+  },
+)
