@@ -154,10 +154,10 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
           expect(priceOf(after)).toEqual(priceOf(before))
           expect(billsOf(after)).toEqual(billsOf(before))
         }),
-        { seed: SEED, numRuns: size(20, 200) },
+        { seed: SEED, numRuns: size(12, 200) },
       )
     },
-    size(60_000, 1_200_000),
+    size(120_000, 1_200_000),
   )
 
   it(
@@ -179,9 +179,9 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
           }
           addsUp(story)
         }),
-        { seed: SEED, numRuns: size(12, 150) },
+        { seed: SEED, numRuns: size(8, 150) },
       )
     },
-    size(60_000, 1_200_000),
+    size(120_000, 1_200_000),
   )
 })

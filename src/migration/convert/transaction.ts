@@ -7,7 +7,8 @@
 // where nothing of it lies before its time, as a holdback. So what the fold says that it charges is what was said, to the
 // cent, and stays so whatever is done to the policy later.
 //
-// A gap ends segments and cuts no run, as a cancellation does; coverage after it has new runs.
+// A gap ends segments and cuts no run, as a cancellation does; the very same coverage after it brings back what it ended, and any
+// other has new runs.
 import { chargesOf } from '../../billing/bill.ts'
 import type { Charge } from '../../billing/charge.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
@@ -617,7 +618,7 @@ class Carrying {
       if (run) this.#price(run, amounts)
       else this.#keep(id, amounts)
     }
-    for (const run of this.#newRuns.values()) this.#rate(run)
+    for (const [id, run] of this.#newRuns) this.#rate(run, this.#transaction.tree!.elements.get(id)!)
   }
 
   /** By element, how much more it is said to charge of each thing than the fold says. */
@@ -656,7 +657,7 @@ class Carrying {
   }
 
   /** Rates a month that nothing was said of: what the amount is of the months. */
-  #rate(locator: Uuid): void {
+  #rate(locator: Uuid, { charges }: ReadElement): void {
     const run = this.#making.perilRuns.get(locator)!
     const count = months(run.start, run.end, this.#making.policy.timeZone)
     const rated = <R extends { month: string; amount: Money }>(one: R): R =>
@@ -672,6 +673,10 @@ class Carrying {
       price: {
         ...price,
         premium: rated(price.premium),
+        // A tax that was charged before, and of which nothing is left or said.
+        taxes: price.taxes.filter(
+          tax => tax.amount.minor !== 0 || charges.some(one => one.kind === 'tax' && one.name === tax.name),
+        ),
         ...(price.technicalPremium && { technicalPremium: rated(price.technicalPremium) }),
         commissions: price.commissions.map(rated),
       },
