@@ -1,9 +1,14 @@
 // A motor policy as another system has it, to be migrated.
-import { plainYear } from './motor.ts'
+import type { WorkedPolicy } from './worked.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-const { policyholder, policy } = plainYear().request
+// Read here, since tests of the kind `process` use this too, and have no service of their own.
+const WORKED = import.meta.glob('../../examples/motor/worked.json', {
+  import: 'default',
+  eager: true,
+}) as Record<string, WorkedPolicy[]>
+const { policyholder, policy } = Object.values(WORKED)[0]![0]!.request
 const [vehicle] = policy.exposures as { fieldValues: Values }[]
 
 /** Premium, tax and fee of the first transaction, by installment: 60.42 + 11.48 + 12.50, then 60.42 + 11.48. */
