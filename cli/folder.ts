@@ -36,11 +36,16 @@ export function packFolder(folder: string): Packed {
   }
 }
 
-/** Files and links below the folder, in the order of their paths; without what editors and operating systems leave behind. */
-function entriesBelow(folder: string): { path: string; isFile: boolean }[] {
+/** Refuses what is no folder. */
+export function assertFolder(folder: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (!stat) throw usage(`There is no folder '${folder}'.`)
   if (!stat.isDirectory()) throw usage(`'${folder}' is a file; name the folder of a configuration.`)
+}
+
+/** Files and links below the folder, in the order of their paths; without what editors and operating systems leave behind. */
+function entriesBelow(folder: string): { path: string; isFile: boolean }[] {
+  assertFolder(folder)
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => !entry.isDirectory())
     .map(entry => ({

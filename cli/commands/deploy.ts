@@ -3,7 +3,7 @@ import type { BinderyClient, components } from '../../client/index.ts'
 import { failureOf } from '../api.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
 import { countsOf, countsText, findingsText, readLog, shownFindings } from '../findings.ts'
-import { packFolder } from '../folder.ts'
+import { assertFolder, packFolder } from '../folder.ts'
 import { signedIn } from '../sign-ins.ts'
 import { pause, type Run, say, show } from '../terminal.ts'
 
@@ -86,6 +86,7 @@ async function deployAtEveryChange(
   run: Run,
 ): Promise<ExitCode> {
   const { terminal } = run
+  assertFolder(folder)
   let changed: (() => void) | undefined
   let isChanged = true
   const watcher = watch(folder, { recursive: true }, () => {
@@ -123,7 +124,8 @@ async function attempted(
     await deployOnce(folder, options, api, run)
   } catch (problem) {
     const failure = failureOf(problem)
-    if (!failure || failure.exit === EXIT.signedOut || failure.exit === EXIT.interrupted) throw problem
+    if (failure?.exit === EXIT.interrupted) return
+    if (!failure || failure.exit === EXIT.signedOut) throw problem
     show(run, { ok: false, error: failure.message }, () => '')
     say(run, `${run.terminal.colors.red('error')}  ${failure.message}\n`)
   }

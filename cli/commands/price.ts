@@ -42,31 +42,31 @@ export async function price(
   return outcome
 }
 
-const WIDTH = 62
+/** Columns of what an amount is for, and of the amount. */
+const LABEL = 48
 const AMOUNT = 14
 
 function priceText(priced: Priced, { colors }: Terminal): string {
   const { price: whole, underwriting, name } = priced
   const currency = whole.totalCurrency
   const digits = minorDigits(currency as CurrencyCode)
-  const amount = (value: number): string => decimal(value).toFixed(digits).padStart(AMOUNT)
-  const row = (label: string, value: number): string =>
-    `${label.padEnd(WIDTH - AMOUNT).slice(0, WIDTH - AMOUNT)}${amount(value)}\n`
+  const row = (label: string, value: number, shown: (text: string) => string = String): string =>
+    `${shown(label.slice(0, LABEL).padEnd(LABEL) + decimal(value).toFixed(digits).padStart(AMOUNT))}\n`
   const day = (at: number): string => dayText(at, priced.timeZone)
-  const decision = { accept: colors.green, reject: colors.red, none: colors.yellow }
+  const decided = { accept: colors.green, reject: colors.red, none: colors.yellow }[underwriting.decision]
   return [
     ...(name === undefined ? [] : [`${colors.bold(name)}\n`]),
     `${priced.productName}, ${day(priced.policyStartTimestamp)} to ${day(priced.policyEndTimestamp)}, ${currency}\n\n`,
     ...whole.exposurePrices.flatMap(exposure => [
-      row(colors.bold(exposure.name.padEnd(WIDTH - AMOUNT)).slice(0), exposure.grossPremium),
+      row(exposure.name, exposure.grossPremium, colors.bold),
       ...exposure.perilPrices.map(peril => row(`  ${peril.name}`, peril.premium)),
     ]),
     row('premium', whole.grossPremium),
     ...whole.taxGroups.map(tax => row(`  tax ${tax.name}`, tax.amount)),
     ...whole.fees.map(fee => row(`  fee ${fee.name}`, fee.amount)),
-    `${colors.bold(row('total', whole.total).trimEnd())}\n`,
+    row('total', whole.total, colors.bold),
     ...whole.commissions.map(one => row(`  commission of ${one.recipient}`, one.amount)),
-    `\nunderwriting: ${(decision[underwriting.decision as keyof typeof decision] ?? String)(underwriting.decision)}\n`,
+    `\nunderwriting: ${decided(underwriting.decision)}\n`,
     ...underwriting.notes.map(note => `  ${note}\n`),
     ...priced.notes.map(note => `${colors.yellow('note')}  ${note}\n`),
   ].join('')

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ShownFinding } from '../../cli/findings.ts'
 import { MISTAKES, type Planted, plantMistakes } from './planted.ts'
@@ -57,6 +57,16 @@ describe('bindery check', () => {
     const { exit, out } = await bindery('check', 'examples/motor')
     expect(out).toBe('0 errors, 0 warnings: private_motor with 3 exposures, 7 perils; 6 scripts\n')
     expect(exit).toBe(0)
+  })
+
+  test('a link in the folder is an error, as in an archive', async () => {
+    const linked = join(folder, '..', `${basename(folder)}-linked`)
+    cpSync('examples/home/configuration', linked, { recursive: true })
+    symlinkSync(join(linked, 'config.json'), join(linked, 'payment/terms.json'))
+    const { exit, out } = await bindery('check', linked)
+    rmSync(linked, { recursive: true })
+    expect(out).toContain(`${join(linked, 'payment/terms.json')}  error  link\n`)
+    expect(exit).toBe(1)
   })
 
   test('a folder that is not there is a wrong use, and says so', async () => {

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { didYouMean, nearest } from '../../src/platform/did-you-mean.ts'
+
+const TYPES = ['string', 'number', 'date', 'select', 'lookup', 'email', 'phone', 'group', 'media']
+
+describe('what was probably meant', () => {
+  test.each([
+    ['slect', 'select'],
+    ['seelect', 'select'],
+    ['sekect', 'select'],
+    ['seletc', 'select'],
+    ['Select', 'select'],
+    ['e-mail', 'email'],
+  ])('%s: %s', (given, meant) => {
+    expect(nearest(given, TYPES)).toBe(meant)
+    expect(didYouMean(given, TYPES)).toBe(` Did you mean '${meant}'?`)
+  })
+
+  test.each(['boolean', 's', '', 'strng_value', 'tcesel'])('nothing for %s', given => {
+    expect(didYouMean(given, TYPES)).toBe('')
+  })
+
+  test('a name that is known is not suggested for itself', () => {
+    expect(nearest('date', TYPES)).toBeUndefined()
+  })
+
+  test('any slip of one letter is found, wherever it is', () => {
+    const name = fc.stringMatching(/^[a-z]{4,20}$/)
+    fc.assert(
+      fc.property(name, fc.nat(), fc.constantFrom('left out', 'twice', 'wrong'), (word, at, slip) => {
+        const place = at % word.length
+        const letter = word[place]!
+        const put = { 'left out': '', twice: letter + letter, wrong: letter === 'q' ? 'z' : 'q' }[slip]
+        const slipped = word.slice(0, place) + put + word.slice(place + 1)
+        expect(nearest(slipped, ['something else', word])).toBe(word)
+      }),
+    )
+  })
+})
