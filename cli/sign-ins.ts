@@ -69,7 +69,10 @@ export function holderOf(token: string): Pick<SignIn, 'tenantLocator' | 'expires
   try {
     const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8'))
     const tenant = claims['tenant.uuid'] as string | undefined
-    return { expiresAt: claims.exp * 1_000, ...(tenant !== undefined && { tenantLocator: tenant }) }
+    return {
+      ...(claims.exp && { expiresAt: claims.exp * 1_000 }),
+      ...(tenant !== undefined && { tenantLocator: tenant }),
+    }
   } catch {
     return undefined
   }

@@ -52,6 +52,7 @@ export function compileConfiguration(
       'The archive has no product. Put the contents of the configuration folder, with products/, into the zip.',
     )
   const tables = readTables(productNames, files, report)
+  const tableNames = [...tables.ofTenant.keys()]
   const products = productNames.map(name =>
     compileProduct(name, {
       files,
@@ -60,6 +61,7 @@ export function compileConfiguration(
       hasScript: path => Object.hasOwn(scripts, path),
       ownTables: tables.byProduct.get(name) ?? new Map(),
       tenantTables: tables.ofTenant,
+      tableNames,
       jurisdictions: settings.jurisdictions,
       isResourceTable: table => Object.hasOwn(settings.resources?.tables ?? {}, table),
     }),

@@ -3,23 +3,22 @@
 /** Of longer lists the first ones are looked at. */
 const MOST_KNOWN = 1_000
 
+/** What the names of a list come to: a list is asked for as often as there are mistakes. */
+const plainLists = new WeakMap<readonly string[], readonly string[]>()
+
 /** ` Did you mean 'select'?`, to follow a message; empty when nothing known is near. */
-export function didYouMean(name: string, known: Iterable<string>): string {
+export function didYouMean(name: string, known: readonly string[]): string {
   const near = nearest(name, known)
   return near === undefined ? '' : ` Did you mean '${near}'?`
 }
 
 /** The first of the known names that differs by one letter too many, too few, wrong or exchanged with its neighbour. */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
+export function nearest(name: string, known: readonly string[]): string | undefined {
   const given = plain(name)
   if (given.length < 2) return undefined
-  let looked = 0
-  for (const one of known) {
-    looked += 1
-    if (looked > MOST_KNOWN) return undefined
-    if (one !== name && isNear(given, plain(one))) return one
-  }
-  return undefined
+  const names = plainLists.get(known) ?? known.slice(0, MOST_KNOWN).map(plain)
+  plainLists.set(known, names)
+  return known[names.findIndex((one, index) => isNear(given, one) && known[index] !== name)]
 }
 
 const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')

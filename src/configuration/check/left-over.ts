@@ -39,7 +39,7 @@ export function checkLeftOver(
         { path },
         'unknownFile',
         'This file is not part of a configuration and is ignored. Check its name and folder, or leave it out.' +
-          meantPath(path),
+          meantPath(path, report),
       )
       continue
     }
@@ -49,16 +49,15 @@ export function checkLeftOver(
       { path: `${first}/` },
       'unknownFile',
       'This folder is not part of a configuration and is ignored. Check its name, or leave it out.' +
-        meantPath(`${first}/`),
+        meantPath(`${first}/`, report),
     )
   }
 }
 
 /** The path with names of the format in the place of those that are nearly so, as `Perils` is. */
-function meantPath(path: string): string {
-  const meant = path
-    .split('/')
-    .map(name => (KNOWN_NAMES.has(name) ? name : (nearest(name, NAMES) ?? name)))
-    .join('/')
+function meantPath(path: string, report: Report): string {
+  const names = path.split('/')
+  if (!report.afford('comparisons', names.length * NAMES.length)) return ''
+  const meant = names.map(name => (KNOWN_NAMES.has(name) ? name : (nearest(name, NAMES) ?? name))).join('/')
   return meant === path ? '' : ` Did you mean '${meant}'?`
 }

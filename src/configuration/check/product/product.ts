@@ -24,6 +24,8 @@ export type ProductContext = {
   /** The product's own tables, and those of all products together. */
   ownTables: ReadonlyMap<string, LookupTable>
   tenantTables: ReadonlyMap<string, LookupTable>
+  /** Of all of them. */
+  tableNames: readonly string[]
   isResourceTable: (name: string) => boolean
   /** Those that config.json declares; undefined: any is one. */
   jurisdictions: readonly string[] | undefined
@@ -34,14 +36,13 @@ const GUIDELINES = 'underwriting.guidelines.liquid'
 
 /** One folder below `products/`, with everything that it refers to checked. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
-  const { files, report, ownTables, tenantTables } = context
+  const { files, report, ownTables, tenantTables, tableNames } = context
   const folder = `products/${name}/policy`
   checkProductName(name, `products/${name}`, report)
   const policy = readPolicy(`${folder}/policy.json`, context)
   const { value, place } = policy ?? { value: policyFile.parse({}), place: () => ({ path: folder }) }
   const table = (tableName: string) => ownTables.get(tableName) ?? tenantTables.get(tableName)
   const hasTable = (tableName: string) => table(tableName) !== undefined
-  const tableNames = [...ownTables.keys(), ...tenantTables.keys()]
 
   const sources: TemplateSource[] = []
   const script = (path: string): TemplateSource | undefined => {

@@ -15,7 +15,7 @@ export type Markup = {
   range: [number, number]
   report: Report
   isFilter(name: string): boolean
-  filterNames(): string[]
+  filterNames(): readonly string[]
   /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
   cut?: boolean
 }

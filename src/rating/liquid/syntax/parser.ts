@@ -27,6 +27,7 @@ const LONGEST_MARKUP = 50_000
  * `MarkupTokenizer` mends. Where something cannot be read the error is reported and parsing goes on behind it.
  */
 export class TemplateParser extends Parser {
+  #filterNames: readonly string[] | undefined
   readonly #engine: Liquid
   readonly #report: Report
   #depth = 0
@@ -135,7 +136,10 @@ export class TemplateParser extends Parser {
       range: [begin, cut ?? end],
       report: this.#report,
       isFilter: name => Object.hasOwn(this.#engine.filters, name),
-      filterNames: () => Object.keys(this.#engine.filters),
+      filterNames: () => {
+        this.#filterNames ??= Object.keys(this.#engine.filters)
+        return this.#filterNames
+      },
       cut: cut !== undefined,
     }
   }
