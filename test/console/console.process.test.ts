@@ -280,10 +280,10 @@ describe.skipIf(!BROWSER)('the console', () => {
         await other.evaluate(`getComputedStyle(document.querySelector('.segment rect')).transitionDuration`),
       ).toBe('0s')
       if (isPhone) {
-        await other.locator('.segment.create').tap()
-        expect(await other.locator('#known-at').inputValue()).toBe('0')
         await other.evaluate(`document.querySelector('.tabs').scrollIntoView()`)
         if (width === 414) await other.screenshot({ path: join(pictures, 'console-phone.png') })
+        await other.locator('.segment.create').tap()
+        expect(await other.locator('#known-at').inputValue()).toBe('0')
       } else if (colorScheme === 'dark') {
         await go(other, policyAt('/billing'))
         await other.screenshot({ path: join(pictures, 'console-dark.png') })

@@ -1,5 +1,5 @@
 // The console in a real browser, and what can be asked of any page of it. Expressions are text: they are evaluated there.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
@@ -14,13 +14,22 @@ export type ConsoleBrowser = {
   close(): Promise<void>
 }
 
+/** Also for pages that ask for the system's own font. */
+function onlyOurFonts(folder: string): string {
+  const file = fontsIn(folder)
+  const rule =
+    '<match target="pattern"><edit name="family" mode="append" binding="weak"><string>Noto Sans</string></edit></match>'
+  writeFileSync(file, readFileSync(file, 'utf8').replace('</fontconfig>', `${rule}</fontconfig>`))
+  return file
+}
+
 /** Without a window, with the service's own fonts, in English as it is written in Britain. */
 export async function startBrowser(): Promise<ConsoleBrowser> {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-console-'))
   const browser: Browser = await chromium.launch({
     executablePath: BROWSER!,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-    env: { ...process.env, FONTCONFIG_FILE: fontsIn(folder) } as Record<string, string>,
+    env: { ...process.env, FONTCONFIG_FILE: onlyOurFonts(folder) } as Record<string, string>,
   })
   return {
     async open(options = {}) {

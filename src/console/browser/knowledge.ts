@@ -105,3 +105,7 @@ export function premiumAt(history: History, step: number): string | undefined {
   const amounts = knownAt(history, step).map(({ segment }) => segment.grossPremium)
   return amounts.some(amount => amount === undefined) ? undefined : sum(amounts)
 }
+
+/** Now; of a test tenant, whose clock may be ahead, the time of the last change. */
+export const latestOf = ({ updatedTimestamp, modifications }: Policy): number =>
+  Math.max(Date.now(), msOf(updatedTimestamp), ...modifications.map(one => msOf(one.issuedTimestamp ?? '0')))

@@ -1,22 +1,26 @@
 // The picture of a policy in two times: effective time from left to right, knowledge from the bottom up. A segment is as
 // wide as it holds and as high as it was known. Below it, on the same axis, what the cover costs a day.
 import { marks } from '../calendar.ts'
-import { shareOf } from '../decimal.ts'
 import { h, s } from '../dom.ts'
-import { moment, money, msOf, shortDay, span, transaction } from '../format.ts'
+import { moment, money, shortDay, span, transaction } from '../format.ts'
 import { type History, type KnownSegment, knownAt, premiumAt } from '../knowledge.ts'
 import { session } from '../session.ts'
 import type { Modification, Policy } from '../wire.ts'
+import {
+  AXIS,
+  type Layout,
+  LEAST_ROW,
+  RATE,
+  RATE_GAP,
+  ROW,
+  ROW_OF_TWO_LINES,
+  TALLEST,
+  TOP,
+} from './layout.ts'
+import { drawRate } from './rate.ts'
 
 /** A point of the picture: a time of effect, and a step of knowledge. */
 export type Point = { readonly asOf: number; readonly step: number }
-
-const DAY_MS = 86_400_000
-const ROW = 46
-const TOP = 8
-const AXIS = 24
-const RATE_GAP = 30
-const RATE = 72
 
 /** What kind of transaction made a segment, as its colour. */
 export function kindOf({ maker }: KnownSegment): string {
@@ -28,8 +32,6 @@ export function kindOf({ maker }: KnownSegment): string {
   return 'endorse'
 }
 
-const currencyOf = ({ grossFeesCurrency }: Policy): string => grossFeesCurrency
-
 export type Chart = {
   readonly element: HTMLElement
   /** Moves the cross hair, without telling anybody. */
@@ -40,7 +42,7 @@ export type Chart = {
 
 /** The picture; `moved` when somebody points at another place of it. */
 export function chart(policy: Policy, history: History, moved: (point: Point) => void): Chart {
-  const currency = currencyOf(policy)
+  const currency = policy.grossFeesCurrency
   const zone = session()?.timeZone ?? 'UTC'
   const { steps, segments, start, end } = history
   const place = h('div', { class: 'chart' })
@@ -49,6 +51,8 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
   let point: Point = { asOf: start, step: steps.length - 1 }
   let focused = segments.at(-1)?.segment.locator
   let layout: Layout | undefined
+  const rowHeight = Math.min(ROW, Math.max(LEAST_ROW, Math.floor(TALLEST / steps.length)))
+  const isLow = rowHeight < ROW_OF_TWO_LINES
 
   const describe = ({ segment, from, to }: KnownSegment): string => {
     const since = steps[from]!.at
@@ -121,7 +125,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     const { x, y, svg } = layout
     const across = svg.querySelector('.cross')!
     const [vertical, horizontal, dot] = [...across.children] as [SVGElement, SVGElement, SVGElement]
-    const row = y(point.step) + ROW - 6
+    const row = y(point.step) + rowHeight - 6
     for (const name of ['x1', 'x2']) vertical.setAttribute(name, String(x(point.asOf)))
     for (const name of ['y1', 'y2']) horizontal.setAttribute(name, String(row))
     dot.setAttribute('cx', String(x(point.asOf)))
@@ -135,7 +139,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     }
     for (const node of svg.querySelectorAll<SVGElement>('[data-step]'))
       node.classList.toggle('chosen', Number(node.dataset.step) === point.step)
-    drawRate(layout, history, policy, point)
+    drawRate(layout, history, policy, point.step)
   }
 
   const draw = (): void => {
@@ -143,11 +147,11 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     const narrow = width < 620
     const left = narrow ? 86 : 190
     const right = narrow ? 6 : 96
-    const height = TOP + steps.length * ROW + AXIS + RATE_GAP + RATE + AXIS
+    const height = TOP + steps.length * rowHeight + RATE_GAP + RATE + AXIS
     const inner = width - left - right
     const x = (at: number): number => left + ((at - start) / Math.max(1, end - start)) * inner
-    const y = (step: number): number => TOP + (steps.length - 1 - step) * ROW
-    const bottom = TOP + steps.length * ROW
+    const y = (step: number): number => TOP + (steps.length - 1 - step) * rowHeight
+    const bottom = TOP + steps.length * rowHeight
     const axis = marks(start, end, Math.max(2, Math.floor(inner / 84)), zone)
     const svg = s(
       'svg',
@@ -209,7 +213,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
       const [px, py] = [event.clientX - box.left, event.clientY - box.top]
       if (px < left || px > left + inner) return
       const asOf = Math.min(end - 1, start + ((px - left) / inner) * (end - start))
-      const row = py > bottom ? point.step : steps.length - 1 - Math.floor((py - TOP) / ROW)
+      const row = py > bottom ? point.step : steps.length - 1 - Math.floor((py - TOP) / rowHeight)
       moved({ asOf: Math.floor(asOf), step: Math.min(steps.length - 1, Math.max(0, row)) })
     })
     place.replaceChildren(svg)
@@ -228,26 +232,37 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
     return s(
       'g',
       { 'data-step': step, class: 'step', 'aria-hidden': 'true' },
-      s('line', { x1: 0, x2: left + inner + (narrow ? 0 : 90), y1: row + ROW, y2: row + ROW, class: 'rule' }),
+      s('line', {
+        x1: 0,
+        x2: left + inner + (narrow ? 0 : 90),
+        y1: row + rowHeight,
+        y2: row + rowHeight,
+        class: 'rule',
+      }),
       s(
         'text',
-        { x: 0, y: row + 19, class: 'step-name' },
+        { x: 0, y: row + (isLow ? rowHeight / 2 + 4 : 19), class: 'step-name' },
         clipped(narrow ? (at ? shortDay(at) : 'Draft') : name, narrow ? 10 : 26),
       ),
-      s(
-        'text',
-        { x: 0, y: row + 35, class: 'step-at' },
-        narrow ? clipped(name, 13) : at === undefined ? 'waits to be issued' : `known ${moment(at)}`,
-      ),
+      !isLow &&
+        s(
+          'text',
+          { x: 0, y: row + 35, class: 'step-at' },
+          narrow ? clipped(name, 13) : at === undefined ? 'waits to be issued' : `known ${moment(at)}`,
+        ),
       !narrow &&
-        s('text', { x: left + inner + 90, y: row + 27, class: 'step-total' }, money(total, currency)),
+        s(
+          'text',
+          { x: left + inner + 90, y: row + rowHeight / 2 + 4, class: 'step-total' },
+          money(total, currency),
+        ),
     )
   }
 
   const block = (known: KnownSegment): SVGElement => {
     const { x, y } = layout!
     const { segment, start, end, from, to } = known
-    const [wide, high] = [x(end) - x(start), (to - from) * ROW]
+    const [wide, high] = [x(end) - x(start), (to - from) * rowHeight]
     const [px, py] = [x(start), y(to - 1)]
     const text = money(segment.grossPremium, currency)
     const isDraft = steps[from]!.at === undefined
@@ -285,7 +300,7 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
         rx: 4,
       }),
     )
-    const top = py + 19
+    const top = py + Math.min(19, rowHeight / 2 + 4)
     if (wide > text.length * 7 + 12) group.append(s('text', { x: px + 10, y: top }, text))
     if (to - from > 1 && wide > 130)
       group.append(
@@ -299,70 +314,3 @@ export function chart(policy: Policy, history: History, moved: (point: Point) =>
 
 const clipped = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text
-
-type Layout = {
-  readonly svg: SVGSVGElement
-  readonly x: (at: number) => number
-  readonly y: (step: number) => number
-  readonly left: number
-  readonly inner: number
-  readonly bottom: number
-  readonly narrow: boolean
-}
-
-/** What the cover costs a day, by what was known at the step; heights are of pixels, amounts stay decimal text. */
-function drawRate(layout: Layout, history: History, policy: Policy, { step }: Point): void {
-  const { svg, x, left, inner, bottom, narrow } = layout
-  const currency = currencyOf(policy)
-  const group = svg.querySelector<SVGGElement>('.rate')!
-  const known = knownAt(history, step).filter(({ segment }) => segment.grossPremium !== undefined)
-  const rates = known.map(({ segment, start, end }) => ({
-    segment,
-    start,
-    end,
-    perDay: shareOf(segment.grossPremium!, (end - start) / DAY_MS),
-  }))
-  const all = history.segments.flatMap(({ segment, start, end }) =>
-    segment.grossPremium === undefined ? [] : [Number(shareOf(segment.grossPremium, (end - start) / DAY_MS))],
-  )
-  const most = Math.max(0.01, ...all)
-  const [top, base] = [bottom + RATE_GAP, bottom + RATE_GAP + RATE]
-  const heightOf = (perDay: string): number => (Math.max(0, Number(perDay)) / most) * (RATE - 10)
-  group.setAttribute(
-    'aria-label',
-    `Premium a day: ${rates.map(one => `${money(one.perDay, currency)} from ${shortDay(one.start)}`).join(', ')}`,
-  )
-  group.replaceChildren(
-    s('text', { x: 0, y: top + 14, class: 'step-name' }, narrow ? 'A day' : 'Premium a day'),
-    s('text', { x: 0, y: top + 30, class: 'step-at' }, narrow ? 'premium' : 'by what is known then'),
-    ...rates.map(({ start, end, perDay }) =>
-      s('rect', {
-        x: x(start) + 0.5,
-        y: base - heightOf(perDay),
-        width: Math.max(1, x(end) - x(start) - 1),
-        height: heightOf(perDay),
-        class: 'rate-bar',
-      }),
-    ),
-    ...rates
-      .filter(({ start, end }) => x(end) - x(start) > 56)
-      .map(({ start, perDay }) =>
-        s(
-          'text',
-          { x: x(start) + 6, y: base - Math.max(6, heightOf(perDay) - 16), class: 'rate-text' },
-          money(perDay, currency),
-        ),
-      ),
-    s('line', { x1: left, x2: left + inner, y1: base, y2: base, class: 'base' }),
-  )
-  const today = latestOf(policy)
-  if (today > history.start && today < history.end)
-    group.append(
-      s('line', { x1: x(today), x2: x(today), y1: TOP, y2: base, class: 'today' }),
-      s('text', { x: x(today) + 4, y: base + 15, class: 'tick today-text' }, 'today'),
-    )
-}
-
-/** Now; of a test tenant, whose clock may be ahead, the time of the last change. */
-export const latestOf = ({ updatedTimestamp, modifications }: Policy): number =>
-  Math.max(Date.now(), msOf(updatedTimestamp), ...modifications.map(one => msOf(one.issuedTimestamp ?? '0')))

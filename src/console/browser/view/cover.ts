@@ -2,10 +2,9 @@
 import { sum } from '../decimal.ts'
 import { type Child, fill, h } from '../dom.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
-import { isKnown, perilSegments, type SpannedPeril } from '../knowledge.ts'
+import { isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { badge, empty, facts, fieldValues, section, table } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
-import { latestOf } from './chart.ts'
 
 /** More exposures than these are closed at first. */
 const MOST_OPEN = 10

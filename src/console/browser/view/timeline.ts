@@ -2,10 +2,19 @@
 import { sum } from '../decimal.ts'
 import { type Child, fill, h } from '../dom.ts'
 import { change, day, dayOrMoment, moment, money, span, transaction, words } from '../format.ts'
-import { type History, historyOf, holds, isKnown, knownAt, perilSegments, premiumAt } from '../knowledge.ts'
+import {
+  type History,
+  historyOf,
+  holds,
+  isKnown,
+  knownAt,
+  latestOf,
+  perilSegments,
+  premiumAt,
+} from '../knowledge.ts'
 import { badge, empty, facts, section, table } from '../parts.ts'
 import type { Policy } from '../wire.ts'
-import { chart, kindOf, latestOf, type Point } from './chart.ts'
+import { chart, kindOf, type Point } from './chart.ts'
 
 const DAY_MS = 86_400_000
 const LISTED_PERILS = 200

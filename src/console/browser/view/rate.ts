@@ -1,0 +1,62 @@
+// What the cover costs a day, below the picture and on its axis.
+import { shareOf } from '../decimal.ts'
+import { s } from '../dom.ts'
+import { money, shortDay } from '../format.ts'
+import { type History, knownAt, latestOf } from '../knowledge.ts'
+import type { Policy } from '../wire.ts'
+import { type Layout, RATE, RATE_GAP, TOP } from './layout.ts'
+
+const DAY_MS = 86_400_000
+
+/** What the cover costs a day, by what was known at the step; heights are of pixels, amounts stay decimal text. */
+export function drawRate(layout: Layout, history: History, policy: Policy, step: number): void {
+  const { svg, x, left, inner, bottom, narrow } = layout
+  const currency = policy.grossFeesCurrency
+  const group = svg.querySelector<SVGGElement>('.rate')!
+  const known = knownAt(history, step).filter(({ segment }) => segment.grossPremium !== undefined)
+  const rates = known.map(({ segment, start, end }) => ({
+    segment,
+    start,
+    end,
+    perDay: shareOf(segment.grossPremium!, (end - start) / DAY_MS),
+  }))
+  const all = history.segments.flatMap(({ segment, start, end }) =>
+    segment.grossPremium === undefined ? [] : [Number(shareOf(segment.grossPremium, (end - start) / DAY_MS))],
+  )
+  const most = Math.max(0.01, ...all)
+  const [top, base] = [bottom + RATE_GAP, bottom + RATE_GAP + RATE]
+  const heightOf = (perDay: string): number => (Math.max(0, Number(perDay)) / most) * (RATE - 10)
+  group.setAttribute(
+    'aria-label',
+    `Premium a day: ${rates.map(one => `${money(one.perDay, currency)} from ${shortDay(one.start)}`).join(', ')}`,
+  )
+  group.replaceChildren(
+    s('text', { x: 0, y: top + 14, class: 'step-name' }, narrow ? 'A day' : 'Premium a day'),
+    s('text', { x: 0, y: top + 30, class: 'step-at' }, narrow ? 'premium' : 'by what is known then'),
+    ...rates.map(({ start, end, perDay }) =>
+      s('rect', {
+        x: x(start) + 0.5,
+        y: base - heightOf(perDay),
+        width: Math.max(1, x(end) - x(start) - 1),
+        height: heightOf(perDay),
+        class: 'rate-bar',
+      }),
+    ),
+    ...rates
+      .filter(({ start, end }) => x(end) - x(start) > 56)
+      .map(({ start, perDay }) =>
+        s(
+          'text',
+          { x: x(start) + 6, y: base - Math.max(6, heightOf(perDay) - 16), class: 'rate-text' },
+          money(perDay, currency),
+        ),
+      ),
+    s('line', { x1: left, x2: left + inner, y1: base, y2: base, class: 'base' }),
+  )
+  const today = latestOf(policy)
+  if (today > history.start && today < history.end)
+    group.append(
+      s('line', { x1: x(today), x2: x(today), y1: TOP, y2: base, class: 'today' }),
+      s('text', { x: x(today) + 4, y: base + 15, class: 'tick today-text' }, 'today'),
+    )
+}
