@@ -224,6 +224,12 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await find('Nobody')).toContain('Nothing begins with “Nobody”')
     await find(book.policy)
     expect(await page.locator('h1').textContent()).toBe('Greta Lindner')
+    await page.getByRole('link', { name: 'Greta Lindner' }).click()
+    await until(
+      page,
+      `document.title === 'Greta Lindner · Bindery' && !document.querySelector('[aria-busy]')`,
+    )
+    expect(await page.locator('main').textContent()).toContain(book.policy)
     expect(await find('999999999')).toContain("There is no policy '999999999'.")
     expect(await page.getByRole('link', { name: 'All policies' }).count()).toBe(1)
     await go(page, address('/'))

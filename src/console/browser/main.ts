@@ -105,8 +105,6 @@ function drawTop(): void {
 
 function signOut(): void {
   endSession()
-  forgetAll()
-  forgetPolicy()
   ended = false
   location.hash = '#/'
   void navigate()
@@ -146,6 +144,9 @@ async function navigate(): Promise<void> {
   main.setAttribute('aria-busy', 'true')
   if (!session()) {
     shownPath = SIGN_IN
+    // Nothing of whoever was here before is left to who comes.
+    forgetAll()
+    forgetPolicy()
     fill(
       main,
       signInView(ended, () => void navigate()),

@@ -122,18 +122,20 @@ const holderCard = (holder: Policyholder, signal: AbortSignal): HTMLElement => {
   )
 }
 
-export function holderView(locator: string, signal: AbortSignal): HTMLElement {
-  return loaded('the policyholder', async () => {
-    const holder = await holderOf(locator)
-    const { values } = holder.entity
-    return [
-      h('h1', { tabindex: -1 }, personName(values)),
-      h('p', { class: 'soft small' }, 'Policyholder ', h('code', {}, locator)),
-      section(
-        'Policies',
-        loaded('policies', async () => policyTable('Policies', (await policiesOf(locator, signal)).policies)),
-      ),
-      section('Values', fieldValues(values) ?? empty('None.')),
-    ]
-  })
+export async function holderView(locator: string, signal: AbortSignal): Promise<HTMLElement> {
+  const { values } = (await holderOf(locator)).entity
+  return h(
+    'div',
+    {},
+    h('h1', { tabindex: -1 }, personName(values)),
+    h('p', { class: 'soft small' }, 'Policyholder ', h('code', {}, locator)),
+    section(
+      'Policies',
+      loaded('policies', async () => {
+        const { policies } = await policiesOf(locator, signal)
+        return policies.length === 0 ? empty('No policies.') : policyTable('Policies', policies)
+      }),
+    ),
+    section('Values', fieldValues(values) ?? empty('None.')),
+  )
 }
