@@ -255,12 +255,7 @@ describe.skipIf(!BROWSER)('the console', () => {
 
   test('is named, readable and as wide as its window in every view, light and dark, on a phone too', async () => {
     const token = await page.evaluate(`sessionStorage.getItem('bindery.session')`)
-    for (const [width, colorScheme] of [
-      [1280, 'light'],
-      [1280, 'dark'],
-      [320, 'light'],
-      [414, 'dark'],
-    ] as const) {
+    const look = async (width: number, colorScheme: 'light' | 'dark'): Promise<void> => {
       const isPhone = width < 500
       const { page: other, faults: others } = await browser.open({
         viewport: { width, height: isPhone ? 800 : 960 },
@@ -299,6 +294,7 @@ describe.skipIf(!BROWSER)('the console', () => {
       expect(others).toEqual([])
       await other.context().close()
     }
+    await Promise.all([look(1280, 'light'), look(1280, 'dark'), look(320, 'light'), look(414, 'dark')])
     await page.goto(`${service.origin}/docs`)
     await page.locator('.operation > summary').filter({ hasText: 'Create a policy' }).first().click()
     await page.screenshot({ path: join(pictures, 'reference.png') })
