@@ -3,17 +3,15 @@ import { version } from '../../../package.json'
 import { withoutAuthTokens } from '../../accounts/auth-tokens/text.ts'
 import { BOOKMARK_HEADER, writeBookmarks } from '../bookmarks.ts'
 import { serverTiming } from '../calls.ts'
-import { entityTag, tagsIn } from '../entity-tags.ts'
 import type { ExceptionResponse } from '../error-contract.ts'
 import { ERROR_KINDS, Refusal } from '../errors.ts'
 import { observe } from '../observation.ts'
 import { now } from '../time.ts'
 import type { Exchange } from './exchange.ts'
 import { compress } from './negotiation.ts'
-import { pagingLinks } from './paging-links.ts'
 import { protect } from './protection.ts'
-import { filledPath, writeOf } from './records.ts'
-import { isJsonText, type Route } from './route.ts'
+import { describeRecord, type Handled } from './record-headers.ts'
+import { isJsonText } from './route.ts'
 
 /** Clients of these paths compare httpStatus with text, the others with a number (brief 0.15). */
 const STATUS_AS_TEXT = /^\/(?:account|configuration)(?:\/|$)/
@@ -45,30 +43,15 @@ export function concluded(exchange: Exchange, env: Env, { status, headers }: Res
   })
 }
 
-/** A request that a handler has answered. */
-export type Handled = {
-  readonly route: Route
-  readonly exchange: Exchange
-  readonly env: Env
-  readonly params: Readonly<Record<string, string>>
-  /** As the route's contract parsed it. */
-  readonly query: unknown
-  readonly value: unknown
-}
-
-/** Addresses of files hold for 30 minutes: an answer that has some is taken for the same for half of that at most. */
-const ADDRESSES_STAND_MS = 15 * 60_000
-
 /**
  * The answer of a handler. Void is an empty body with the same status, 200: published clients compare with
  * 200, and none of them reads a body there. A Response, as of a file, is sent as it is. `addressed` puts addresses
  * of files in the place of their names. What a GET read is 304 for who has it already.
  */
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
-  const { route, exchange, env, query, value } = handled
-  const { request, url } = exchange
+  const { route, exchange, env, value } = handled
   if (value instanceof Response) {
-    compress(request, env, value)
+    compress(exchange.request, env, value)
     return value
   }
   const { status, text } = isJsonText(value)
@@ -76,49 +59,15 @@ export function answerResponse(handled: Handled, addressed: (json: string) => st
     : { status: route.answer.status ?? 200, text: value === undefined ? '' : JSON.stringify(value) }
   const sent = addressed(text)
   const response = jsonResponse(status, sent)
-  const { headers } = response
   if (text !== '' && status === 200) {
-    const write = writeOf(route)
-    const tag = entityTag(text)
-    const period = Math.floor(exchange.now / ADDRESSES_STAND_MS).toString(36)
-    const shown = sent === text ? `"${tag}"` : `W/"${tag}.${period}"`
-    if (route.method === 'get' || write.shows) headers.set('etag', shown)
-    if (route.method === 'get') {
-      headers.set('cache-control', route.access.kind === 'public' ? 'no-cache' : 'private, no-cache')
-      if (isKnown(request.headers.get('if-none-match'), shown))
-        return new Response(null, { status: 304, headers: withoutBody(headers) })
-      const links = pagingLinks(url, route, query, value)
-      if (links !== undefined) headers.append('link', links)
-    } else if (write.makes !== undefined) {
-      const location = locationOf(write.makes, handled, text)
-      if (location !== undefined) headers.set('location', location)
+    const { headers } = response
+    if (describeRecord(handled, text, sent, headers).isKnown) {
+      headers.delete('content-type')
+      return new Response(null, { status: 304, headers })
     }
   }
-  compress(request, env, response, sent.length)
+  compress(exchange.request, env, response, sent.length)
   return response
-}
-
-/** Whether the client has what it would be sent; compared weakly, as RFC 9110 says. */
-function isKnown(ifNoneMatch: string | null, shown: string): boolean {
-  if (ifNoneMatch === null) return false
-  if (ifNoneMatch.trim() === '*') return true
-  return tagsIn(ifNoneMatch)?.includes(shown.replace(/^W\/|"/g, '')) ?? false
-}
-
-function withoutBody(headers: Headers): Headers {
-  headers.delete('content-type')
-  return headers
-}
-
-/** An upload's answer has its resource's name, or in it the resource. */
-function locationOf(template: string, { params }: Handled, text: string): string | undefined {
-  const answer = JSON.parse(text) as Readonly<Record<string, unknown>>
-  return filledPath(
-    template,
-    answer,
-    answer.resource as Readonly<Record<string, unknown>> | undefined,
-    params,
-  )
 }
 
 const jsonResponse = (status: number, text: string): Response =>

@@ -107,7 +107,7 @@ describe('a request', () => {
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     }
     expect(lines).toMatchObject([{ clientRequestId: 'order-77' }, { clientRequestId: 'order-77' }])
-    for (const wrong of ['a b', 'x'.repeat(129), 'é'])
+    for (const wrong of ['a b', 'x'.repeat(129)])
       expect(
         (await call('GET', '/health', { 'x-request-id': wrong })).headers.has('x-client-request-id'),
       ).toBe(false)

@@ -1,0 +1,63 @@
+// What an answer says of the record that it shows: its tag, where it is read, and where its list goes on.
+import { entityTag, tagsIn } from '../entity-tags.ts'
+import type { Exchange } from './exchange.ts'
+import { pagingLinks } from './paging-links.ts'
+import { filledPath, writeOf } from './records.ts'
+import type { Route } from './route.ts'
+
+/** A request that a handler has answered. */
+export type Handled = {
+  readonly route: Route
+  readonly exchange: Exchange
+  readonly env: Env
+  readonly params: Readonly<Record<string, string>>
+  /** As the route's contract parsed it. */
+  readonly query: unknown
+  readonly value: unknown
+}
+
+/** Addresses of files hold for 30 minutes: an answer that has some is taken for the same for half of that at most. */
+const ADDRESSES_STAND_MS = 15 * 60_000
+
+/** Headers of an answer 200 with this JSON, `sent` with addresses of files in it; and whether the client has it already. */
+export function describeRecord(
+  handled: Handled,
+  json: string,
+  sent: string,
+  headers: Headers,
+): { isKnown: boolean } {
+  const { route, exchange, query, value } = handled
+  const { makes, shows } = writeOf(route)
+  if (route.method !== 'get') {
+    if (shows) headers.set('etag', tagOf(exchange, json, sent))
+    const location = makes === undefined ? undefined : locationOf(makes, handled, json)
+    if (location !== undefined) headers.set('location', location)
+    return { isKnown: false }
+  }
+  const tag = tagOf(exchange, json, sent)
+  headers.set('etag', tag)
+  headers.set('cache-control', route.access.kind === 'public' ? 'no-cache' : 'private, no-cache')
+  const links = pagingLinks(exchange.url, route, query, value)
+  if (links !== undefined) headers.append('link', links)
+  return { isKnown: isKnown(exchange.request.headers.get('if-none-match'), tag) }
+}
+
+/** Weak where addresses change with every answer. */
+function tagOf({ now }: Exchange, json: string, sent: string): string {
+  const tag = entityTag(json)
+  return sent === json ? `"${tag}"` : `W/"${tag}.${Math.floor(now / ADDRESSES_STAND_MS).toString(36)}"`
+}
+
+/** Compared weakly, as RFC 9110 says. */
+function isKnown(ifNoneMatch: string | null, tag: string): boolean {
+  if (ifNoneMatch === null) return false
+  if (ifNoneMatch.trim() === '*') return true
+  return tagsIn(ifNoneMatch)?.includes(tag.replace(/^W\/|"/g, '')) ?? false
+}
+
+/** The answer to an upload has its resource's name, or in it the resource. */
+function locationOf(template: string, { params }: Handled, json: string): string | undefined {
+  const answer = JSON.parse(json) as Readonly<Record<string, unknown>>
+  const resource = answer.resource as Readonly<Record<string, unknown>> | undefined
+  return filledPath(template, answer, resource, params)
+}
