@@ -97,6 +97,17 @@ describe('npm start', () => {
     expect(said).toContain(`Port ${port} is in use by another program.`)
   })
 
+  test('answers are compressed, as they are at the edge', async () => {
+    const { headers } = await fetch(`${service.origin}/openapi.json`, {
+      headers: { 'accept-encoding': 'gzip' },
+    })
+    expect(headers.get('content-encoding')).toBe('gzip')
+    const plain = await fetch(`${service.origin}/openapi.json`, {
+      headers: { 'accept-encoding': 'identity' },
+    })
+    expect(plain.headers.get('content-encoding')).toBeNull()
+  })
+
   test('a second start on the same data is refused while the first runs', async () => {
     const failure = await run(process.execPath, ['scripts/start.ts'], {
       env: { ...process.env, PORT: String(await freePort()), BINDERY_DATA: service.dataFolder },

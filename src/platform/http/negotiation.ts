@@ -1,4 +1,5 @@
-// What a client takes: which type, and whether compressed.
+// What a client takes. Compression is no matter of the service's: Cloudflare compresses between its edge and the client, as the
+// client takes it, at no cost in CPU time, and the local runtime does as the edge.
 import { Refusal } from '../errors.ts'
 import type { Route } from './route.ts'
 
@@ -36,32 +37,4 @@ export function requireAcceptable({ headers }: Request, { answer }: Route): void
       'notAcceptable',
       'The answer is application/json, which the Accept header leaves out; add it.',
     )
-}
-
-const COMPRESSED = /^(?:application\/(?:json|xml|javascript)|image\/svg\+xml|text\/)/
-const SHORTEST_COMPRESSED = 1_024
-
-/**
- * Has the runtime compress the answer where there is no edge that does: on one's own machine. In production Cloudflare
- * compresses between its edge and the client, by Zstandard, Brotli or gzip as the client takes it, at no cost in CPU time;
- * a Worker that did it too would only do it twice.
- */
-export function compress(
-  request: Request,
-  { ENVIRONMENT }: Pick<Env, 'ENVIRONMENT'>,
-  response: Response,
-  length?: number,
-): void {
-  const { headers, body, status } = response
-  if (ENVIRONMENT !== 'local' || body === null || status !== 200 || headers.has('content-encoding')) return
-  if (!COMPRESSED.test(headers.get('content-type') ?? '')) return
-  if (length !== undefined && length < SHORTEST_COMPRESSED) return
-  headers.append('vary', 'accept-encoding')
-  // `wrangler dev` writes a header of its own, and tells beside it what the client sent: nothing from many, which read no gzip.
-  const sent = request.cf?.clientAcceptEncoding ?? request.headers.get('accept-encoding')
-  if (typeof sent !== 'string' || sent.trim() === '' || !takes(sent, 'gzip', '*')) return
-  headers.set('content-encoding', 'gzip')
-  headers.delete('content-length')
-  const tag = headers.get('etag')
-  if (tag?.startsWith('"')) headers.set('etag', `W/${tag}`)
 }

@@ -9,7 +9,6 @@ import type { Route } from './route.ts'
 export type Handled = {
   readonly route: Route
   readonly exchange: Exchange
-  readonly env: Env
   readonly params: Readonly<Record<string, string>>
   /** As the route's contract parsed it. */
   readonly query: unknown

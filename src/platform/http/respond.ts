@@ -8,7 +8,6 @@ import { ERROR_KINDS, Refusal } from '../errors.ts'
 import { observe } from '../observation.ts'
 import { now } from '../time.ts'
 import type { Exchange } from './exchange.ts'
-import { compress } from './negotiation.ts'
 import { protect } from './protection.ts'
 import { describeRecord, type Handled } from './record-headers.ts'
 import { isJsonText } from './route.ts'
@@ -49,11 +48,8 @@ export function concluded(exchange: Exchange, env: Env, { status, headers }: Res
  * of files in the place of their names. What a GET read is 304 for who has it already.
  */
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
-  const { route, exchange, env, value } = handled
-  if (value instanceof Response) {
-    compress(exchange.request, env, value)
-    return value
-  }
+  const { route, value } = handled
+  if (value instanceof Response) return value
   const { status, text } = isJsonText(value)
     ? value
     : { status: route.answer.status ?? 200, text: value === undefined ? '' : JSON.stringify(value) }
@@ -66,7 +62,6 @@ export function answerResponse(handled: Handled, addressed: (json: string) => st
       return new Response(null, { status: 304, headers })
     }
   }
-  compress(exchange.request, env, response, sent.length)
   return response
 }
 

@@ -68,7 +68,7 @@ export async function serve(
     const value = await route.handle({ params, query, body, file } as never, context as never)
     const tenant = who?.tenant
     const signing = { env, origin: exchange.url.origin, now }
-    return answerResponse({ route, exchange, env, params, query, value }, json =>
+    return answerResponse({ route, exchange, params, query, value }, json =>
       tenant && mayNameFiles(route) ? withFileAddresses(json, signing, tenant) : json,
     )
   } finally {
