@@ -27,11 +27,11 @@ function takes(list: string, ...names: readonly string[]): boolean {
 
 /**
  * Refuses (406) who takes no JSON where the answer is JSON: before anything is done, since nobody could tell what was. Files
- * are sent as what they are.
+ * are sent as what they are, and probes and sign-ins are answered whoever asks.
  */
-export function requireAcceptable({ headers }: Request, { answer }: Route): void {
+export function requireAcceptable({ headers }: Request, { access, answer }: Route): void {
   const accept = headers.get('accept')
-  if (accept === null || !answer.schema || answer.media !== undefined) return
+  if (accept === null || access.kind === 'public' || !answer.schema || answer.media !== undefined) return
   if (!takes(accept, 'application/json', 'application/*', '*/*'))
     throw new Refusal(
       'notAcceptable',

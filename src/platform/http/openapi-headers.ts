@@ -1,6 +1,6 @@
 // What the OpenAPI document says of headers, once for all operations: the platform sees to them, and no capability does.
 import { isPaged } from './paging-links.ts'
-import { SUCCESSORS, writeOf } from './records.ts'
+import { isTagged, SUCCESSORS, writeOf } from './records.ts'
 import type { Route } from './route.ts'
 
 const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example })
@@ -94,7 +94,7 @@ function headersOf(route: Route): HeaderName[] {
     ['X-Client-Request-Id', true],
     ['Server-Timing', true],
     ['X-D1-Bookmark', isTenants(route)],
-    ['ETag', (method === 'get' && answersJson(route)) || shows === true],
+    ['ETag', (isTagged(route) && answersJson(route)) || shows === true],
     ['Location', makes !== undefined],
     ['Link', isList || `${method.toUpperCase()} ${path}` in SUCCESSORS],
     ['Deprecation', route.deprecated === true],
@@ -104,7 +104,7 @@ function headersOf(route: Route): HeaderName[] {
 
 function parametersOf(route: Route): ParameterName[] {
   const named: [ParameterName, boolean][] = [
-    ['IfNoneMatch', route.method === 'get' && answersJson(route)],
+    ['IfNoneMatch', isTagged(route) && answersJson(route)],
     ['IfMatch', writeOf(route).changes !== undefined],
     ['Bookmark', isTenants(route)],
     ['ClientRequestId', true],
@@ -114,10 +114,10 @@ function parametersOf(route: Route): ParameterName[] {
 
 function responsesOf(route: Route): [string, ResponseName][] {
   return [
-    ...(route.method === 'get' && answersJson(route)
-      ? [['304', 'NotModified'] as [string, ResponseName]]
+    ...(isTagged(route) && answersJson(route) ? [['304', 'NotModified'] as [string, ResponseName]] : []),
+    ...(answersJson(route) && route.access.kind !== 'public'
+      ? [['406', 'NotAcceptable'] as [string, ResponseName]]
       : []),
-    ...(answersJson(route) ? [['406', 'NotAcceptable'] as [string, ResponseName]] : []),
     ...(writeOf(route).changes === undefined
       ? []
       : [['412', 'PreconditionFailed'] as [string, ResponseName]]),

@@ -2,7 +2,7 @@
 import { entityTag, tagsIn } from '../entity-tags.ts'
 import type { Exchange } from './exchange.ts'
 import { pagingLinks } from './paging-links.ts'
-import { filledPath, writeOf } from './records.ts'
+import { filledPath, isTagged, writeOf } from './records.ts'
 import type { Route } from './route.ts'
 
 /** A request that a handler has answered. */
@@ -33,6 +33,7 @@ export function describeRecord(
     if (location !== undefined) headers.set('location', location)
     return { isKnown: false }
   }
+  if (!isTagged(route)) return { isKnown: false }
   const tag = tagOf(exchange, json, sent)
   headers.set('etag', tag)
   headers.set('cache-control', route.access.kind === 'public' ? 'no-cache' : 'private, no-cache')

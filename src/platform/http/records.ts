@@ -1,5 +1,6 @@
 // Which record a write makes and which it changes, by the path at which it is read: for `Location`, `ETag` and `If-Match`,
 // for the OpenAPI document, and for tests that walk over all of it.
+import type { Route } from './route.ts'
 
 export type WriteOf = {
   /**
@@ -131,6 +132,13 @@ export const WRITES: Readonly<Record<string, WriteOf>> = {
 
 export const writeOf = ({ method, path }: { method: string; path: string }): WriteOf =>
   WRITES[`${method.toUpperCase()} ${path}`] ?? {}
+
+/** Read without a token, and long. */
+const TAGGED_PUBLIC: ReadonlySet<string> = new Set(['/openapi.json', '/event/events'])
+
+/** Whether what the path reads has a tag; probes and the like have none, whose answer is that they answer. */
+export const isTagged = ({ method, path, access }: Pick<Route, 'method' | 'path' | 'access'>): boolean =>
+  method === 'get' && (access.kind !== 'public' || TAGGED_PUBLIC.has(path))
 
 /** Streams, whose paging token has all that was asked and stands alone. */
 export const STREAMS: ReadonlySet<string> = new Set([

@@ -134,7 +134,7 @@ describe('routes', () => {
       expect(headers.get('server-timing')).toMatch(
         /^total;dur=\d+, d1;desc="0", object;desc="0", r2;desc="0", queue;desc="0", rows;desc="0 read, 0 written"$/,
       )
-      expect(headers.get('cache-control')).toBe(path === '/groups/list' ? 'no-cache' : 'no-store')
+      expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
     }
   })
