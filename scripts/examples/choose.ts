@@ -24,8 +24,8 @@ function candidate(route: Route, exchange: Exchange): Candidate {
   const values = pattern(route.path).exec(path)!.slice(1).map(decodeURIComponent)
   const { params, body, answer } = plain({
     params: Object.fromEntries(names.map((name, at) => [name, values[at]])),
-    body: exchange.body,
-    answer: exchange.answer,
+    body: route.form ? partsOf(exchange.body) : (exchange.body ?? undefined),
+    answer: fileOr(route, exchange.answer),
   }) as { params: Record<string, string>; body: unknown; answer: unknown }
   const example: Example = {
     ...(names.length > 0 && { params }),
@@ -39,9 +39,34 @@ function candidate(route: Route, exchange: Exchange): Candidate {
     example,
     text,
     rank:
-      wants + (isEmpty ? 5_000 : 0) + (query === undefined ? 0 : 50) + Math.abs(text.length - GOOD_LENGTH),
+      wants -
+      250 * Math.min(said(body), 8) +
+      (isEmpty ? 5_000 : 0) +
+      (query === undefined ? 0 : 50) +
+      Math.abs(text.length - GOOD_LENGTH),
   }
 }
+
+/** Parts of a form are text, and say numbers and truths all the same. */
+const partsOf = (body: unknown): unknown =>
+  typeof body !== 'object' || body === null
+    ? body
+    : Object.fromEntries(
+        Object.entries(body).map(([name, part]) => [
+          name,
+          /^(?:true|false|\d{1,6})$/.test(part) ? JSON.parse(part) : part,
+        ]),
+      )
+
+/** A request that says more shows more. */
+const said = (body: unknown): number =>
+  typeof body === 'object' && body !== null ? Object.keys(body).length : 0
+
+/** What a file is; its bytes tell nobody anything. */
+const fileOr = ({ answer: { media } }: Route, answer: unknown): unknown =>
+  media !== undefined && typeof answer === 'string' && !media.startsWith('text/')
+    ? `(a file of ${media})`
+    : answer
 
 const takesBody = ({ body, form, upload }: Route): boolean => Boolean(body ?? form ?? upload)
 

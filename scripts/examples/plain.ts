@@ -48,7 +48,9 @@ export function plain(value: unknown): unknown {
       .replace(HEX, hex => 'a1b2c3d4'.repeat(hex.length / 8))
       .replace(PORT, 'example.com')
       .replace(ISO, at => (isNow(Date.parse(at)) ? new Date(NOW).toISOString() : at))
-    return same.length > LONGEST_TEXT ? `${same.slice(0, LONGEST_TEXT)}…` : same
+    if (same.length <= LONGEST_TEXT) return same
+    // Base64 is cut where it is still such.
+    return `${same.slice(0, LONGEST_TEXT)}${/^[\w+/]+=*$/.test(same) ? '' : '…'}`
   }
   const walk = (node: unknown, name: string): unknown => {
     if (typeof node === 'string') {

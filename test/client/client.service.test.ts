@@ -56,6 +56,15 @@ describe('a journey', () => {
       body: { fieldValues: { method: 'card' } },
     })
     expect(paid).toMatchObject({ invoiceLocator: invoice!.locator })
+    const end = Number(issued.originalContractEndTimestamp)
+    const renewal = await agent.post('/policies/{policyLocator}/renewals', {
+      params,
+      body: { renewalEndTimestamp: end + 365 * 86_400_000 },
+    })
+    const about = { params: { path: { renewalLocator: renewal.locator } } }
+    await agent.patch('/renewals/{renewalLocator}', { ...about, body: { action: 'quote' } })
+    const decided = await agent.get('/renewals/{renewalLocator}/automatedUnderwritingResult', about)
+    expect(decided.decision).toBe('accept')
   })
 
   test('what is refused is an error with its code, the message and the request', async () => {
@@ -94,6 +103,29 @@ describe('a journey', () => {
   test('stops when it is aborted', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(agent.get('/auth/permissions', { signal })).rejects.toThrow('enough')
+  })
+
+  test('a resource group is read, changed and retired', async () => {
+    const path = { tenantLocator: tenant.tenantLocator }
+    const { locator } = await admin.post('/resource/{tenantLocator}/groups', {
+      params: { path },
+      body: { name: 'winter', selectionStartTime: '2026-01-01T00:00:00Z', resourceNames: [] },
+    })
+    const params = { path: { ...path, locator } }
+    const group = await admin.get('/resource/{tenantLocator}/groups/{locator}', { params })
+    expect(group.name).toBe('winter')
+    const changed = await admin.patch('/resource/{tenantLocator}/groups/{locator}', {
+      params,
+      body: {
+        name: 'late winter',
+        selectionStartTime: '2026-02-01T00:00:00Z',
+        addResources: [],
+        removeResources: [],
+      },
+    })
+    expect(changed.name).toBe('late winter')
+    const retired = await admin.patch('/resource/{tenantLocator}/groups/{locator}/retire', { params })
+    expect(retired.name).toBe('late winter')
   })
 
   test('a file goes up as a form or as it is, and comes down as a Blob', async () => {

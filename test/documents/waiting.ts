@@ -2,6 +2,7 @@
 import { exports } from 'cloudflare:workers'
 import { inject } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import { noteExchange } from '../support/exchanges/note.ts'
 
 /** What `read` gives once none of its documents waits; fails after 20 s. */
 export async function whenMade<T>(
@@ -23,6 +24,8 @@ export async function fileAt(
   headers: Record<string, string> = {},
 ): Promise<{ status: number; headers: Headers; bytes: Uint8Array }> {
   const response = await exports.default.fetch(new Request(url, { headers }))
+  const { pathname } = new URL(url)
+  noteExchange({ method: 'GET', path: pathname, body: undefined, status: response.status, answer: 'a file' })
   return {
     status: response.status,
     headers: response.headers,

@@ -9,6 +9,7 @@ import type { Route } from '../../src/platform/http/route.ts'
 import { newUuid } from '../../src/platform/locators.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import { now } from '../../src/platform/time.ts'
+import { noteExchange } from '../support/exchanges/note.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect out of any answer.
 export type Answer = { status: number; body: any; calls: string }
@@ -45,9 +46,11 @@ export async function clientOf(
     })
     const response = await app.fetch(request, env, createExecutionContext())
     const text = await response.text()
+    const answer = text === '' ? undefined : JSON.parse(text)
+    noteExchange({ method, path, body, status: response.status, answer })
     return {
       status: response.status,
-      body: text === '' ? undefined : JSON.parse(text),
+      body: answer,
       calls: response.headers.get('server-timing') ?? '',
     }
   }

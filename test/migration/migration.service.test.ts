@@ -153,6 +153,7 @@ describe('an account with a policy', () => {
     const { items } = await read<List<AccountMigrationResponse>>(`${migration.locator}/accounts/list`)
     account = items[0]!.accountLocator
     expect(items[0]).toMatchObject({ totalItems: 6, processedItems: 6, errorItems: 0 })
+    expect(await read(`${migration.locator}/accounts/${account}`)).toEqual(items[0])
     mappings = await read(`${migration.locator}/accounts/${account}/mappings`)
     policy = (await motor.get(`/policy/${Object.keys(mappings.policies)[0]}`)).body
   })

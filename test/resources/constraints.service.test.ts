@@ -12,6 +12,7 @@ import type { BasicResourceResponse } from '../../src/resources/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
+import { noteExchange } from '../support/exchanges/note.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 import { size } from '../support/sizes.ts'
 
@@ -132,6 +133,13 @@ describe('constraint tables', () => {
     expect(body.constraintTableLocator).toEqual(expect.any(String))
     const request = new Request(`http://bindery.test${root}/constraints/vehicles_2026`, {
       headers: { authorization: `Bearer ${motor.token}` },
+    })
+    noteExchange({
+      method: 'GET',
+      path: `${root}/constraints/vehicles_2026`,
+      body: undefined,
+      status: 200,
+      answer: 'PK',
     })
     const zip = unzipSync(new Uint8Array(await (await exports.default.fetch(request)).arrayBuffer()))
     expect(Object.keys(zip)).toEqual(['vehicles_2026.csv'])

@@ -9,6 +9,7 @@ import type { TableUseResponse } from '../../../src/resources/data-tables/contra
 import { type Answer, callApi } from '../../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
 import { motorWithoutPapers } from '../../support/examples.ts'
+import { noteExchange } from '../../support/exchanges/note.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../../support/motor.ts'
 import { size } from '../../support/sizes.ts'
 import { withPlugins } from '../../support/with-plugins.ts'
@@ -687,6 +688,7 @@ async function downloaded(path: string): Promise<Record<string, string>> {
     }),
   )
   expect(response.headers.get('content-type')).toBe('application/zip')
+  noteExchange({ method: 'GET', path: `${root}/${path}`, body: undefined, status: 200, answer: 'PK' })
   const files = unzipSync(new Uint8Array(await response.arrayBuffer()))
   return Object.fromEntries(
     Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString('utf8')]),

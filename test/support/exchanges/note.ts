@@ -28,6 +28,9 @@ let noted: string[] = []
 const partsOf = (form: FormData): Record<string, string> =>
   Object.fromEntries([...form].map(([name, part]) => [name, typeof part === 'string' ? part : part.name]))
 
+/** A file is told by its beginning. */
+const beginning = (answer: unknown): unknown => (typeof answer === 'string' ? answer.slice(0, 400) : answer)
+
 const shown = (body: unknown): unknown =>
   body instanceof FormData
     ? partsOf(body)
@@ -36,9 +39,9 @@ const shown = (body: unknown): unknown =>
       : body
 
 /** Keeps the exchange, unless it is large or nobody asks. */
-export function noteExchange({ body, ...exchange }: Exchange): void {
+export function noteExchange({ body, answer, ...exchange }: Exchange): void {
   if (url === undefined) return
-  const line = JSON.stringify({ ...exchange, body: shown(body) })
+  const line = JSON.stringify({ ...exchange, body: shown(body), answer: beginning(answer) })
   if (line.length <= LONGEST) noted.push(line)
 }
 
