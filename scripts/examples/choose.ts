@@ -33,7 +33,7 @@ function candidate(route: Route, exchange: Exchange): Candidate {
     ...(answer !== undefined && answer !== '' && { answer }),
   }
   const text = JSON.stringify(example)
-  const wants = takesBody(route) && body === undefined ? 10_000 : 0
+  const wants = (takesBody(route) && body === undefined) || saysMore(route, exchange.body) ? 10_000 : 0
   const isEmpty = Array.isArray(answer) ? answer.length === 0 : hasEmptyList(answer)
   return {
     example,
@@ -61,6 +61,13 @@ const partsOf = (body: unknown): unknown =>
 /** A request that says more shows more. */
 const said = (body: unknown): number =>
   typeof body === 'object' && body !== null ? Object.keys(body).length : 0
+
+/** Properties that the contract does not know are ignored, and would mislead. */
+function saysMore(route: Route, body: unknown): boolean {
+  const read = route.body?.schema.safeParse(body).data
+  if (typeof read !== 'object' || read === null || typeof body !== 'object' || body === null) return false
+  return Object.keys(body).some(name => !(name in read))
+}
 
 /** What a file is; its bytes tell nobody anything. */
 const fileOr = ({ answer: { media } }: Route, answer: unknown): unknown =>

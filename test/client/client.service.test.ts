@@ -128,6 +128,33 @@ describe('a journey', () => {
     expect(retired.name).toBe('late winter')
   })
 
+  test('a webhook is made and changed', async () => {
+    const path = { tenantLocator: tenant.tenantLocator }
+    const { locator } = await admin.post('/event/{tenantLocator}/webhooks', {
+      params: { path },
+      body: {
+        name: 'ledger',
+        enabled: false,
+        endpoint: { url: 'https://example.com/hook', headers: {} },
+        eventTypes: ['policy.issue'],
+        failureHandling: { triggers: ['5xx'], divert: false, suspend: false },
+      },
+    })
+    const changed = await admin.patch('/event/{tenantLocator}/webhooks/{webhookLocator}', {
+      params: { path: { ...path, webhookLocator: locator } },
+      body: {
+        name: 'general ledger',
+        enabled: false,
+        endpoint: null,
+        failureHandling: null,
+        removeFailureHandling: false,
+        addEventTypes: ['policy.cancel'],
+        removeEventTypes: ['policy.issue'],
+      },
+    })
+    expect(changed).toMatchObject({ name: 'general ledger', eventTypes: ['policy.cancel'] })
+  })
+
   test('a file goes up as a form or as it is, and comes down as a Blob', async () => {
     const path = { tenantLocator: tenant.tenantLocator }
     const file = new Blob(['code,factor\nA,1.5\n'], { type: 'text/csv' })
