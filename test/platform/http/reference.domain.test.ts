@@ -63,7 +63,7 @@ describe('every operation', () => {
     expect(statuses('get /health')).toEqual(['200', '429', '503'])
     expect(statuses('get /policy/{policyLocator}')).toEqual(['200', '400', '401', '403', '404', '429', '503'])
     const issue = document.paths['/policy/{policyLocator}/issue']!.post!.responses
-    expect(issue[409]!.description).toContain('`underwritingRefused`')
+    expect(issue[409]!.description).toContain('`wrongState`')
     expect(issue[404]!.description).toContain('`notFound`')
     const create = document.paths['/policy']!.post!.responses
     expect(create[400]!.description).toContain('`policyValidation`')
