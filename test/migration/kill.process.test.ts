@@ -12,9 +12,9 @@ import { type ServiceProcess, startServiceProcess } from '../support/service-pro
 import { measured, size } from '../support/sizes.ts'
 
 const KILLS = 20
-/** Of each of the migrations, which run at once. */
+/** Of each of the migrations, of which four run at once. */
 const ACCOUNTS = 1_000
-const MIGRATIONS = 4
+const MIGRATIONS = 8
 const SEED = 'KILL'
 /** The service is killed so long at most after it answers again. */
 const MOST_MS = 400

@@ -24,6 +24,8 @@ type Row = { readonly template: number; readonly locators: readonly number[] }
 /** How often each row is there, by what it says; and the row as text. */
 export type Contents = {
   readonly rows: number
+  /** By text, whatever its locators are of. */
+  readonly plain: ReadonlyMap<string, number>
   readonly counts: ReadonlyMap<string, number>
   text(row: string): string
 }
@@ -69,14 +71,17 @@ export async function databaseContents(
     }
     labels = next
   }
+  const plain = new Map<string, number>()
   const counts = new Map<string, number>()
   const examples = new Map<string, Row>()
   for (const row of rows) {
     const key = said(row).toString(16)
+    const text = templates.all[row.template]!
+    plain.set(text, (plain.get(text) ?? 0) + 1)
     counts.set(key, (counts.get(key) ?? 0) + 1)
     examples.set(key, row)
   }
-  return { rows: rows.length, counts, text: key => templates.all[examples.get(key)!.template]! }
+  return { rows: rows.length, plain, counts, text: key => templates.all[examples.get(key)!.template]! }
 }
 
 /** Texts, each once, by their numbers. */
@@ -101,8 +106,11 @@ function mixed(a: bigint, b: bigint): bigint {
   return BigInt.asUintN(64, (x ^ (x >> 29n)) * 0x94d049bb133111ebn)
 }
 
-/** What one has more often than the other, as texts. */
+/** What one has more often than the other: rows that say something else, or if there are none, that refer to something else. */
 export function lacking(contents: Contents, other: Contents): string[] {
+  const plain = [...contents.plain].filter(([text, count]) => count !== (other.plain.get(text) ?? 0))
+  if (plain.length > 0)
+    return plain.map(([text, count]) => `${count} instead of ${other.plain.get(text) ?? 0} of ${text}`)
   return [...contents.counts].flatMap(([row, count]) =>
     count > (other.counts.get(row) ?? 0) ? [contents.text(row)] : [],
   )
