@@ -314,7 +314,10 @@ export const PatchAccountMigrationRequest = z
     accountLocator: z.string().min(1).max(64),
     defaultCreatedBy: CreatedBy,
     accountData: optional(z.unknown()).openapi({
-      allOf: [{ $ref: '#/components/schemas/AccountMigrationData' }],
+      allOf: [
+        { $ref: '#/components/schemas/AccountMigrationData' },
+        { description: 'In the place of what the account was told with.' },
+      ],
     }),
     policies: byId('PolicyMigrationRequest'),
     invoices: byId('InvoiceMigrationRequest'),
