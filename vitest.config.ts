@@ -39,6 +39,7 @@ export default defineConfig({
           isolate: false,
           // Ten times what the slowest takes: two busy cores must not fail a test.
           testTimeout: 30_000,
+          hookTimeout: 30_000,
         },
       },
       {

@@ -61,7 +61,17 @@ describe('every operation', () => {
 
   test('says which refusals it has, and no others', () => {
     expect(statuses('get /health')).toEqual(['200', '429', '503'])
-    expect(statuses('get /policy/{policyLocator}')).toEqual(['200', '400', '401', '403', '404', '429', '503'])
+    expect(statuses('get /policy/{policyLocator}')).toEqual([
+      '200',
+      '304',
+      '400',
+      '401',
+      '403',
+      '404',
+      '406',
+      '429',
+      '503',
+    ])
     const issue = document.paths['/policy/{policyLocator}/issue']!.post!.responses
     expect(issue[409]!.description).toContain('`wrongState`')
     expect(issue[404]!.description).toContain('`notFound`')
