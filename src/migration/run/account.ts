@@ -197,7 +197,7 @@ function withoutTaken({ request, failures }: AccountReading, taken: ReadonlySet<
 const withoutDone = (request: ReadAccount, done: ReadonlySet<string>): ReadAccount => ({
   ...request,
   ...Object.fromEntries(
-    LISTED_KINDS.map(kind => [kind, request[kind].filter(({ id }) => !done?.has(`${kind} ${id}`))]),
+    LISTED_KINDS.map(kind => [kind, request[kind].filter(({ id }) => !done.has(`${kind} ${id}`))]),
   ),
 })
 
