@@ -27,6 +27,8 @@ export default defineConfig({
       exchangesUrl: process.env.BINDERY_EXCHANGES_URL,
       // `npm run fuzz`; undefined for what `npm test` does.
       fuzz: { runs: numberOf('BINDERY_FUZZ_RUNS'), seed: numberOf('BINDERY_FUZZ_SEED') },
+      // `npm run faults`, the same.
+      faults: { runs: numberOf('BINDERY_FAULTS_RUNS'), seed: numberOf('BINDERY_FAULTS_SEED') },
     },
     projects: [
       {

@@ -21,6 +21,8 @@ export type RaterBehaviour = {
   text?: string
   /** A body of so many bytes of JSON. */
   bytes?: number
+  /** How long it thinks. */
+  delayMs?: number
   /** Never answers; answers the head and a part of the body only; or ends the connection at the one or the other. */
   fault?: 'hang' | 'hangInBody' | 'reset' | 'cutOff'
 }
@@ -109,6 +111,7 @@ function server(): Server {
     rater.calls.push({ headers: Object.fromEntries(headers), body })
     const [behaviour] = rater.behaviours
     if (rater.behaviours.length > 1) rater.behaviours.shift()
+    if (behaviour!.delayMs) await new Promise(resolve => setTimeout(resolve, behaviour!.delayMs))
     respond(behaviour!, body, request, response)
   })
 }

@@ -12,5 +12,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     fullSizes: boolean
     fuzz: { runs: number | undefined; seed: number | undefined }
+    faults: { runs: number | undefined; seed: number | undefined }
   }
 }

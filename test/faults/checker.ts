@@ -1,0 +1,31 @@
+// One checker for all: what it is given is everything that a run left, and what it finds is what should not be.
+import { events } from './checks/events.ts'
+import { policies } from './checks/policies.ts'
+import { wishes } from './checks/wishes.ts'
+import type { Wish } from './client.ts'
+import type { Contents } from './contents.ts'
+import type { Violation } from './violation.ts'
+
+export const violationsOf = (contents: Contents): Violation[] => [
+  ...wishes(contents),
+  ...policies(contents),
+  ...events(contents),
+]
+
+const line = ({ number, kind, asked, tries, outcome, refusal }: Wish): string =>
+  `  ${number}. ${kind}: ${asked.method} ${asked.path} [${tries.join(', ')}] ${outcome}${refusal ? ` (${refusal})` : ''}`
+
+/** What was violated, with what clients did to the policy that it shows at, and no more. */
+export function storyOf(contents: Contents, { says, wish, policy }: Violation): string {
+  const about = policy ?? wish?.policy
+  const told = contents.ledger.filter(
+    one =>
+      one === wish ||
+      (about !== undefined &&
+        (one.policy === about ||
+          (one.kind === 'create policy' && (one.answers[0] as { locator?: string })?.locator === about))),
+  )
+  const until = wish ? told.filter(({ number }) => number <= wish.number) : told
+  const head = [about === undefined ? '' : `policy ${about}: `, wish ? `wish ${wish.number}: ` : '', says]
+  return [head.join(''), ...until.map(line)].join('\n')
+}

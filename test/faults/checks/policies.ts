@@ -1,0 +1,164 @@
+// What must hold of every policy, whatever happened to it: its commits are whole and counted, its segments tile, its money adds up.
+import { invoiceStatus } from '../../../src/billing/invoice.ts'
+import { restDue } from '../../../src/billing/payments/payment.ts'
+import { totalsDueOf } from '../../../src/billing/bill.ts'
+import { boundQuote } from '../../../src/cancellations/effect.ts'
+import type { PolicyAggregate } from '../../../src/policies/aggregate.ts'
+import { isStanding, lineOf, segmentsInForce } from '../../../src/policies/fold/line.ts'
+import { policyResponse } from '../../../src/policies/projection/policy.ts'
+import { policyView } from '../../../src/policies/projection/view.ts'
+import type { Loaded } from '../../../src/policies/surroundings.ts'
+import { policyPriceResponse } from '../../../src/rating/price.ts'
+import type { Story } from '../../support/policy-story.ts'
+import { billed, modificationsAddUp, recordedChangesAddUp } from '../../support/story-checks.ts'
+import type { Contents } from '../contents.ts'
+import type { Violation } from '../violation.ts'
+
+/** Each commit of a policy raises its version by one, from 0 where it was migrated, and has a row of its write. */
+function* versions({ rows }: Contents): Generator<Violation> {
+  const written = new Map<string, number>()
+  for (const { subject } of rows.write ?? []) {
+    const policy = String(subject).split('/')[0]!
+    written.set(policy, (written.get(policy) ?? 0) + 1)
+  }
+  for (const { locator, version } of rows.policy ?? []) {
+    const count = written.get(String(locator)) ?? 0
+    if (count !== version)
+      yield { policy: String(locator), says: `It is at version ${version}, and was written ${count} times.` }
+  }
+}
+
+/** Rows that name a record which is not there. */
+const BELONGS: readonly [table: string, column: string, owner: string][] = [
+  ['quote', 'policy_locator', 'policy'],
+  ['modification', 'policy_locator', 'policy'],
+  ['policy_segment', 'made_by', 'modification'],
+  ['exposure', 'quote_locator', 'quote'],
+  ['exposure_run', 'exposure_locator', 'exposure'],
+  ['exposure_run', 'made_by', 'modification'],
+  ['peril', 'exposure_locator', 'exposure'],
+  ['peril_run', 'peril_locator', 'peril'],
+  ['peril_run', 'made_by', 'modification'],
+  ['fee', 'made_by', 'modification'],
+  ['installment', 'modification_locator', 'modification'],
+  ['invoice', 'policy_modification_locator', 'modification'],
+  ['payment', 'invoice_locator', 'invoice'],
+  ['endorsement', 'modification_locator', 'modification'],
+  ['cancellation', 'modification_locator', 'modification'],
+  ['reinstatement', 'cancellation_locator', 'cancellation'],
+  ['lapse', 'modification_locator', 'modification'],
+  ['policy', 'policyholder_locator', 'policyholder'],
+]
+
+function* belongings({ rows }: Contents): Generator<Violation> {
+  for (const [table, column, owner] of BELONGS) {
+    const present = new Set((rows[owner] ?? []).map(({ locator }) => locator))
+    for (const row of rows[table] ?? [])
+      if (row[column] !== null && !present.has(row[column]))
+        yield {
+          policy: String(row.policy_locator ?? row.locator),
+          says: `The ${table} ${row.locator} is of a ${owner} that is not there.`,
+        }
+  }
+}
+
+/** What the check says when it fails; undefined when it holds. */
+function failure(check: () => void): string | undefined {
+  try {
+    check()
+    return undefined
+  } catch (problem) {
+    return problem instanceof Error ? problem.message.split('\n').slice(0, 12).join(' ') : String(problem)
+  }
+}
+
+function tiles(aggregate: PolicyAggregate): void {
+  const segments = segmentsInForce(lineOf(aggregate, boundQuote(aggregate)))
+  for (const [at, { start, end }] of segments.entries()) {
+    if (start >= end) throw new Error(`A segment ends at ${end}, before it starts at ${start}.`)
+    if (at > 0 && segments[at - 1]!.end > start) throw new Error(`Two segments are in force at ${start}.`)
+  }
+}
+
+/** What is billed, and planned to be, is what is in force with what is accepted. */
+function bills(loaded: Loaded): void {
+  const { aggregate, product } = loaded
+  const view = policyView(aggregate, boundQuote(aggregate), product, isStanding)
+  const due = policyPriceResponse(view).total
+  const said = Number(billed(aggregate))
+  if (Math.round(said * 100) !== Math.round(due * 100))
+    throw new Error(`${said} is billed and planned, and ${due} is due.`)
+}
+
+/** Of an installment there is one invoice that stands; what is paid on it is what its status says. */
+function invoices(aggregate: PolicyAggregate): void {
+  const seen = new Set<string>()
+  const totals = totalsDueOf(aggregate)
+  for (const invoice of aggregate.invoices.values()) {
+    const status = invoiceStatus(invoice)
+    if (status === 'invalidated') continue
+    const installment = `${invoice.policyModificationLocator} ${invoice.installmentNumber}`
+    if (seen.has(installment)) throw new Error(`The installment ${installment} is invoiced twice.`)
+    seen.add(installment)
+    const rest = restDue(aggregate, invoice, totals(invoice)).minor
+    if (status === 'paid' && rest !== 0)
+      throw new Error(`The invoice ${invoice.locator} is paid, and ${rest} of it is not.`)
+    if (status === 'unfulfilled' && rest === 0)
+      throw new Error(`The invoice ${invoice.locator} is not fulfilled, and nothing of it is open.`)
+  }
+}
+
+const CHECKS: readonly ((loaded: Loaded) => void)[] = [
+  ({ aggregate }) => tiles(aggregate),
+  ({ aggregate }) => invoices(aggregate),
+]
+
+/** Of what is bound. */
+const BOUND: readonly ((loaded: Loaded) => void)[] = [
+  bills,
+  loaded => modificationsAddUp({ loaded } as unknown as Story),
+  loaded => recordedChangesAddUp({ loaded } as unknown as Story),
+]
+
+/** What the interface answers is what is stored. */
+function answered({ aggregate, product }: Loaded, shown: unknown): void {
+  const expected = policyResponse(aggregate, product, { summarizeQuotes: false })
+  const text = (value: unknown): string =>
+    JSON.stringify(value, (name, inner) => (name === 'url' || name === 'documents' ? undefined : inner))
+  if (text(expected) !== text(shown)) throw new Error('GET answers another policy than the one that is stored.')
+}
+
+function* kept({ policies }: Contents): Generator<Violation> {
+  for (const [policy, { loaded, shown, problem }] of policies) {
+    if (!loaded) {
+      yield { policy, says: `It cannot be read: ${problem}` }
+      continue
+    }
+    const checks = [...CHECKS, ...(loaded.aggregate.policy.issuedAt === undefined ? [] : BOUND)]
+    for (const check of [...checks.map(one => () => one(loaded)), () => answered(loaded, shown)]) {
+      const says = failure(check)
+      if (says !== undefined) yield { policy, says }
+    }
+  }
+}
+
+/** Nobody has used more credit than there was. */
+function* credits({ rows }: Contents): Generator<Violation> {
+  const credit = new Map<string, number>()
+  const add = (holder: unknown, change: number): void => {
+    credit.set(String(holder), (credit.get(String(holder)) ?? 0) + change)
+  }
+  for (const row of rows.payment ?? [])
+    if (row.reversed_at === null)
+      add(row.policyholder_locator, row.source === 'credit' ? -Number(row.amount) : Number(row.credited))
+  for (const row of rows.disbursement ?? []) add(row.policyholder_locator, -Number(row.amount))
+  for (const [holder, minor] of credit)
+    if (minor < 0) yield { says: `The credit of policyholder ${holder} is ${minor}.` }
+}
+
+export function* policies(contents: Contents): Generator<Violation> {
+  yield* versions(contents)
+  yield* belongings(contents)
+  yield* kept(contents)
+  yield* credits(contents)
+}

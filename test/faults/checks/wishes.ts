@@ -1,0 +1,155 @@
+// What was acknowledged is there once; what was not is there whole or not at all; no key was used twice.
+import type { Wish } from '../client.ts'
+import type { Contents, Row } from '../contents.ts'
+import type { Violation } from '../violation.ts'
+
+/** The row of the wish's write: what tells that it was done. */
+export function writeOf({ rows }: Pick<Contents, 'rows'>, { key }: Wish): Row[] {
+  return (rows.write ?? []).filter(row => String(row.key).endsWith(`:${key}`))
+}
+
+export const isDone = (contents: Pick<Contents, 'rows'>, wish: Wish): boolean =>
+  writeOf(contents, wish).length > 0
+
+/** The type of event that each kind tells of first; of those that are not here, none or several. */
+const TELLS: Readonly<Record<string, string>> = {
+  'create policyholder': 'policyholder.create',
+  'create policy': 'policy.create',
+  'update policy': 'policy.update',
+  finalize: 'policy.finalize',
+  issue: 'policy.issue',
+  endorse: 'endorsement.create',
+  renew: 'renewal.create',
+  'issue endorsement': 'endorsement.issue',
+  'issue renewal': 'renewal.issue',
+  cancel: 'cancellation.create',
+  'issue cancellation': 'cancellation.issue',
+  reinstate: 'reinstatement.create',
+  'accept reinstatement': 'reinstatement.accept',
+  'issue reinstatement': 'reinstatement.issue',
+  pay: 'payment.pay',
+  reverse: 'payment.reverse',
+  'add fee': 'policy.update',
+  'change schedule': 'policy.update',
+}
+
+/** The record that each kind makes: its table. The answer has its locator. */
+const MAKES: Readonly<Record<string, string>> = {
+  'create policyholder': 'policyholder',
+  'create policy': 'policy',
+  endorse: 'endorsement',
+  renew: 'endorsement',
+  cancel: 'cancellation',
+  reinstate: 'reinstatement',
+  pay: 'payment',
+}
+
+/** Links are signed anew for every answer. */
+const comparable = (answer: unknown): string =>
+  JSON.stringify(answer, (_, value) =>
+    typeof value === 'string' && /^https?:|signature=/.test(value) ? 'link' : value,
+  )
+
+function* keys(contents: Contents, wish: Wish): Generator<Violation> {
+  const about = { wish }
+  const found = writeOf(contents, wish)
+  if (found.length > 1) yield { ...about, says: `Its key was used ${found.length} times.` }
+  if (wish.outcome === 'acknowledged' && found.length === 0)
+    yield { ...about, says: 'It was acknowledged and is not there.' }
+  if (wish.outcome === 'refused' && found.length > 0)
+    yield { ...about, says: `It was refused (${wish.refusal}) and is there all the same.` }
+  if (new Set(wish.answers.map(comparable)).size > 1)
+    yield { ...about, says: 'It was acknowledged by answers that differ.' }
+}
+
+/** Events of a request are there exactly when the request was carried out. */
+function* told(contents: Contents, wish: Wish): Generator<Violation> {
+  const ids = new Set(wish.requestIds)
+  const events = (contents.rows.event ?? []).filter(row => ids.has(String(row.request_id)))
+  const requests = new Set(events.map(row => row.request_id))
+  const type = TELLS[wish.kind]
+  const isThere = isDone(contents, wish)
+  if (requests.size > 1) yield { wish, says: `${requests.size} of its tries were carried out.` }
+  if (!isThere && events.length > 0) yield { wish, says: `It is not there, and has ${events.length} events.` }
+  // A try that was cut off whole left nobody its request's id.
+  const isKnown = wish.tries.length === wish.requestIds.length
+  if (isThere && isKnown && type !== undefined) {
+    const count = events.filter(row => row.type === type).length
+    if (count !== 1) yield { wish, says: `It is there, and has ${count} events ${type}.` }
+  }
+}
+
+const answerThere = (contents: Contents, wish: Wish): { locator?: string } | undefined => {
+  if (wish.answers.length > 0) return wish.answers[0] as { locator?: string }
+  const text = writeOf(contents, wish)[0]?.answer
+  return typeof text === 'string' ? JSON.parse(text) : undefined
+}
+
+/** Each record that a wish made is there, and there is none that nobody wished for. */
+function* records(contents: Contents): Generator<Violation> {
+  for (const table of new Set(Object.values(MAKES))) {
+    const wished = new Map<string, Wish>()
+    for (const wish of contents.ledger) {
+      if (MAKES[wish.kind] !== table || !isDone(contents, wish)) continue
+      const locator = answerThere(contents, wish)?.locator
+      if (locator === undefined) continue
+      if (wished.has(locator)) yield { wish, says: `Another wish made the ${table} ${locator} too.` }
+      wished.set(locator, wish)
+    }
+    const present = new Map((contents.rows[table] ?? []).map(row => [String(row.locator), row]))
+    for (const [locator, wish] of wished)
+      if (!present.has(locator)) yield { wish, says: `The ${table} ${locator} that it made is not there.` }
+    for (const [locator, row] of present)
+      if (!wished.has(locator) && !isOwn(contents, table, row))
+        yield {
+          policy: String(row.policy_locator ?? row.locator),
+          says: `The ${table} ${locator} is there, and nobody wished for it.`,
+        }
+  }
+}
+
+/** What the service makes by itself: what it migrates, cancellations of what lapses, payments from credit. */
+function isOwn({ rows }: Contents, table: string, row: Row): boolean {
+  const migrated = new Set((rows.migration_mapping ?? []).map(one => String(one.account_locator)))
+  const holders = new Map((rows.policy ?? []).map(one => [one.locator, String(one.policyholder_locator)]))
+  const holder =
+    table === 'policyholder'
+      ? String(row.locator)
+      : String(row.policyholder_locator ?? holders.get(row.policy_locator))
+  if (migrated.has(holder)) return true
+  if (table === 'payment') return row.source === 'credit'
+  return (rows.grace_period ?? []).some(one => one.cancellation_locator === row.locator)
+}
+
+/** Words that a wish alone has, in the rows that it alone makes. */
+function* marks(contents: Contents): Generator<Violation> {
+  for (const wish of contents.ledger) {
+    const expected = isDone(contents, wish) ? 1 : 0
+    if (wish.kind === 'add fee') {
+      const { description } = (wish.asked.body as { newFees: [{ description: string }] }).newFees[0]
+      const count = (contents.rows.fee ?? []).filter(row => row.description === description).length
+      if (count !== expected) yield { wish, says: `Its fee is there ${count} times instead of ${expected}.` }
+    }
+    if (wish.kind === 'add document') {
+      const type = new URL(wish.asked.path, 'http://x').searchParams.get('documentType')
+      const count = (contents.rows.document ?? []).filter(row => row.document_type === type).length
+      if (count !== expected)
+        yield { wish, says: `Its document is there ${count} times instead of ${expected}.` }
+    }
+    if (wish.kind === 'reverse' && expected === 1) {
+      const payment = /payments\/([^/]+)/.exec(wish.asked.path)?.[1]
+      const row = (contents.rows.payment ?? []).find(one => one.locator === payment)
+      if (row?.reversed_at == null) yield { wish, says: `The payment ${payment} is not reversed.` }
+    }
+  }
+}
+
+/** Violations by what clients wished for and were told. */
+export function* wishes(contents: Contents): Generator<Violation> {
+  for (const wish of contents.ledger) {
+    yield* keys(contents, wish)
+    yield* told(contents, wish)
+  }
+  yield* records(contents)
+  yield* marks(contents)
+}

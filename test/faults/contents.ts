@@ -1,0 +1,119 @@
+// Everything that a tenant has, read once nothing happens any more: all rows of its databases, its files, its policies as the
+// service reads and answers them, the stream, and what came at the webhook.
+import { noCalls } from '../../src/platform/calls.ts'
+import { SYSTEM_CALLER } from '../../src/platform/context.ts'
+import { newUuid, type PolicyLocator } from '../../src/platform/locators.ts'
+import { filesPrefix, shardDatabase, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { loadPolicy } from '../../src/policies/store/loading.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import type { Wish } from './client.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** A policy as it is stored, and as it is answered; `problem` where it cannot be read. */
+export type Kept = { readonly loaded?: Loaded; readonly shown?: PolicyResponse; readonly problem?: string }
+
+export type Streamed = { readonly id: string; readonly type: string }
+
+export type Contents = {
+  readonly ledger: readonly Wish[]
+  /** Rows of all databases by table. */
+  readonly rows: Readonly<Record<string, readonly Row[]>>
+  /** Keys of the tenant's files, without what they begin with. */
+  readonly files: ReadonlySet<string>
+  readonly policies: ReadonlyMap<string, Kept>
+  readonly stream: readonly Streamed[]
+  /** Ids of events in the order in which they came at the webhook, repeats too. */
+  readonly posts: readonly string[]
+  /** The tenant's time. */
+  readonly at: number
+}
+
+export type Sources = {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly ledger: readonly Wish[]
+  /** What a GET of the path answers; throws for anything but a 2xx. */
+  readonly get: <Body>(path: string) => Promise<Body>
+  readonly posts: () => Promise<readonly string[]>
+}
+
+async function tableRows(client: D1Database): Promise<Record<string, Row[]>> {
+  const { results } = await client
+    .prepare(`select name from sqlite_master where type = 'table'`)
+    .all<{ name: string }>()
+  const names = results.map(({ name }) => name).filter(name => !/^(sqlite|_cf|d1)_/.test(name))
+  const answers = await client.batch<Row>(names.map(name => client.prepare(`select * from "${name}"`)))
+  return Object.fromEntries(names.map((name, at) => [name, answers[at]!.results]))
+}
+
+async function allRows({ env, tenant }: Sources): Promise<Record<string, Row[]>> {
+  const all: Record<string, Row[]> = {}
+  for (const binding of tenant.shards) {
+    const tables = await tableRows((env as unknown as Record<string, D1Database>)[binding]!)
+    for (const [name, rows] of Object.entries(tables)) all[name] = [...(all[name] ?? []), ...rows]
+  }
+  return all
+}
+
+async function allFiles({ env, tenant }: Sources): Promise<Set<string>> {
+  const prefix = filesPrefix(tenant)
+  const files = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const page = await env.FILES.list({ prefix, ...(cursor !== undefined && { cursor }) })
+    for (const { key } of page.objects) files.add(key.slice(prefix.length))
+    cursor = page.truncated ? page.cursor : undefined
+  } while (cursor !== undefined)
+  return files
+}
+
+async function wholeStream({ get }: Sources): Promise<Streamed[]> {
+  const events: Streamed[] = []
+  let query = 'startTimestamp=0&pageSize=1000'
+  for (;;) {
+    const page = await get<{ events: Streamed[]; pagingToken: string }>(`/eventstream/events?${query}`)
+    if (page.events.length === 0) return events
+    events.push(...page.events)
+    query = `pagingToken=${encodeURIComponent(page.pagingToken)}`
+  }
+}
+
+async function keptPolicy({ env, tenant, get }: Sources, locator: number): Promise<Kept> {
+  const shard = locator % 64
+  const calls = noCalls()
+  const context = {
+    env,
+    tenant,
+    caller: SYSTEM_CALLER,
+    requestId: newUuid(shard),
+    idempotency: undefined,
+    now: tenantNow(tenant),
+    calls,
+    later: () => {},
+  }
+  try {
+    const database = shardDatabase(env, tenant, shard, calls)
+    const loaded = await loadPolicy(context, database, { locator: locator as PolicyLocator })
+    return { loaded, shown: await get<PolicyResponse>(`/policy/${locator}`) }
+  } catch (problem) {
+    return { problem: String(problem) }
+  }
+}
+
+export async function readContents(sources: Sources): Promise<Contents> {
+  const rows = await allRows(sources)
+  const policies = new Map<string, Kept>()
+  for (const { locator } of rows.policy ?? [])
+    policies.set(String(locator), await keptPolicy(sources, Number(locator)))
+  return {
+    ledger: sources.ledger,
+    rows,
+    files: await allFiles(sources),
+    policies,
+    stream: await wholeStream(sources),
+    posts: await sources.posts(),
+    at: tenantNow(sources.tenant),
+  }
+}

@@ -1,0 +1,120 @@
+// Brings faults about inside the runtime: what the platform's bindings and Durable Objects do is done by way of here, for the
+// service as it is. Tests and service are one isolate, so that each kind of binding has one prototype for all.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import type { FaultKind, Faults } from './kinds.ts'
+
+const LOST = 'D1_ERROR: Network connection lost.'
+
+let current: Faults | undefined
+
+/** From now on faults come as these say; none for undefined. */
+export function inject(faults: Faults | undefined): void {
+  current = faults
+}
+
+const comes = (kind: FaultKind): boolean => current?.comes(kind) ?? false
+
+/** The object that the present call runs in. */
+const inObject = new AsyncLocalStorage<DurableObjectState>()
+
+// biome-ignore lint/suspicious/noExplicitAny: a method of the platform's, of whatever shape.
+type Method = (this: any, ...given: any[]) => any
+type Methods = Record<string, Method>
+
+/** Has the method called by way of `by`, which is given the method itself. */
+function wrap(owner: object, name: string, by: (self: object, given: unknown[], own: Method) => unknown): void {
+  const methods = owner as Methods
+  const own = methods[name]!
+  methods[name] = function (this: object, ...given: unknown[]) {
+    return by(this, given, own)
+  }
+}
+
+const prototypeOf = (value: object): object => Object.getPrototypeOf(value) as object
+
+/** Ends the object that the call runs in, if it does: whatever it was about stays as it is. */
+async function endObject(kind: FaultKind): Promise<void> {
+  const state = inObject.getStore()
+  if (!state || !comes(kind)) return
+  state.abort('The object was moved.')
+  await scheduler.wait(60_000)
+}
+
+function wrapDatabases(): void {
+  wrap(prototypeOf(env.CONTROL.withSession()), 'batch', async (self, given, own) => {
+    if (!current) return own.apply(self, given)
+    await endObject('objectBefore')
+    if (comes('batchBefore')) throw new Error(LOST)
+    const results = (await own.apply(self, given)) as D1Result[]
+    if (!results.some(({ meta }) => meta.changes > 0)) return results
+    await endObject('objectAfter')
+    if (comes('batchAfter')) throw new Error(LOST)
+    return results
+  })
+}
+
+function wrapQueues(): void {
+  for (const name of ['send', 'sendBatch'])
+    wrap(prototypeOf(env.ANNOUNCEMENTS), name, async (self, given, own) => {
+      if (comes('messageRefused')) throw new Error('Queue sending failed: Internal server error')
+      if (comes('messageDropped')) return
+      if (comes('messageLate')) await scheduler.wait(current?.wait(300) ?? 0)
+      if (comes('messageRepeated')) await own.apply(self, given)
+      return own.apply(self, given)
+    })
+}
+
+function wrapFiles(): void {
+  const files = prototypeOf(env.FILES)
+  for (const name of ['get', 'head', 'list'])
+    wrap(files, name, async (self, given, own) => {
+      if (comes('fileReadFails')) throw new Error(`${name}: We encountered an internal error. (10001)`)
+      return own.apply(self, given)
+    })
+  for (const name of ['put', 'delete', 'createMultipartUpload'])
+    wrap(files, name, async (self, given, own) => {
+      if (comes('fileWriteBefore')) throw new Error(`${name}: We encountered an internal error. (10001)`)
+      const result = await own.apply(self, given)
+      if (comes('fileWriteAfter')) throw new Error(`${name}: We encountered an internal error. (10001)`)
+      return result
+    })
+}
+
+type Instance = { ctx: DurableObjectState }
+
+/** Calls of objects know which object they run in. */
+async function wrapObjects(): Promise<void> {
+  for (const namespace of [env.POLICY, env.DISPATCHER, env.DELIVERY, env.MIGRATION]) {
+    const any = namespace as unknown as DurableObjectNamespace
+    await runInDurableObject(any.get(any.newUniqueId()), instance => {
+      const own = prototypeOf(instance)
+      for (const name of Object.getOwnPropertyNames(own).filter(one => one !== 'constructor'))
+        wrap(own, name, (self, given, method) =>
+          inObject.run((self as unknown as Instance).ctx, () => method.apply(self, given)),
+        )
+    })
+  }
+}
+
+let isWrapped = false
+
+/** Puts itself before the bindings of this test file, once. Without faults (`inject`) they do what they did. */
+export async function wrapBindings(): Promise<void> {
+  if (isWrapped) return
+  isWrapped = true
+  wrapDatabases()
+  wrapQueues()
+  wrapFiles()
+  await wrapObjects()
+}
+
+let aheadMs = 0
+const realNow = Date.now
+
+/** The real time is so much later than it is, for the service and for who asks. */
+export function goAhead(ms: number): void {
+  aheadMs = ms
+  Date.now = () => realNow() + aheadMs
+}

@@ -1,0 +1,236 @@
+// What clients do with a policy: at each step something that its state allows, as a clerk would who looks at it first.
+import type { Random } from '../../scripts/book/random.ts'
+import { answerOf, type Client, type Wish } from './client.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const SCHEDULES = ['upfront', 'monthly', 'quarterly'] as const
+
+/** What a policy's answer says that a clerk looks at. */
+type Shown = {
+  locator: string
+  issuedTimestamp?: string
+  paymentScheduleName: string
+  originalContractStartTimestamp: string
+  effectiveContractEndTimestamp: string
+  modifications: { name: string; premiumChange?: number }[]
+  invoices: { locator: string; settlementStatus: string }[]
+  cancellation?: unknown
+}
+
+/** Requests of the example: a policyholder's values and a policy. */
+export type Samples = { readonly policyholder: object; readonly policy: object }
+
+export type Life = {
+  readonly client: Client
+  readonly random: Random
+  readonly samples: Samples
+  readonly policyholder: string
+  policy: string
+  /** Locators of what was made and may be gone on with. */
+  readonly endorsements: string[]
+  readonly renewals: string[]
+  readonly cancellations: string[]
+  readonly reinstatements: string[]
+  readonly payments: string[]
+}
+
+type Move = (life: Life, policy: Shown) => Promise<unknown>
+
+const last = (list: readonly string[]): string | undefined => list.at(-1)
+
+/** Somewhere in what is left of the policy, or was. */
+const within = ({ random }: Life, policy: Shown): number => {
+  const start = Number(policy.originalContractStartTimestamp)
+  const end = Number(policy.effectiveContractEndTimestamp)
+  return start + Math.floor(((end - start) * random.between(5, 95)) / 100 / DAY_MS) * DAY_MS
+}
+
+async function made(list: string[], wish: Promise<Wish>): Promise<void> {
+  const locator = answerOf<{ locator?: string }>(await wish)?.locator
+  if (locator !== undefined) list.push(locator)
+}
+
+const post = (life: Life, kind: string, path: string, body?: unknown): Promise<Wish> =>
+  life.client.wish(kind, life.policy, { method: 'POST', path, ...(body !== undefined && { body }) })
+
+const patch = (life: Life, kind: string, path: string, body: unknown = {}): Promise<Wish> =>
+  life.client.wish(kind, life.policy, { method: 'PATCH', path, body })
+
+const endorse: Move = (life, policy) =>
+  made(
+    life.endorsements,
+    post(life, 'endorse', `/policies/${life.policy}/endorsements`, {
+      endorsementName: 'change_of_contact',
+      startTimestamp: within(life, policy),
+      fieldValues: { contact_phone: `+49 30 ${life.random.between(1_000_000, 9_999_999)}` },
+      ...(life.random.chance(0.5) && { state: 'issued' }),
+    }),
+  )
+
+const insure: Move = (life, policy) =>
+  made(
+    life.endorsements,
+    post(life, 'endorse', `/policies/${life.policy}/endorsements`, {
+      endorsementName: 'change_of_risk',
+      startTimestamp: within(life, policy),
+      addExposures: (life.samples.policy as { exposures: object[] }).exposures,
+      ...(life.random.chance(0.7) && { state: 'issued' }),
+    }),
+  )
+
+const goOn =
+  (list: 'endorsements' | 'renewals', path: string): Move =>
+  async life => {
+    const one = last(life[list])
+    if (one === undefined) return
+    const action = life.random.pick(['quote', 'accept', 'issue', 'issue', 'invalidate', 'discard'])
+    await patch(life, `${action} ${path.slice(0, -1)}`, `/${path}/${one}`, { action })
+  }
+
+const renew: Move = (life, policy) =>
+  made(
+    life.renewals,
+    post(life, 'renew', `/policies/${life.policy}/renewals`, {
+      renewalEndTimestamp: Number(policy.effectiveContractEndTimestamp) + 365 * DAY_MS,
+      ...(life.random.chance(0.5) && { state: 'issued' }),
+    }),
+  )
+
+const cancel: Move = async (life, policy) => {
+  await made(
+    life.cancellations,
+    post(life, 'cancel', `/policies/${life.policy}/cancellations`, {
+      effectiveTimestamp: within(life, policy),
+      name: 'customer_request',
+      cancellationCategory: 'other',
+    }),
+  )
+  const one = last(life.cancellations)
+  if (one !== undefined && life.random.chance(0.8))
+    await patch(life, 'issue cancellation', `/cancellations/${one}/issue`)
+}
+
+const reinstate: Move = async life => {
+  const one = last(life.cancellations)
+  if (one === undefined) return
+  await made(life.reinstatements, patch(life, 'reinstate', `/cancellations/${one}/reinstate`))
+  const begun = last(life.reinstatements)
+  if (begun === undefined) return
+  await patch(life, 'accept reinstatement', `/reinstatements/${begun}/accept`)
+  await patch(life, 'issue reinstatement', `/reinstatements/${begun}/issue`)
+}
+
+const pay: Move = async (life, policy) => {
+  const open = policy.invoices.filter(one => one.settlementStatus === 'outstanding')
+  if (open.length === 0) return
+  const { locator } = life.random.pick(open)
+  await made(life.payments, post(life, 'pay', `/invoice/${locator}/pay`, { fieldValues: { method: 'card' } }))
+}
+
+const reverse: Move = async life => {
+  const one = last(life.payments)
+  if (one !== undefined) await post(life, 'reverse', `/payments/${one}/reverse`)
+}
+
+const addFee: Move = (life, policy) =>
+  patch(life, 'add fee', `/policy/${life.policy}/fees`, {
+    newFees: [
+      {
+        feeName: 'policy_fee',
+        amount: life.random.between(1, 40),
+        description: `By hand ${crypto.randomUUID()}`,
+        startTimestamp: Number(policy.originalContractStartTimestamp),
+        endTimestamp: Number(policy.effectiveContractEndTimestamp),
+      },
+    ],
+  })
+
+/** To another one: to the one that it has is nothing to do. */
+const reschedule: Move = (life, policy) =>
+  post(life, 'change schedule', `/policy/${life.policy}/paymentSchedule`, {
+    newPaymentScheduleName: life.random.pick(SCHEDULES.filter(name => name !== policy.paymentScheduleName)),
+  })
+
+const invoiceNext: Move = life => post(life, 'invoice next', `/policy/${life.policy}/issueNextInvoice`)
+
+const upload: Move = async life => {
+  const form = new FormData()
+  form.set('document', new Blob(['%PDF-1.4\n%%EOF\n']), 'terms.pdf')
+  const query = `displayName=Terms&documentType=${crypto.randomUUID()}`
+  await post(life, 'add document', `/policy/${life.policy}/addDocument?${query}`, form)
+}
+
+/** Of an issued policy; how often each is listed is how likely it is. */
+const MOVES: readonly Move[] = [
+  ...[endorse, endorse, insure, insure, goOn('endorsements', 'endorsements')],
+  ...[goOn('endorsements', 'endorsements'), renew, goOn('renewals', 'renewals')],
+  ...[cancel, reinstate, reinstate, pay, pay, pay, reverse, addFee, reschedule, invoiceNext, upload],
+]
+
+async function newPolicy(life: Life): Promise<void> {
+  const body = {
+    ...life.samples.policy,
+    policyStartTimestamp: undefined,
+    policyEndTimestamp: undefined,
+    policyholderLocator: life.policyholder,
+    paymentScheduleName: life.random.pick(SCHEDULES),
+    finalize: life.random.chance(0.7),
+  }
+  const created = await life.client.wish('create policy', undefined, { method: 'POST', path: '/policy', body })
+  const { locator } = answerOf<Shown>(created) ?? {}
+  if (locator !== undefined) life.policy = locator
+}
+
+async function step(life: Life): Promise<void> {
+  const policy = await life.client.read<Shown>(`/policy/${life.policy}`)
+  if (!policy) return
+  if (policy.issuedTimestamp !== undefined) return void (await life.random.pick(MOVES)(life, policy))
+  const isFinalized = policy.modifications[0]?.premiumChange !== undefined
+  if (isFinalized) await post(life, 'issue', `/policy/${life.policy}/issue`)
+  else if (life.random.chance(0.3))
+    await post(life, 'update policy', `/policy/${life.policy}/update`, {
+      fieldValues: { contact_phone: '+49 30 7654321' },
+      finalize: false,
+    })
+  else await post(life, 'finalize', `/policy/${life.policy}/finalize`)
+}
+
+/** One policy from its request on, in so many steps. */
+export async function live(
+  client: Client,
+  random: Random,
+  samples: Samples,
+  policyholder: string,
+  steps: number,
+): Promise<void> {
+  const life: Life = {
+    client,
+    random,
+    samples,
+    policyholder,
+    policy: '',
+    endorsements: [],
+    renewals: [],
+    cancellations: [],
+    reinstatements: [],
+    payments: [],
+  }
+  for (let tries = 0; tries < 3 && life.policy === ''; tries += 1) await newPolicy(life)
+  if (life.policy === '') return
+  for (let at = 0; at < steps; at += 1) await step(life)
+}
+
+/** A new policyholder; undefined when none could be had. */
+export async function newPolicyholder(client: Client, samples: Samples): Promise<string | undefined> {
+  for (let tries = 0; tries < 3; tries += 1) {
+    const wish = await client.wish('create policyholder', undefined, {
+      method: 'POST',
+      path: '/policyholder/create',
+      body: { completed: true, ...samples.policyholder },
+    })
+    const { locator } = answerOf<{ locator: string }>(wish) ?? {}
+    if (locator !== undefined) return locator
+  }
+  return undefined
+}

@@ -1,0 +1,93 @@
+// What goes wrong, and how often.
+import type { Random } from '../../scripts/book/random.ts'
+
+/** Each kind of fault, in the words of the fault table. */
+export const FAULTS = {
+  batchBefore: 'D1 batch fails before it is carried out',
+  batchAfter: 'D1 batch fails after it is carried out',
+  objectBefore: 'Durable Object ended before a batch of its own is carried out',
+  objectAfter: 'Durable Object ended after a batch of its own is carried out',
+  objectsReset: 'all Durable Objects ended at once',
+  processKilled: 'process killed with SIGKILL and started again',
+  requestLost: 'request lost on its way',
+  answerLost: 'answer lost on its way',
+  requestTwice: 'request sent twice at once',
+  messageDropped: 'queue message dropped',
+  messageRepeated: 'queue message repeated',
+  messageLate: 'queue message late, behind later ones',
+  messageRefused: 'queue refuses a message',
+  fileReadFails: 'R2 read fails',
+  fileWriteBefore: 'R2 write fails before it is carried out',
+  fileWriteAfter: 'R2 write fails after it is carried out',
+  raterSlow: 'rater slow',
+  raterFails: 'rater fails',
+  webhookSlow: 'webhook slow',
+  webhookFails: 'webhook fails',
+  clockMoved: "tenant's clock moved",
+} as const
+
+export type FaultKind = keyof typeof FAULTS
+
+export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
+
+/** Of a hundred occasions each; those without a chance are brought about by whoever runs the journeys. */
+export const CHANCES: Partial<Record<FaultKind, number>> = {
+  batchBefore: 4,
+  batchAfter: 6,
+  objectBefore: 2,
+  objectAfter: 4,
+  requestLost: 2,
+  answerLost: 4,
+  requestTwice: 5,
+  messageDropped: 15,
+  messageRepeated: 15,
+  messageLate: 20,
+  messageRefused: 5,
+  fileReadFails: 5,
+  fileWriteBefore: 8,
+  fileWriteAfter: 8,
+  raterSlow: 15,
+  raterFails: 5,
+  webhookSlow: 10,
+  webhookFails: 20,
+}
+
+/** Decides when a fault is due, counts those that were, and injects none once it is over. */
+export class Faults {
+  readonly counts: Record<FaultKind, number>
+  readonly #random: Random
+  readonly #kinds: ReadonlySet<FaultKind>
+  #isOver = false
+
+  constructor(random: Random, kinds: Iterable<FaultKind> = FAULT_KINDS) {
+    this.#random = random
+    this.#kinds = new Set(kinds)
+    this.counts = Object.fromEntries(FAULT_KINDS.map(kind => [kind, 0])) as Record<FaultKind, number>
+  }
+
+  /** Whether a fault of the kind comes now; it is counted. */
+  comes(kind: FaultKind): boolean {
+    if (this.#isOver || !this.#kinds.has(kind) || !this.#random.chance((CHANCES[kind] ?? 0) / 100))
+      return false
+    this.counts[kind] += 1
+    return true
+  }
+
+  /** Whether faults of the kind are wanted; whoever brings one about counts it by `note`. */
+  has(kind: FaultKind): boolean {
+    return !this.#isOver && this.#kinds.has(kind)
+  }
+
+  note(kind: FaultKind): void {
+    this.counts[kind] += 1
+  }
+
+  /** Milliseconds of a wait. */
+  wait(most: number): number {
+    return this.#random.between(1, most)
+  }
+
+  end(): void {
+    this.#isOver = true
+  }
+}
