@@ -1,8 +1,9 @@
 // Brings faults about inside the runtime: what the platform's bindings and Durable Objects do is done by way of here, for the
 // service as it is. Tests and service are one isolate, so that each kind of binding has one prototype for all.
-import { AsyncLocalStorage } from 'node:async_hooks'
+
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FaultKind, Faults } from './kinds.ts'
 
 const LOST = 'D1_ERROR: Network connection lost.'
@@ -24,7 +25,11 @@ type Method = (this: any, ...given: any[]) => any
 type Methods = Record<string, Method>
 
 /** Has the method called by way of `by`, which is given the method itself. */
-function wrap(owner: object, name: string, by: (self: object, given: unknown[], own: Method) => unknown): void {
+function wrap(
+  owner: object,
+  name: string,
+  by: (self: object, given: unknown[], own: Method) => unknown,
+): void {
   const methods = owner as Methods
   const own = methods[name]!
   methods[name] = function (this: object, ...given: unknown[]) {

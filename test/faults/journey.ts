@@ -177,7 +177,11 @@ async function newPolicy(life: Life): Promise<void> {
     paymentScheduleName: life.random.pick(SCHEDULES),
     finalize: life.random.chance(0.7),
   }
-  const created = await life.client.wish('create policy', undefined, { method: 'POST', path: '/policy', body })
+  const created = await life.client.wish('create policy', undefined, {
+    method: 'POST',
+    path: '/policy',
+    body,
+  })
   const { locator } = answerOf<Shown>(created) ?? {}
   if (locator !== undefined) life.policy = locator
 }

@@ -46,10 +46,10 @@ export const CHANCES: Partial<Record<FaultKind, number>> = {
   fileReadFails: 5,
   fileWriteBefore: 8,
   fileWriteAfter: 8,
-  raterSlow: 15,
+  raterSlow: 10,
   raterFails: 5,
   webhookSlow: 10,
-  webhookFails: 20,
+  webhookFails: 12,
 }
 
 /** Decides when a fault is due, counts those that were, and injects none once it is over. */
@@ -67,10 +67,14 @@ export class Faults {
 
   /** Whether a fault of the kind comes now; it is counted. */
   comes(kind: FaultKind): boolean {
-    if (this.#isOver || !this.#kinds.has(kind) || !this.#random.chance((CHANCES[kind] ?? 0) / 100))
-      return false
-    this.counts[kind] += 1
-    return true
+    const comes = this.draws(kind)
+    if (comes) this.note(kind)
+    return comes
+  }
+
+  /** As `comes`, for a fault that is brought about later, if at all. */
+  draws(kind: FaultKind): boolean {
+    return this.has(kind) && this.#random.chance((CHANCES[kind] ?? 0) / 100)
   }
 
   /** Whether faults of the kind are wanted; whoever brings one about counts it by `note`. */

@@ -27,7 +27,7 @@ import { Client, type Send, type Wish } from './client.ts'
 import { type Contents, readContents } from './contents.ts'
 import { goAhead, inject, wrapBindings } from './injection.ts'
 import { live, newPolicyholder, type Samples } from './journey.ts'
-import { type FaultKind, Faults, FAULT_KINDS } from './kinds.ts'
+import { FAULT_KINDS, type FaultKind, Faults } from './kinds.ts'
 
 /** What a run is made of; the same for the same seed. */
 export type Plan = {
@@ -40,12 +40,13 @@ export type Plan = {
   readonly kinds: readonly FaultKind[]
 }
 
-export function planOf(seed: number): Plan {
+/** `isShort`: as much as a run of `npm test` has time for. */
+export function planOf(seed: number, isShort = false): Plan {
   const random = randomOf(`plan ${seed}`)
   return {
     seed,
-    policies: random.between(2, 4),
-    steps: random.between(8, 14),
+    policies: isShort ? 2 : random.between(2, 4),
+    steps: isShort ? 6 : random.between(8, 14),
     isRated: random.chance(0.4),
     hasPapers: random.chance(0.15),
     accounts: random.between(0, 3),
@@ -60,40 +61,75 @@ export type Ran = {
   readonly counts: Readonly<Record<FaultKind, number>>
 }
 
-export type World = { readonly motor: Motor; readonly tenant: Tenant; readonly webhook: Uuid; readonly receiver: Receiver }
+export type World = {
+  readonly motor: Motor
+  readonly adminToken: string
+  readonly tenant: Tenant
+  readonly webhook: Uuid
+  readonly receiver: Receiver
+  /** Counts what the tenant's own services did badly. */
+  readonly countMoods: () => Promise<void>
+}
 
 const EVENT_TYPES = ['policy', 'policyholder', 'endorsement', 'renewal', 'cancellation', 'reinstatement']
   .concat(['invoice', 'payment', 'document', 'migration'])
   .map(name => `${name}.*`)
 
-/** How often the services of the tenant's own are asked, at least: they are well after that. */
-const BEHAVIOURS = 200
+/** How often the services of the tenant's own do badly by chance, at most: they are well after so many calls. */
+const MOODS = 200
 
-function webhookBehaviours(faults: Faults): Behaviour[] {
-  const bad = Array.from({ length: BEHAVIOURS }, (): Behaviour => {
-    if (faults.comes('webhookFails')) return { status: 503 }
-    return faults.comes('webhookSlow') ? { status: 204, delayMs: faults.wait(300) } : { status: 204 }
-  })
-  return [...bad, { status: 204 }]
+type Mood = 'well' | 'fails' | 'slow'
+
+/** How a service of the tenant's own does, call by call; faults that were called for are counted when all is over. */
+class Moods {
+  readonly #moods: readonly Mood[]
+  readonly #kinds: { fails: FaultKind; slow: FaultKind }
+
+  constructor(faults: Faults, kinds: { fails: FaultKind; slow: FaultKind }) {
+    this.#kinds = kinds
+    this.#moods = Array.from({ length: MOODS }, (): Mood => {
+      if (faults.draws(kinds.fails)) return 'fails'
+      return faults.draws(kinds.slow) ? 'slow' : 'well'
+    })
+  }
+
+  /** What to tell the service, the last for all calls after that. */
+  behaviours<B>(of: Readonly<Record<Mood, B>>): B[] {
+    return [...this.#moods, 'well' as const].map(mood => of[mood])
+  }
+
+  /** Counts those of the first calls. */
+  count(faults: Faults, calls: number): void {
+    for (const mood of this.#moods.slice(0, calls)) if (mood !== 'well') faults.note(this.#kinds[mood])
+  }
 }
 
+const SLOW_MS = 150
 const RATES = { '*': { yearlyPremium: 120 } }
-
-function raterBehaviours(faults: Faults): RaterBehaviour[] {
-  const bad = Array.from({ length: BEHAVIOURS }, (): RaterBehaviour => {
-    if (faults.comes('raterFails')) return { status: 503 }
-    return faults.comes('raterSlow') ? { rates: RATES, delayMs: faults.wait(300) } : { rates: RATES }
-  })
-  return [...bad, { rates: RATES }]
-}
 
 async function newWorld(plan: Plan, faults: Faults): Promise<World> {
   const plain = plan.hasPapers ? exampleFiles('motor') : motorWithoutPapers()
-  const motor = await motorTenant(`faults${plan.seed}`, plan.isRated ? externallyRated('rates', plain) : plain)
-  if (plan.isRated) await register(motor, 'rates', await openRater(...raterBehaviours(faults)))
-  const receiver = await openReceiver(...webhookBehaviours(faults))
+  const motor = await motorTenant(
+    `faults${plan.seed}`,
+    plan.isRated ? externallyRated('rates', plain) : plain,
+  )
+  const adminToken = await motor.signIn('anna.admin')
+  const raterMoods = new Moods(faults, { fails: 'raterFails', slow: 'raterSlow' })
+  const [well, slow] = [{ rates: RATES }, { rates: RATES, delayMs: SLOW_MS }]
+  const rater = await openRater(
+    ...raterMoods.behaviours<RaterBehaviour>({ well, slow, fails: { status: 503 } }),
+  )
+  if (plan.isRated) await register(motor, 'rates', rater)
+  const webhookMoods = new Moods(faults, { fails: 'webhookFails', slow: 'webhookSlow' })
+  const receiver = await openReceiver(
+    ...webhookMoods.behaviours<Behaviour>({
+      well: { status: 204 },
+      slow: { status: 204, delayMs: SLOW_MS },
+      fails: { status: 503 },
+    }),
+  )
   const webhook = await callOk<{ locator: Uuid }>('POST', `/event/${motor.tenantLocator}/webhooks`, {
-    token: await motor.signIn('anna.admin'),
+    token: adminToken,
     body: {
       name: 'witness',
       enabled: true,
@@ -106,7 +142,11 @@ async function newWorld(plan: Plan, faults: Faults): Promise<World> {
     },
   })
   const tenant = (await readTenant(env, { name: motor.tenantName }, noCalls()))!
-  return { motor, tenant, webhook: webhook.locator, receiver }
+  const countMoods = async (): Promise<void> => {
+    raterMoods.count(faults, (await rater.calls()).length)
+    webhookMoods.count(faults, (await receiver.received()).length)
+  }
+  return { motor, adminToken, tenant, webhook: webhook.locator, receiver, countMoods }
 }
 
 const sendAs =
@@ -120,18 +160,19 @@ const sendAs =
     }
   }
 
-/** Moves the clock on, several times while the others write. */
-async function moveClock(client: Client, random: Random, faults: Faults): Promise<void> {
+/** Moves the clock on by some days, in which installments are invoiced and fall due. */
+async function moveClock(client: Client, days: number, faults: Faults): Promise<void> {
+  if (!faults.has('clockMoved')) return
+  faults.note('clockMoved')
+  const body = { advance: { amount: days, unit: 'day' } }
+  await client.wish('move clock', undefined, { method: 'POST', path: '/test/clock', body })
+}
+
+/** Moves the clock on several times while the others write. */
+async function letTimePass(client: Client, random: Random, faults: Faults): Promise<void> {
   for (let times = 0; times < 3; times += 1) {
-    await scheduler.wait(random.between(100, 500))
-    if (!faults.has('clockMoved')) return
-    faults.note('clockMoved')
-    const amount = random.between(1, 50)
-    await client.wish('move clock', undefined, {
-      method: 'POST',
-      path: '/test/clock',
-      body: { advance: { amount, unit: 'day' } },
-    })
+    await scheduler.wait(random.between(200, 700))
+    await moveClock(client, random.between(1, 40), faults)
   }
 }
 
@@ -144,11 +185,11 @@ async function resetObjects(random: Random, faults: Faults): Promise<void> {
 }
 
 async function writeAll(plan: Plan, world: World, faults: Faults, ledger: Wish[]): Promise<void> {
-  const { motor } = world
+  const { motor, adminToken } = world
   const { policyholder, policy } = plainYear().request
   const samples: Samples = { policyholder, policy }
   const client = new Client(sendAs(motor.token), faults, ledger)
-  const admin = new Client(sendAs(await motor.signIn('anna.admin')), faults, ledger)
+  const admin = new Client(sendAs(adminToken), faults, ledger)
   const randomFor = (name: string): Random => randomOf(`${name} ${plan.seed}`)
   // Two policies have one policyholder: what one of them is paid too much is credit of the other.
   const couples = Array.from({ length: Math.ceil(plan.policies / 2) }, async (_, couple) => {
@@ -169,13 +210,14 @@ async function writeAll(plan: Plan, world: World, faults: Faults, ledger: Wish[]
   }
   await Promise.all([
     ...couples,
-    moveClock(client, randomFor('clock'), faults),
+    letTimePass(client, randomFor('clock'), faults),
     resetObjects(randomFor('reset'), faults),
     migrate(),
   ])
+  // So far that what is not paid has lapsed.
+  await moveClock(client, 90, faults)
 }
 
-const info = console.info
 const ROUNDS = 60
 const STEP_MS = 61_000
 
@@ -188,7 +230,7 @@ async function left({ tenant }: World, at: number): Promise<Counts> {
       `select (select count(*) from delivery where state in ('pending', 'waiting')) as deliveries,
         (select count(*) from document_job) as jobs,
         (select count(*) from timer where due_at <= ?) as timers,
-        (select count(*) from migration_account where state not in ('finished', 'error', 'failed')) as accounts,
+        (select count(*) from migration_account where state in ('pending', 'processing')) as accounts,
         (select coalesce(group_concat(locator), '') from migration_run where state in ('error', 'failed')) as failed`,
     )
     .bind(at)
@@ -197,8 +239,7 @@ async function left({ tenant }: World, at: number): Promise<Counts> {
 
 /** Lets time pass, a minute at a time, until nothing that is due is left; whoever has an alarm is woken by it. */
 async function settle(world: World): Promise<void> {
-  const { tenant, webhook, motor } = world
-  const token = await motor.signIn('anna.admin')
+  const { tenant, webhook, adminToken: token } = world
   const client = (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
   for (let round = 1; round <= ROUNDS; round += 1) {
     goAhead(round * STEP_MS)
@@ -215,7 +256,7 @@ async function settle(world: World): Promise<void> {
     const { failed, ...counts } = await left(world, Date.now() + now.clockOffsetMs)
     for (const locator of failed.split(',').filter(one => one !== ''))
       await callApi('PATCH', `/migration/${tenant.locator}/migrations/${locator}/recover`, { token })
-    if (failed === '' && Object.values(counts).every(count => count === 0)) return void info(`rounds ${round}`)
+    if (failed === '' && Object.values(counts).every(count => count === 0)) return
   }
 }
 
@@ -235,13 +276,10 @@ export async function run(
   )
   try {
     inject(faults)
-    const t0 = performance.now()
     await writeAll(plan, world, faults, ledger)
     faults.end()
     inject(undefined)
-    const t1 = performance.now()
     await settle(world)
-    info(`write ${t1-t0} settle ${performance.now()-t1}`)
   } finally {
     inject(undefined)
     for (const spy of quiet) spy.mockRestore()
@@ -255,16 +293,14 @@ export async function run(
       tenant,
       ledger,
       get: path => callOk('GET', path, { token }),
-      posts: async () => (await world.receiver.received()).map(one => one.headers['webhook-id'] ?? tenantName),
+      posts: async () =>
+        (await world.receiver.received()).map(one => one.headers['webhook-id'] ?? tenantName),
     })
   }
+  await world.countMoods()
   const contents = await read()
   const stories = violationsOf(contents).map(one => storyOf(contents, one))
   await look(read, world)
   goAhead(0)
   return { contents, stories, counts: faults.counts }
 }
-
-export const acknowledgedOf = ({ contents: { ledger } }: Ran, outcome: Wish['outcome']): number =>
-  ledger.filter(one => one.outcome === outcome).length
-

@@ -45,7 +45,9 @@ const flat = (headers: IncomingMessage['headers']): Record<string, string> =>
 function receiver(): Server {
   return createServer(async (request, response) => {
     const box = boxOf(request.url ?? '/')
-    const body = await textOf(request)
+    const body = await textOf(request).catch(() => undefined)
+    // Whoever posted was ended on the way.
+    if (body === undefined) return void response.destroy()
     if (request.method === 'GET') return response.end(JSON.stringify(box.received))
     if (request.method === 'PUT') {
       box.behaviours = JSON.parse(body)

@@ -1,7 +1,8 @@
 // What must hold of every policy, whatever happened to it: its commits are whole and counted, its segments tile, its money adds up.
+
+import { totalsDueOf } from '../../../src/billing/bill.ts'
 import { invoiceStatus } from '../../../src/billing/invoice.ts'
 import { restDue } from '../../../src/billing/payments/payment.ts'
-import { totalsDueOf } from '../../../src/billing/bill.ts'
 import { boundQuote } from '../../../src/cancellations/effect.ts'
 import type { PolicyAggregate } from '../../../src/policies/aggregate.ts'
 import { isStanding, lineOf, segmentsInForce } from '../../../src/policies/fold/line.ts'
@@ -125,7 +126,8 @@ function answered({ aggregate, product }: Loaded, shown: unknown): void {
   const expected = policyResponse(aggregate, product, { summarizeQuotes: false })
   const text = (value: unknown): string =>
     JSON.stringify(value, (name, inner) => (name === 'url' || name === 'documents' ? undefined : inner))
-  if (text(expected) !== text(shown)) throw new Error('GET answers another policy than the one that is stored.')
+  if (text(expected) !== text(shown))
+    throw new Error('GET answers another policy than the one that is stored.')
 }
 
 function* kept({ policies }: Contents): Generator<Violation> {

@@ -1,0 +1,141 @@
+// `npm run faults -- [--runs N] [--seed S]`: seeded journeys while everything fails that may, and the fault table in
+// docs/measured.md (docs/faults.md says what is injected and what is proved).
+import { spawn } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import type { Figures } from '../test/faults/figures.ts'
+import { FAULT_KINDS, FAULTS } from '../test/faults/kinds.ts'
+import { measuredAt, writeSection } from './measured.ts'
+
+const USAGE = 'npm run faults -- [--runs N] [--seed S] [--at-once N]'
+
+/** Runs of one process: each has a tenant, of which a pool has 64. */
+const RUNS_A_PROCESS = 25
+/** One run in so many has its service killed, as a process. */
+const RUNS_A_KILLED_ONE = 25
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '500' },
+    seed: { type: 'string', default: '1' },
+    'at-once': { type: 'string', default: '2' },
+  },
+})
+if (![values.runs, values.seed, values['at-once']].every(text => /^[1-9]\d{0,8}$/.test(text))) {
+  console.error(`faults: it is used so: ${USAGE}`)
+  process.exit(2)
+}
+const runs = Number(values.runs)
+const first = Number(values.seed)
+const killed = Math.floor(runs / RUNS_A_KILLED_ONE)
+
+type Part = { readonly project: string; readonly file: string; readonly runs: number; readonly seed: number }
+
+const parts: Part[] = []
+for (let at = 0; at < runs - killed; at += RUNS_A_PROCESS)
+  parts.push({
+    project: 'service',
+    file: 'test/faults/faults.service.test.ts',
+    runs: Math.min(RUNS_A_PROCESS, runs - killed - at),
+    seed: first + at,
+  })
+if (killed > 0)
+  parts.unshift({
+    project: 'process',
+    file: 'test/faults/kills.process.test.ts',
+    runs: killed,
+    seed: first + runs - killed,
+  })
+
+/** A line that a run printed. */
+const FIGURES = /^faults: (\{.*\})$/gm
+
+const figures: Figures[] = []
+
+/** Carries out the part; whether all of it held. What it printed is shown where it did not. */
+function carryOut({ project, file, runs, seed }: Part): Promise<boolean> {
+  return new Promise(resolve => {
+    const env = {
+      ...process.env,
+      NO_COLOR: '1',
+      BINDERY_FAULTS_RUNS: String(runs),
+      BINDERY_FAULTS_SEED: String(seed),
+    }
+    const child = spawn('vitest', ['run', '--project', project, file], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
+    })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+    child.on('close', code => {
+      const told = [...text.matchAll(FIGURES)].map(([, json]) => JSON.parse(json!) as Figures)
+      figures.push(...told)
+      const violations = told.reduce((sum, one) => sum + one.violations, 0)
+      console.log(`seeds ${seed} to ${seed + runs - 1}: ${told.length} runs, ${violations} violations`)
+      if (code !== 0) console.log(text)
+      resolve(code === 0 && told.length === runs)
+    })
+  })
+}
+
+const begun = performance.now()
+const waiting = parts.values()
+let held = true
+await Promise.all(
+  Array.from({ length: Number(values['at-once']) }, async () => {
+    for (const part of waiting) held = (await carryOut(part)) && held
+  }),
+)
+
+const sum = (of: (one: Figures) => number): number => figures.reduce((total, one) => total + of(one), 0)
+
+/** What each run counted, over all runs. */
+function total(of: (one: Figures) => Readonly<Partial<Record<string, number>>>): Map<string, number> {
+  const totals = new Map<string, number>()
+  for (const one of figures)
+    for (const [name, count] of Object.entries(of(one))) totals.set(name, (totals.get(name) ?? 0) + count!)
+  return totals
+}
+
+const injected = total(one => one.faults)
+const runsWith = (kind: (typeof FAULT_KINDS)[number]): number =>
+  figures.filter(one => (one.faults[kind] ?? 0) > 0).length
+const done = total(one => one.kinds)
+const said = (count: number | undefined): string => (count ?? 0).toLocaleString('en')
+
+const table = `## Faults
+
+Written by \`npm run faults -- --runs ${runs} --seed ${first}\`; do not edit. [faults.md](faults.md) says what is injected and what is
+proved. ${measuredAt()} ${Math.round((performance.now() - begun) / 60_000)} minutes.
+
+| fault | injected | in runs |
+| ----- | -------- | ------- |
+${FAULT_KINDS.map(kind => `| ${FAULTS[kind]} | ${said(injected.get(kind))} | ${said(runsWith(kind))} |`).join('\n')}
+
+| what it came to | count |
+| --------------- | ----- |
+| runs | ${said(figures.length)} |
+| transactions acknowledged | ${said(sum(one => one.acknowledged))} |
+| transactions refused | ${said(sum(one => one.refused))} |
+| transactions never acknowledged | ${said(sum(one => one.unknown))} |
+| of these: wholly there | ${said(sum(one => one.done))} |
+| of these: wholly absent | ${said(sum(one => one.unknown - one.done))} |
+| events, each delivered | ${said(sum(one => one.events))} |
+| deliveries repeated | ${said(sum(one => one.repeats))} |
+| **violations** | **${said(sum(one => one.violations))}** |
+
+Acknowledged, by kind: ${[...done]
+  .filter(([name]) => !name.startsWith('= '))
+  .sort(([, a], [, b]) => b - a)
+  .map(([name, count]) => `${name} ${said(count)}`)
+  .join(', ')}. In the databases at the end: ${[...done]
+  .filter(([name]) => name.startsWith('= '))
+  .map(([name, count]) => `${said(count)} × ${name.slice(2)}`)
+  .join(', ')}.
+`
+
+if (held) writeSection('faults', table)
+console.log(held ? table : 'faults: there were violations; docs/measured.md is left as it was')
+process.exit(held ? 0 : 1)

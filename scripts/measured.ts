@@ -1,0 +1,42 @@
+// docs/measured.md: each script that measures writes its own section, between two marks, and leaves the others alone.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+
+const OPENING = `# Measured
+
+Each section is written by the script that it names; do not edit.
+`
+
+/**
+ * Puts `markdown` (no marks, no surrounding blank lines needed) between `<!-- name:begin -->` and `<!-- name:end -->`
+ * of `file`. A section that is not there yet is added at the end, and so is a file that is not.
+ */
+export function writeSection(name: string, markdown: string, file = 'docs/measured.md'): void {
+  const begin = `<!-- ${name}:begin -->`
+  const end = `<!-- ${name}:end -->`
+  const section = `${begin}\n\n${markdown.trim()}\n\n${end}`
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : OPENING
+  const from = text.indexOf(begin)
+  if (from === -1) {
+    if (text.includes(end))
+      throw new Error(`${file}: ${end} without ${begin}; add the one or remove the other.`)
+    writeFileSync(file, `${text.trimEnd()}\n\n${section}\n`)
+    return
+  }
+  const to = text.indexOf(end, from)
+  if (to === -1)
+    throw new Error(`${file}: ${begin} without ${end} after it; add the one or remove the other.`)
+  writeFileSync(file, text.slice(0, from) + section + text.slice(to + end.length))
+}
+
+/** What figures belong to: the commit, the day and the machine, as a sentence. */
+export function measuredAt(): string {
+  const git = (...words: string[]): string => execFileSync('git', words, { encoding: 'utf8' }).trim()
+  const changed =
+    git('status', '--porcelain', '--', '.', ':!docs/measured.md') === ''
+      ? ''
+      : ', with changes that are not committed'
+  const processors = cpus()
+  return `Commit ${git('rev-parse', '--short', 'HEAD')}${changed}, ${new Date().toISOString().slice(0, 10)}, ${processors.length} × ${processors[0]?.model ?? 'processor'}, Node ${process.versions.node}.`
+}

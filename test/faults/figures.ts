@@ -1,0 +1,49 @@
+// What a run came to, as a line for `npm run faults` to read.
+import type { Outcome } from './client.ts'
+import type { Contents } from './contents.ts'
+import type { FaultKind } from './kinds.ts'
+
+export type Figures = Readonly<Record<Outcome, number>> & {
+  readonly seed: number
+  readonly violations: number
+  /** What came of the unknown ones: they are there. */
+  readonly done: number
+  readonly events: number
+  /** Posts of events that had come before. */
+  readonly repeats: number
+  /** Acknowledged wishes by their kind, and what the clock did. */
+  readonly kinds: Readonly<Record<string, number>>
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>
+}
+
+const CLOCK_MADE = { grace_period: 'grace period', lapse: 'lapse', policy: 'policy' } as const
+
+export function figuresOf(
+  seed: number,
+  { ledger, rows, posts }: Contents,
+  stories: readonly string[],
+  counts: Readonly<Record<FaultKind, number>>,
+): Figures {
+  const of = (outcome: Outcome): number => ledger.filter(one => one.outcome === outcome).length
+  const acknowledged = ledger.filter(one => one.outcome === 'acknowledged')
+  const kinds = Map.groupBy(acknowledged, ({ kind }) => kind)
+  const isThere = (key: string): boolean =>
+    (rows.write ?? []).some(row => String(row.key).endsWith(`:${key}`))
+  return {
+    seed,
+    acknowledged: acknowledged.length,
+    refused: of('refused'),
+    unknown: of('unknown'),
+    done: ledger.filter(one => one.outcome === 'unknown' && isThere(one.key)).length,
+    violations: stories.length,
+    events: (rows.event ?? []).length,
+    repeats: posts.length - new Set(posts).size,
+    kinds: {
+      ...Object.fromEntries([...kinds].map(([kind, list]) => [kind, list.length])),
+      ...Object.fromEntries(
+        Object.entries(CLOCK_MADE).map(([table, name]) => [`= ${name}`, (rows[table] ?? []).length]),
+      ),
+    },
+    faults: Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
+  }
+}
