@@ -2,6 +2,7 @@
 // it goes on where it stopped.
 import { parseArgs } from 'node:util'
 import { databasesThere, openDatabasePlace, prepareDatabases } from './database-place.ts'
+import { untilConnected } from './local-retry.ts'
 import { writeConfig } from './write-config.ts'
 
 const say = (line: string): void => console.log(`migrate: ${line}`)
@@ -9,13 +10,17 @@ const say = (line: string): void => console.log(`migrate: ${line}`)
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { remote: { type: 'boolean', default: false } } })
   writeConfig()
-  const place = await openDatabasePlace(values.remote)
+  await untilConnected(() => migrateAll(values.remote), say)
+  say('all databases are up to date')
+}
+
+async function migrateAll(remote: boolean): Promise<void> {
+  const place = await openDatabasePlace(remote)
   try {
-    await prepareDatabases(place, databasesThere(values.remote), say)
+    await prepareDatabases(place, databasesThere(remote), say)
   } finally {
     await place.close()
   }
-  say('all databases are up to date')
 }
 
 await main().catch((error: unknown) => {

@@ -6,6 +6,7 @@ import { buildBundles } from './bundles.ts'
 import { curlLines } from './curl-lines.ts'
 import { openStores } from './databases.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
+import { untilConnected } from './local-retry.ts'
 import { readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
 import { progressBar } from './progress.ts'
@@ -100,7 +101,8 @@ ${lines.join('\n\n')}
 
 async function start(): Promise<number> {
   const settings = await prepareFiles()
-  const administrator = await prepareStores(settings, !deployedExample(settings.dataFolder))
+  const firstStart = !deployedExample(settings.dataFolder)
+  const administrator = await untilConnected(() => prepareStores(settings, firstStart), say)
   say(`starting the service on port ${settings.port}`)
   const service = startService(settings.port, settings.dataFolder)
   let stopping = false
