@@ -218,11 +218,15 @@ describe('an unpaid invoice', () => {
     await moveTo(tenant, start + 10 * 86_400_000)
     const [grace] = await gracesOf(tenant, policy)
     const path = `/gracePeriod/${grace!.locator}`
-    const soon = await tenant.patch<GracePeriodResponse>(path, {
+    const seen = (await tenant.get(path)).headers.get('etag')!
+    const sooner = {
       endTimestamp: String(start + 20 * 86_400_000),
       cancelEffectiveTimestamp: start,
       resetCancelEffectiveTimestamp: null,
-    })
+    }
+    expect((await tenant.patch(path, sooner, { 'if-match': '"of-another-time"' })).status).toBe(412)
+    const soon = await tenant.patch<GracePeriodResponse>(path, sooner, { 'if-match': seen })
+    expect((await tenant.patch(path, sooner, { 'if-match': seen })).status).toBe(412)
     expect([soon.status, soon.body]).toMatchObject([
       200,
       { endTimestamp: String(start + 20 * 86_400_000), cancelEffectiveTimestamp: String(start) },
@@ -303,7 +307,15 @@ describe('a legacy lapse', () => {
     const [, unpaid] = lapsed.invoices
     expect([due.status, due.body.totalDue]).toEqual([200, unpaid!.totalDue])
     expect((await tenant.get(path)).body).toEqual(opened.body)
-    const invoiced = await tenant.post<LapseReinstatementResponse>(`${path}/invoice`, when)
+    const stale = await tenant.post<{ code: string }>(`${path}/invoice`, when, { 'if-match': '"a"' })
+    expect([stale.status, stale.body.code]).toEqual([412, 'preconditionFailed'])
+    expect(opened.headers.get('location')).toBe(path)
+    const seen = (await tenant.get(path)).headers.get('etag')!
+    expect(opened.headers.get('etag')).toBe(seen)
+    const invoiced = await tenant.post<LapseReinstatementResponse>(`${path}/invoice`, when, {
+      'if-match': seen,
+    })
+    expect(invoiced.headers.get('etag')).toBe((await tenant.get(path)).headers.get('etag'))
     // The look-up of its policy, a block of locators where the last is used up, and the write.
     expect(roundTrips(invoiced)).toMatchObject({ object: 1 })
     expect(roundTrips(invoiced).d1).toBeLessThanOrEqual(3)
@@ -410,7 +422,12 @@ describe('a legacy lapse', () => {
     for (const body of [{}, { reinstatementTimestamp: 0 }, { reinstatementTimestamp: 'soon' }])
       for (const action of ['amountDue', 'invoice'])
         expect((await tenant.post(`${path}/${action}`, body)).status).toBe(400)
-    const { body: closed } = await tenant.post<LapseReinstatementResponse>(`${path}/close`)
+    const late = await tenant.post(`${path}/close`, undefined, { 'if-match': '"of-another-time"' })
+    expect(late.status).toBe(412)
+    const seen = (await tenant.get(path)).headers.get('etag')!
+    const { body: closed } = await tenant.post<LapseReinstatementResponse>(`${path}/close`, undefined, {
+      'if-match': seen,
+    })
     expect(closed.currentStatus).toBe('closed')
     const gone = await tenant.post<{ message: string }>(`${path}/close`)
     expect([gone.status, gone.body.message]).toEqual([

@@ -119,11 +119,14 @@ async function admitted(
 const repeatable = (route: Route, exchange: Exchange, env: Env, caller: Caller, sent: SentBody) =>
   route.method === 'get' ? undefined : idempotencyKey(exchange, env, caller, sent)
 
-/** What is not looked at is refused: a write is never carried out as if its condition were not there. */
+/**
+ * What is not looked at is refused: a write is never carried out as if its condition were not there. `*` asks for no more than
+ * that there is something at the address, which is so of every path; clients send it with every write.
+ */
 function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
   if (route.method === 'get') return undefined
   const ifMatch = readIfMatch(request.headers.get('if-match'))
-  if (ifMatch !== undefined && writeOf(route).changes === undefined)
+  if (ifMatch !== undefined && ifMatch !== '*' && writeOf(route).changes === undefined)
     throw new Refusal(
       'invalidParameter',
       `${route.method.toUpperCase()} ${route.path} takes no If-Match: there is no one record that it changes. Send it without.`,

@@ -6,6 +6,7 @@ import { staticFirst } from '../../../src/platform/http/mount.ts'
 import { filledPath, isTagged, SUCCESSORS, WRITES } from '../../../src/platform/http/records.ts'
 import { type Answer, callApi, callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
+import { type Change, held } from '../../support/held-record.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../../support/motor.ts'
 
 let motor: Motor
@@ -81,25 +82,7 @@ describe('a read', () => {
   })
 })
 
-/** A record, where it is read, and a write that changes it. */
-type Change = { read: string; method: string; path: string; body?: unknown }
-
-/** The write is refused for a record as it was, not carried out then, and carried out for the record as it is. */
-async function heldAgainstItsTag({ read: at, method, path, body }: Change): Promise<Answer<Located>> {
-  const tag = await read(at)
-  const refused = await send<Refused>(method, path, { 'if-match': '"of-another-time"' }, body)
-  expect(refused.body, `${method} ${path}`).toMatchObject({
-    code: 'preconditionFailed',
-    currentETag: expect.any(String),
-  })
-  expect([refused.status, tagOf(refused)]).toEqual([412, refused.body.currentETag])
-  expect(refused.body.currentETag).toBe(tag.replace(/^W\/|\.\w+(?="$)/g, ''))
-  expect(refused.body.message).toContain(refused.body.currentETag)
-  expect(await read(at)).toBe(tag)
-  const done = await send(method, path, { 'if-match': `"other", ${tag}` }, body)
-  expect(done.status, JSON.stringify(done.body)).toBe(200)
-  return done
-}
+const heldAgainstItsTag = (change: Change): Promise<Answer<Located>> => held(change, () => admin)
 
 describe('If-Match', () => {
   it('holds every kind of write on a policy against the record that its path names', async () => {
@@ -147,7 +130,66 @@ describe('If-Match', () => {
     })
     const reinstatement = reinstated.headers.get('location')!
     expect(tagOf(reinstated)).toBe(await read(reinstatement))
-    await heldAgainstItsTag({ read: reinstatement, method: 'PATCH', path: `${reinstatement}/accept` })
+    const step = (path: string, body?: unknown): Change => ({
+      read: reinstatement,
+      method: 'PATCH',
+      path,
+      body,
+    })
+    await heldAgainstItsTag(step(reinstatement, {}))
+    await heldAgainstItsTag(step(`${reinstatement}/accept`))
+    await heldAgainstItsTag(step(`${reinstatement}/invalidate`))
+    await heldAgainstItsTag(step(`${reinstatement}/accept`))
+    const reissued = await heldAgainstItsTag(step(`${reinstatement}/issue`))
+    expect(tagOf(reissued)).toBe(await read(reinstatement))
+  })
+
+  it('holds every transition of a quote against the quote, and shows it with its tag', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const [first] = await callOk<Located[]>('GET', `/policies/${policy.locator}/quotes`, { token: admin })
+    const quote = `/quotes/${first!.locator}`
+    const on = (action: string, body?: unknown): Change => ({
+      read: quote,
+      method: 'PATCH',
+      path: `${quote}/${action}`,
+      body,
+    })
+    await heldAgainstItsTag(on('quote'))
+    for (const action of ['accept', 'invalidate']) {
+      const shown = await heldAgainstItsTag(on(action))
+      expect(tagOf(shown), action).toBe(await read(quote))
+    }
+    await heldAgainstItsTag({
+      read: quote,
+      method: 'POST',
+      path: `${quote}/underwriting`,
+      body: { decision: 'reject', notes: ['Looked at again.'] },
+    })
+    const copy = await send('POST', `${quote}/createNew`)
+    const second = copy.headers.get('location')!
+    await heldAgainstItsTag({ read: second, method: 'PATCH', path: `${second}/select` })
+    await heldAgainstItsTag({ read: quote, method: 'PATCH', path: `${quote}/discard` })
+  })
+
+  it('holds a renewal from its making to its issue', async () => {
+    const { body: policy } = await motor.createPolicy()
+    const at = `/policy/${policy.locator}`
+    await motor.post(`${at}/issue`)
+    const { effectiveContractEndTimestamp: end } = (await motor.get(at)).body
+    const made = await heldAgainstItsTag({
+      read: at,
+      method: 'POST',
+      path: `/policies/${policy.locator}/renewals`,
+      body: { renewalEndTimestamp: String(Number(end) + 365 * 86_400_000) },
+    })
+    const renewal = made.headers.get('location')!
+    expect([renewal, tagOf(made)]).toEqual([`/renewals/${made.body.locator}`, await read(renewal)])
+    const update = { addFieldValues: { contact_phone: '+49 30 7654321' } }
+    for (const action of [undefined, 'quote', 'accept', 'issue']) {
+      const body = action === undefined ? { renewalUpdate: update } : { action }
+      const done = await heldAgainstItsTag({ read: renewal, method: 'PATCH', path: renewal, body })
+      expect(tagOf(done), action ?? 'update').toBe(await read(renewal))
+    }
   })
 
   it('holds payments against the invoice, and their reversal against the payment', async () => {
@@ -179,6 +221,19 @@ describe('If-Match', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412])
     const [winner] = answers.filter(({ status }) => status === 200)
     expect(tagOf(winner!)).toBe(await read(path))
+  })
+
+  it('of many writers with keys of their own lets one through, and each is repeated as it was', async () => {
+    const { body } = await motor.createPolicy({ finalize: false })
+    const path = `/policy/${body.locator}`
+    const tag = await read(path)
+    const write = (key: string) =>
+      send('POST', `${path}/finalize`, { 'if-match': tag, 'idempotency-key': key })
+    const keys = ['a', 'b', 'c']
+    const first = await Promise.all(keys.map(write))
+    expect(first.map(({ status }) => status).sort()).toEqual([200, 412, 412])
+    const again = await Promise.all(keys.map(write))
+    expect(again.map(({ status }) => status)).toEqual(first.map(({ status }) => status))
   })
 
   it('of a repeat counts as it did the first time', async () => {
@@ -245,7 +300,11 @@ describe('If-Match', () => {
   })
 
   it('is refused where nothing is held against it, and where it is no list of tags', async () => {
-    const answer = await send<Refused>('POST', '/policyholder/create', { 'if-match': '*' }, { values: {} })
+    const create = (tag: string) =>
+      send<Refused>('POST', '/policyholder/create', { 'if-match': tag }, { completed: false, values: {} })
+    expect((await create('*')).status).toBe(200)
+    const answer = await create('"a"')
+    expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({
       code: 'invalidParameter',
       message: expect.stringContaining('If-Match'),
