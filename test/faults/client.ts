@@ -38,23 +38,25 @@ export type Wish = {
   refusal?: string
 }
 
-const MOST_TRIES = 5
-const LONGEST_WAIT_MS = 60
+/** After how many tries it gives up, and how long it waits at most before each further one. */
+export type Patience = { readonly tries: number; readonly waitMs: number }
 
 export class Client {
   readonly #send: Send
   readonly #faults: Faults
   readonly #ledger: Wish[]
+  readonly #patience: Patience
 
-  constructor(send: Send, faults: Faults, ledger: Wish[]) {
+  constructor(send: Send, faults: Faults, ledger: Wish[], patience: Patience) {
     this.#send = send
     this.#faults = faults
     this.#ledger = ledger
+    this.#patience = patience
   }
 
   /** What a read answers; undefined when it cannot be had. Never throws. */
   async read<Body>(path: string): Promise<Body | undefined> {
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    for (let tries = 0; tries < this.#patience.tries; tries += 1) {
       const told = await this.#send({ method: 'GET', path }).catch(() => undefined)
       if (told && told.status < 300) return told.body as Body
       await this.#pause()
@@ -77,7 +79,7 @@ export class Client {
       answers: [],
     }
     this.#ledger.push(wish)
-    for (let tries = 0; tries < MOST_TRIES && wish.outcome === 'unknown'; tries += 1) {
+    for (let tries = 0; tries < this.#patience.tries && wish.outcome === 'unknown'; tries += 1) {
       if (tries > 0) await this.#pause()
       if (this.#faults.comes('requestTwice')) await Promise.all([this.#try(wish), this.#try(wish)])
       else await this.#try(wish)
@@ -103,7 +105,7 @@ export class Client {
   }
 
   #pause(): Promise<void> {
-    return sleep(this.#faults.wait(LONGEST_WAIT_MS))
+    return sleep(this.#faults.wait(this.#patience.waitMs))
   }
 }
 

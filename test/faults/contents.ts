@@ -36,6 +36,8 @@ export type Sources = {
   readonly ledger: readonly Wish[]
   /** What a GET of the path answers; throws for anything but a 2xx. */
   readonly get: <Body>(path: string) => Promise<Body>
+  /** The whole stream. */
+  readonly stream: () => Promise<readonly Streamed[]>
   readonly posts: () => Promise<readonly string[]>
 }
 
@@ -69,7 +71,8 @@ async function allFiles({ env, tenant }: Sources): Promise<Set<string>> {
   return files
 }
 
-async function wholeStream({ get }: Sources): Promise<Streamed[]> {
+/** The whole stream, read page by page. */
+export async function wholeStream(get: Sources['get']): Promise<Streamed[]> {
   const events: Streamed[] = []
   let query = 'startTimestamp=0&pageSize=1000'
   for (;;) {
@@ -112,7 +115,7 @@ export async function readContents(sources: Sources): Promise<Contents> {
     rows,
     files: await allFiles(sources),
     policies,
-    stream: await wholeStream(sources),
+    stream: await sources.stream(),
     posts: await sources.posts(),
     at: tenantNow(sources.tenant),
   }

@@ -5,7 +5,8 @@ import { prepareDatabases } from '../support/databases.ts'
 import { storyOf, violationsOf } from './checker.ts'
 import { figuresOf } from './figures.ts'
 import type { FaultKind } from './kinds.ts'
-import { planOf, run } from './run.ts'
+import { run } from './run.ts'
+import { planOf } from './writers.ts'
 
 const asked = inject('faults')
 const { runs = 10, seed = 1 } = asked

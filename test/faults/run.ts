@@ -23,36 +23,11 @@ import type { RaterBehaviour } from '../support/rater-server.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import type { Behaviour } from '../support/receiver-server.ts'
 import { storyOf, violationsOf } from './checker.ts'
-import { Client, type Send, type Wish } from './client.ts'
-import { type Contents, readContents } from './contents.ts'
+import type { Send, Wish } from './client.ts'
+import { type Contents, readContents, wholeStream } from './contents.ts'
 import { goAhead, inject, wrapBindings } from './injection.ts'
-import { live, newPolicyholder, type Samples } from './journey.ts'
-import { FAULT_KINDS, type FaultKind, Faults } from './kinds.ts'
-
-/** What a run is made of; the same for the same seed. */
-export type Plan = {
-  readonly seed: number
-  readonly policies: number
-  readonly steps: number
-  readonly isRated: boolean
-  readonly hasPapers: boolean
-  readonly accounts: number
-  readonly kinds: readonly FaultKind[]
-}
-
-/** `isShort`: as much as a run of `npm test` has time for. */
-export function planOf(seed: number, isShort = false): Plan {
-  const random = randomOf(`plan ${seed}`)
-  return {
-    seed,
-    policies: isShort ? 2 : random.between(2, 4),
-    steps: isShort ? 6 : random.between(8, 14),
-    isRated: random.chance(0.4),
-    hasPapers: random.chance(0.15),
-    accounts: random.between(0, 3),
-    kinds: FAULT_KINDS.filter(() => random.chance(0.8)),
-  }
-}
+import { type FaultKind, Faults } from './kinds.ts'
+import { EVENT_TYPES, type Plan, writeAll } from './writers.ts'
 
 export type Ran = {
   readonly contents: Contents
@@ -70,10 +45,6 @@ export type World = {
   /** Counts what the tenant's own services did badly. */
   readonly countMoods: () => Promise<void>
 }
-
-const EVENT_TYPES = ['policy', 'policyholder', 'endorsement', 'renewal', 'cancellation', 'reinstatement']
-  .concat(['invoice', 'payment', 'document', 'migration'])
-  .map(name => `${name}.*`)
 
 /** How often the services of the tenant's own do badly by chance, at most: they are well after so many calls. */
 const MOODS = 200
@@ -160,62 +131,12 @@ const sendAs =
     }
   }
 
-/** Moves the clock on by some days, in which installments are invoiced and fall due. */
-async function moveClock(client: Client, days: number, faults: Faults): Promise<void> {
-  if (!faults.has('clockMoved')) return
-  faults.note('clockMoved')
-  const body = { advance: { amount: days, unit: 'day' } }
-  await client.wish('move clock', undefined, { method: 'POST', path: '/test/clock', body })
-}
-
-/** Moves the clock on several times while the others write. */
-async function letTimePass(client: Client, random: Random, faults: Faults): Promise<void> {
-  for (let times = 0; times < 3; times += 1) {
-    await scheduler.wait(random.between(200, 700))
-    await moveClock(client, random.between(1, 40), faults)
-  }
-}
-
 /** Ends all objects at once, as a process that dies does. */
 async function resetObjects(random: Random, faults: Faults): Promise<void> {
   await scheduler.wait(random.between(100, 1_500))
   if (!faults.has('objectsReset')) return
   faults.note('objectsReset')
   await abortAllDurableObjects()
-}
-
-async function writeAll(plan: Plan, world: World, faults: Faults, ledger: Wish[]): Promise<void> {
-  const { motor, adminToken } = world
-  const { policyholder, policy } = plainYear().request
-  const samples: Samples = { policyholder, policy }
-  const client = new Client(sendAs(motor.token), faults, ledger)
-  const admin = new Client(sendAs(adminToken), faults, ledger)
-  const randomFor = (name: string): Random => randomOf(`${name} ${plan.seed}`)
-  // Two policies have one policyholder: what one of them is paid too much is credit of the other.
-  const couples = Array.from({ length: Math.ceil(plan.policies / 2) }, async (_, couple) => {
-    const holder = await newPolicyholder(client, samples)
-    if (holder === undefined) return
-    const mine = Math.min(2, plan.policies - couple * 2)
-    await Promise.all(
-      Array.from({ length: mine }, (_, at) =>
-        live(client, randomFor(`policy ${couple} ${at}`), samples, holder, plan.steps),
-      ),
-    )
-  })
-  const migrate = async (): Promise<void> => {
-    if (plan.accounts === 0) return
-    const body = Array.from({ length: plan.accounts }, (_, at) => migratedAccount(`${plan.seed}-${at}`))
-    const path = `/migration/${motor.tenantLocator}/migrations`
-    await admin.wish('migrate', undefined, { method: 'POST', path, body })
-  }
-  await Promise.all([
-    ...couples,
-    letTimePass(client, randomFor('clock'), faults),
-    resetObjects(randomFor('reset'), faults),
-    migrate(),
-  ])
-  // So far that what is not paid has lapsed.
-  await moveClock(client, 90, faults)
 }
 
 const ROUNDS = 60
@@ -276,7 +197,19 @@ export async function run(
   )
   try {
     inject(faults)
-    await writeAll(plan, world, faults, ledger)
+    const { policyholder, policy } = plainYear().request
+    const writing = writeAll({
+      plan,
+      tenantLocator: world.motor.tenantLocator,
+      agent: sendAs(world.motor.token),
+      admin: sendAs(world.adminToken),
+      samples: { policyholder, policy },
+      accounts: Array.from({ length: plan.accounts }, (_, at) => migratedAccount(`${plan.seed}-${at}`)),
+      faults,
+      ledger,
+      patience: { tries: 5, waitMs: 60 },
+    })
+    await Promise.all([writing, resetObjects(randomOf(`reset ${plan.seed}`), faults)])
     faults.end()
     inject(undefined)
     await settle(world)
@@ -288,11 +221,13 @@ export async function run(
     const tenant = (await readTenant(env, { name: world.tenant.name }, noCalls()))!
     const { tenantName } = world.motor
     const token = await world.motor.signIn('alice.agent')
+    const get = <Body>(path: string): Promise<Body> => callOk('GET', path, { token })
     return await readContents({
       env,
       tenant,
       ledger,
-      get: path => callOk('GET', path, { token }),
+      get,
+      stream: () => wholeStream(get),
       posts: async () =>
         (await world.receiver.received()).map(one => one.headers['webhook-id'] ?? tenantName),
     })

@@ -1,13 +1,11 @@
 // Webhooks under bad luck: a receiver that fails, does not answer and is stopped; and the service killed on top of it. Every
 // event of the stream arrives, at its own tenant only, signed, and those of each policy in their order.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { zipSync } from 'fflate'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/index.ts'
 import { apiClient, signIn } from '../../scripts/api-client.ts'
 import { testUsers } from '../../scripts/example.ts'
+import { bareArchive } from '../support/bare-archive.ts'
 import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { measured, size } from '../support/sizes.ts'
@@ -35,26 +33,6 @@ const STOPPED_MS = 3_000
 const LONGEST_START_MS = 300_000
 /** Everything has arrived after this time at the latest. */
 const LONGEST_WAIT_MS = size(300_000, 1_800_000)
-
-const CONFIGURATION = 'examples/motor/configuration'
-
-/** The example without its papers, of which this is no test. */
-function archive(): Blob {
-  const files = readdirSync(CONFIGURATION, { recursive: true, withFileTypes: true }).filter(
-    one => one.isFile() && !/\.template\.liquid$|static_documents/.test(join(one.parentPath, one.name)),
-  )
-  const entries = files.map(({ parentPath, name }) => {
-    const path = join(parentPath, name)
-    const bare = /(policy|endorsements|renewals|cancellations)\.json$/.test(path)
-      ? JSON.stringify(
-          JSON.parse(readFileSync(path, 'utf8'), (key, value) => (key === 'documents' ? [] : value)),
-        )
-      : undefined
-    const content = bare === undefined ? readFileSync(path) : new TextEncoder().encode(bare)
-    return [path.slice(CONFIGURATION.length + 1).replaceAll('\\', '/'), new Uint8Array(content)]
-  })
-  return new Blob([new Uint8Array(zipSync(Object.fromEntries(entries)))], { type: 'application/zip' })
-}
 
 type Tenant = { name: string; tenantLocator: string; hostname: string; webhook: string; box: Box }
 
@@ -84,7 +62,7 @@ beforeAll(async () => {
   for (const name of TENANTS) {
     const form = new FormData()
     form.set('tenantNameSuffix', name)
-    form.set('zipFile', archive(), 'motor.zip')
+    form.set('zipFile', bareArchive(), 'motor.zip')
     const answer = await administration.call<{ success: boolean; logfile: string } & Tenant>(
       'POST',
       '/configuration/deployTest',
