@@ -1,6 +1,7 @@
 // `npm run faults -- [--runs N] [--seed S]`: seeded journeys while everything fails that may, and the fault table in
 // docs/measured.md (docs/faults.md says what is injected and what is proved).
 import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import type { Figures } from '../test/faults/figures.ts'
 import { FAULT_KINDS, FAULTS } from '../test/faults/kinds.ts'
@@ -47,7 +48,7 @@ if (killed > 0)
   })
 
 /** A line that a run printed. */
-const FIGURES = /^faults: (\{.*\})$/gm
+const FIGURES = /^faults: (\{.*\})$/
 
 const figures: Figures[] = []
 
@@ -64,18 +65,21 @@ function carryOut({ project, file, runs, seed }: Part): Promise<boolean> {
       stdio: ['ignore', 'pipe', 'pipe'],
       env,
     })
-    let text = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk
+    const lines: string[] = []
+    let told = 0
+    for (const input of [child.stdout, child.stderr])
+      createInterface({ input }).on('line', line => {
+        lines.push(line)
+        const json = FIGURES.exec(line)?.[1]
+        if (json === undefined) return
+        const one = JSON.parse(json) as Figures
+        figures.push(one)
+        told += 1
+        console.log(`seed ${one.seed}: ${one.acknowledged} acknowledged, ${one.violations} violations`)
       })
     child.on('close', code => {
-      const told = [...text.matchAll(FIGURES)].map(([, json]) => JSON.parse(json!) as Figures)
-      figures.push(...told)
-      const violations = told.reduce((sum, one) => sum + one.violations, 0)
-      console.log(`seeds ${seed} to ${seed + runs - 1}: ${told.length} runs, ${violations} violations`)
-      if (code !== 0) console.log(text)
-      resolve(code === 0 && told.length === runs)
+      if (code !== 0) console.log(lines.join('\n'))
+      resolve(code === 0 && told === runs)
     })
   })
 }

@@ -6,7 +6,7 @@ import type { Wish } from './client.ts'
 import type { Contents } from './contents.ts'
 import type { Violation } from './violation.ts'
 
-export const violationsOf = (contents: Contents): Violation[] => [
+const violationsOf = (contents: Contents): Violation[] => [
   ...wishes(contents),
   ...policies(contents),
   ...events(contents),
@@ -15,8 +15,16 @@ export const violationsOf = (contents: Contents): Violation[] => [
 const line = ({ number, kind, asked, tries, outcome, refusal }: Wish): string =>
   `  ${number}. ${kind}: ${asked.method} ${asked.path} [${tries.join(', ')}] ${outcome}${refusal ? ` (${refusal})` : ''}`
 
+/** The stories of all that was violated, the shortest first. */
+export function storiesOf(contents: Contents): string[] {
+  const lines = (story: string): number => story.split('\n').length
+  return violationsOf(contents)
+    .map(one => storyOf(contents, one))
+    .sort((a, b) => lines(a) - lines(b))
+}
+
 /** What was violated, with what clients did to the policy that it shows at, and no more. */
-export function storyOf(contents: Contents, { says, wish, policy }: Violation): string {
+function storyOf(contents: Contents, { says, wish, policy }: Violation): string {
   const about = policy ?? wish?.policy
   const told = contents.ledger.filter(
     one =>

@@ -1,8 +1,8 @@
 // Seeded journeys while everything fails that may (docs/faults.md). `npm run faults -- --runs N --seed S` for more, and for others.
 import { env } from 'cloudflare:workers'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { prepareDatabases } from '../support/databases.ts'
-import { storyOf, violationsOf } from './checker.ts'
+import { storiesOf } from './checker.ts'
 import { figuresOf } from './figures.ts'
 import type { FaultKind } from './kinds.ts'
 import { run } from './run.ts'
@@ -12,6 +12,10 @@ const asked = inject('faults')
 const { runs = 10, seed = 1 } = asked
 
 beforeAll(() => prepareDatabases({ tenants: runs + 1 }), 120_000)
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 it.each(Array.from({ length: runs }, (_, at) => seed + at))(
   'nothing is lost, done twice or done by half: seed %i',
@@ -69,9 +73,14 @@ const PLANTED: readonly [what: string, table: string, sql: string, says: RegExp]
     'a premium charged that nobody set',
     'peril_run',
     `update peril_run set premium = premium + 100 where replaced_by is null and premium is not null`,
-    /./,
+    /is billed and planned, and .* is due/,
   ],
-  ['half a transaction: without its segments', 'policy_segment', 'delete from policy_segment', /./],
+  [
+    'half a transaction: without its segments',
+    'policy_segment',
+    'delete from policy_segment',
+    /is billed and planned, and .* is due/,
+  ],
   [
     'half a transaction: without its modification',
     'modification',
@@ -98,7 +107,7 @@ const PLANTED: readonly [what: string, table: string, sql: string, says: RegExp]
   ],
 ]
 
-describe('the checker', () => {
+describe.runIf(asked.runs === undefined)('the checker', () => {
   it('finds what is planted, and nothing where nothing is', async () => {
     const none: FaultKind[] = ['clockMoved']
     const plan = {
@@ -110,21 +119,21 @@ describe('the checker', () => {
       kinds: none,
     }
     const ran = await run(plan, async (read, { tenant }) => {
+      // The service complains of what it finds, too.
+      vi.spyOn(console, 'error').mockImplementation(() => {})
       const client = (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
       for (const [what, table, sql, says] of PLANTED) {
         await client.exec(`create table kept as select * from "${table}"`)
         const { meta } = await client.prepare(sql).run()
         expect(meta.changes, what).toBeGreaterThan(0)
-        const contents = await read()
-        const found = violationsOf(contents).map(one => storyOf(contents, one))
-        expect(found.join('\n'), what).toMatch(says)
+        expect(storiesOf(await read()).join('\n'), what).toMatch(says)
         await client.batch([
           client.prepare(`delete from "${table}"`),
           client.prepare(`insert into "${table}" select * from kept`),
           client.prepare('drop table kept'),
         ])
       }
-      expect(violationsOf(await read())).toEqual([])
+      expect(storiesOf(await read())).toEqual([])
     })
     expect(ran.stories).toEqual([])
   }, 120_000)

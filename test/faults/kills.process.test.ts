@@ -13,7 +13,7 @@ import { readTenant } from '../../src/platform/tenancy.ts'
 import { bareArchive } from '../support/bare-archive.ts'
 import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
-import { storyOf, violationsOf } from './checker.ts'
+import { storiesOf } from './checker.ts'
 import type { Send, Wish } from './client.ts'
 import { readContents, type Streamed, wholeStream } from './contents.ts'
 import { figuresOf } from './figures.ts'
@@ -220,7 +220,7 @@ it.runIf(runs > 0).each(Array.from({ length: Math.ceil(runs / AT_ONCE) }, (_, at
           get: async <Body>(path: string) => answers.get(one)!.get(path) as Body,
           posts: async () => box.arrivals.map(({ id }) => id),
         })
-        const found = violationsOf(contents).map(violation => storyOf(contents, violation))
+        const found = storiesOf(contents)
         const figures = figuresOf(one.seed, contents, found, faults.counts)
         console.log(`faults: ${JSON.stringify({ ...figures, repeats: box.repeats })}`)
         stories.push(...found.map(story => `seed ${one.seed}: ${story}`))

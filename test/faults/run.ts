@@ -22,7 +22,7 @@ import { externallyRated, openRater, register } from '../support/rater.ts'
 import type { RaterBehaviour } from '../support/rater-server.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import type { Behaviour } from '../support/receiver-server.ts'
-import { storyOf, violationsOf } from './checker.ts'
+import { storiesOf } from './checker.ts'
 import type { Send, Wish } from './client.ts'
 import { type Contents, readContents, wholeStream } from './contents.ts'
 import { goAhead, inject, wrapBindings } from './injection.ts'
@@ -234,7 +234,7 @@ export async function run(
   }
   await world.countMoods()
   const contents = await read()
-  const stories = violationsOf(contents).map(one => storyOf(contents, one))
+  const stories = storiesOf(contents)
   await look(read, world)
   goAhead(0)
   return { contents, stories, counts: faults.counts }
