@@ -1,6 +1,6 @@
 // `npm run bench -- --documents`: a thousand documents waiting at once. Are all made, does the memory of whoever makes them
 // stay as it was, and does issuing a policy take as long as where none are made?
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zipSync } from 'fflate'
@@ -8,6 +8,7 @@ import { type ApiClient, type Credentials, signIn } from '../scripts/api-client.
 import { testUsers, workedPolicies } from '../scripts/example.ts'
 import { freePort } from '../scripts/free-port.ts'
 import { CONFIG_FILE } from '../scripts/write-config.ts'
+import { type Files, motorFiles } from './example-tenant.ts'
 import { median } from './figures.ts'
 import { usedMegabytes } from './heap.ts'
 import { startWorker } from './worker-process.ts'
@@ -15,7 +16,6 @@ import { prepareStores } from './world.ts'
 
 /** Beside the service's, whose paths it names. */
 const OWN_CONFIG = 'wrangler.documents.generated.toml'
-const CONFIGURATION = 'examples/motor/configuration'
 const POLICY = 'products/private_motor/policy'
 
 const DOCUMENTS = 1_000
@@ -56,8 +56,8 @@ export async function measureDocuments(
     inspectorPort,
   })
   const administration = await signIn(service.origin, administrator)
-  const making = await tenant(service.origin, administration, 'papers', files())
-  const plain = await tenant(service.origin, administration, 'plain', withoutDocuments(files()))
+  const making = await tenant(service.origin, administration, 'papers', motorFiles())
+  const plain = await tenant(service.origin, administration, 'plain', withoutDocuments(motorFiles()))
   try {
     say('issuing policies with documents and without, in turn')
     const { issueMs, documents } = await issueTimes(making, plain)
@@ -78,20 +78,6 @@ function withPatientQueue(config: string): string {
   if (!consumer.test(config))
     throw new Error(`${CONFIG_FILE} has no consumer of documents that begins at once.`)
   return config.replace(consumer, (_, start: string) => `${start}1`)
-}
-
-type Files = Record<string, Uint8Array>
-
-function files(): Files {
-  const entries = readdirSync(CONFIGURATION, { recursive: true, withFileTypes: true }).filter(one =>
-    one.isFile(),
-  )
-  return Object.fromEntries(
-    entries.map(({ parentPath, name }) => {
-      const path = join(parentPath, name)
-      return [path.slice(CONFIGURATION.length + 1).replaceAll('\\', '/'), new Uint8Array(readFileSync(path))]
-    }),
-  )
 }
 
 /** The same product, of which no paper is made. */

@@ -1,7 +1,14 @@
 // Requests over connections that stay open, so many at a time.
 import { Agent, request } from 'node:http'
 
-export type Call = { method: 'GET' | 'POST' | 'PUT'; path: string; token?: string; body?: string }
+export type Call = {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH'
+  path: string
+  token?: string
+  body?: string | Uint8Array
+  /** JSON unless told. */
+  contentType?: string
+}
 
 export type Answer = { text: string; serverTiming: string; latencyMs: number }
 
@@ -23,13 +30,16 @@ export function connect(origin: string, connections: number): Connection {
 
 type To = { agent: Agent; hostname: string; port: string }
 
-const send = (to: To, { method, path, token, body }: Call): Promise<Answer> =>
+const send = (
+  to: To,
+  { method, path, token, body, contentType = 'application/json' }: Call,
+): Promise<Answer> =>
   new Promise((done, fail) => {
     const begun = performance.now()
     const headers = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && {
-        'content-type': 'application/json',
+        'content-type': contentType,
         'content-length': String(Buffer.byteLength(body)),
       }),
     }

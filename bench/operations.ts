@@ -1,48 +1,124 @@
-// The common calls, in the order in which a round makes them: what one leaves behind the next may take up.
+// The operations that are measured, in the order in which a round makes them: what one leaves behind the next takes up.
+import { archiveNumber, type Files } from './example-tenant.ts'
 import type { Call } from './load.ts'
+import type { Records } from './world.ts'
 
 /** What every operation of the service may name. */
 export type World = {
+  /** Of somebody who sells policies, of somebody who administers the tenant, of whoever may deploy. */
   token: string
+  adminToken: string
+  deployerToken: string
   credentials: Record<string, string>
+  tenantLocator: string
   policyholderLocator: string
   /** Bodies of the example: a policyholder, and a policy without its policyholder. */
   policyholder: Record<string, unknown>
   policy: Record<string, unknown>
+  /** Milliseconds: of the example's policy. */
+  start: number
+  end: number
+  /** What is deployed again and again. */
+  archive: Files
+  /** Rows of the table `points`, whose keys are `k0` and on. */
+  tableRows: number
 }
 
+/** What later operations take: a record is taken once, in the round that made it. */
+export type StockKind =
+  | 'draft'
+  | 'unquoted'
+  | 'priced'
+  | 'finalized'
+  | 'issued'
+  | 'endorsed'
+  | 'renewed'
+  | 'billed'
+
 /**
- * Records that a call is about: each of the first two is read over and over, in turn; a draft or a finalized
- * policy is taken once, in the round that made it; `new` is about a record that the call itself makes.
+ * What a call is about: a record that is there before and read over and over, in turn; one of the stock; or `new`, a
+ * record that the call itself makes.
  */
-export type SubjectKind = 'policyholder' | 'policy' | 'draft' | 'finalized' | 'new'
+export type SubjectKind = keyof Records | StockKind | 'new'
+
+/** Names a subject: the record whose Durable Object is called, then, after `~`, what else the call names. */
+export type Subject = string
+
+/** An answer that a later operation takes its subject from. */
+type PolicyAnswer = {
+  locator: string
+  policyLocator?: string
+  exposures: { locator: string }[]
+  invoices: { locator: string }[]
+}
 
 export type Operation = {
   name: string
   /** Which goal it has. */
   kind: 'read' | 'write'
   takes: SubjectKind
-  /** What the record that it makes or changes is afterwards. */
-  leaves?: 'draft' | 'finalized'
+  /** What the record that it makes or changes is afterwards, and how it is named then. */
+  leaves?: Partial<Record<StockKind, (subject: Subject, answer: PolicyAnswer) => Subject>>
+  /** Asked once for each subject before the run: what the call must name and nobody has told. */
+  find?: { call(world: World, subject: Subject): Call; read(subject: Subject, answer: never): Subject }
   /** Whether it hashes a password: slow on purpose, refused when many come at once. */
   hashes?: true
-  call(world: World, locator: string): Call
+  /** Where it is not as usual, since one takes long. */
+  atOnce?: number
+  call(world: World, subject: Subject): Call
 }
 
 /** Goals for the ratio to the floor (reads, writes). */
 export const GOALS = { read: 0.8, write: 0.6 } as const
 
-const get = ({ token }: World, path: string): Call => ({ method: 'GET', path, token })
+const DAY_MS = 86_400_000
 
-const post = ({ token }: World, path: string, body?: unknown): Call => ({
-  method: 'POST',
+const first = (subject: Subject): string => subject.split('~')[0]!
+const second = (subject: Subject): string => subject.split('~')[1]!
+
+const get = (token: string, path: string): Call => ({ method: 'GET', path, token })
+
+const sent = (method: 'POST' | 'PATCH', token: string, path: string, body?: unknown): Call => ({
+  method,
   path,
   token,
   ...(body !== undefined && { body: JSON.stringify(body) }),
 })
 
+const post = ({ token }: World, path: string, body?: unknown): Call => sent('POST', token, path, body)
+
 const newPolicy = (world: World, finalize: boolean): Call =>
   post(world, '/policy', { ...world.policy, policyholderLocator: world.policyholderLocator, finalize })
+
+/** A number like none before it, spread over those below `most`: a prime that does not divide it. */
+const spread = (subject: Subject, most: number): number =>
+  (Number(subject.slice('new-'.length)) * 7_919) % most
+
+/** A deploy as a form. */
+function deployment({ deployerToken, archive }: World, number: number): Call {
+  const boundary = 'bindery-bench'
+  const part = (disposition: string, content: Uint8Array, type = 'text/plain'): Uint8Array[] => [
+    Buffer.from(
+      `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\ncontent-type: ${type}\r\n\r\n`,
+    ),
+    content,
+    Buffer.from('\r\n'),
+  ]
+  return {
+    method: 'POST',
+    path: '/configuration/deployTest',
+    token: deployerToken,
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: Buffer.concat([
+      ...part('name="tenantNameSuffix"', Buffer.from('deployed')),
+      ...part('name="zipFile"; filename="motor.zip"', archiveNumber(archive, number), 'application/zip'),
+      Buffer.from(`--${boundary}--\r\n`),
+    ]),
+  }
+}
+
+const itself = (_: Subject, { locator }: PolicyAnswer): Subject => locator
+const stays = (subject: Subject): Subject => first(subject)
 
 export const OPERATIONS: readonly Operation[] = [
   {
@@ -66,27 +142,91 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'get policyholder',
     kind: 'read',
     takes: 'policyholder',
-    call: (world, locator) => get(world, `/policyholder/${locator}`),
+    call: ({ token }, locator) => get(token, `/policyholder/${locator}`),
   },
   {
     name: 'create draft policy',
     kind: 'write',
     takes: 'new',
-    leaves: 'draft',
+    leaves: { draft: itself, unquoted: itself },
     call: world => newPolicy(world, false),
+  },
+  {
+    name: 'quote',
+    kind: 'write',
+    takes: 'unquoted',
+    find: {
+      call: ({ token }, policy) => get(token, `/policies/${policy}/quotes`),
+      read: (policy, quotes: { locator: string }[]) => `${policy}~${quotes[0]!.locator}`,
+    },
+    call: ({ token }, subject) => sent('PATCH', token, `/quotes/${second(subject)}/quote`),
+  },
+  {
+    name: 'price',
+    kind: 'read',
+    takes: 'draft',
+    leaves: { priced: stays },
+    call: (world, policy) => post(world, `/policy/${policy}/price`),
   },
   {
     name: 'finalize',
     kind: 'write',
-    takes: 'draft',
-    leaves: 'finalized',
-    call: (world, locator) => post(world, `/policy/${locator}/finalize`),
+    takes: 'priced',
+    leaves: { finalized: itself },
+    call: (world, policy) => post(world, `/policy/${policy}/finalize`),
   },
   {
     name: 'issue',
     kind: 'write',
     takes: 'finalized',
-    call: (world, locator) => post(world, `/policy/${locator}/issue`),
+    leaves: {
+      issued: (_, { locator, exposures }) => `${locator}~${exposures[0]!.locator}`,
+      billed: (_, { locator, invoices }) => `${locator}~${invoices[0]!.locator}`,
+    },
+    call: (world, policy) => post(world, `/policy/${policy}/issue`),
+  },
+  {
+    name: 'pay',
+    kind: 'write',
+    takes: 'billed',
+    call: (world, subject) =>
+      post(world, `/invoice/${second(subject)}/pay`, { fieldValues: { method: 'card' } }),
+  },
+  {
+    name: 'endorse',
+    kind: 'write',
+    takes: 'issued',
+    leaves: { endorsed: stays },
+    call: (world, subject) =>
+      post(world, `/policies/${first(subject)}/endorsements`, {
+        endorsementName: 'change_of_risk',
+        startTimestamp: world.start + 180 * DAY_MS,
+        state: 'issued',
+        updateExposures: [{ exposureLocator: second(subject), fieldValues: { vehicle_value: '29000' } }],
+      }),
+  },
+  {
+    name: 'renew',
+    kind: 'write',
+    takes: 'endorsed',
+    leaves: { renewed: stays },
+    call: (world, policy) =>
+      post(world, `/policies/${policy}/renewals`, {
+        renewalEndTimestamp: world.end + (world.end - world.start),
+        state: 'issued',
+      }),
+  },
+  {
+    name: 'cancel',
+    kind: 'write',
+    takes: 'renewed',
+    call: (world, policy) =>
+      post(world, `/policies/${policy}/cancellations`, {
+        effectiveTimestamp: world.start + 240 * DAY_MS,
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        issue: true,
+      }),
   },
   {
     name: 'create and finalize policy',
@@ -98,21 +238,51 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'get policy',
     kind: 'read',
     takes: 'policy',
-    call: (world, locator) => get(world, `/policy/${locator}`),
+    call: ({ token }, locator) => get(token, `/policy/${locator}`),
   },
   {
-    name: 'price',
+    name: 'get policy of 1,000 exposures',
+    kind: 'read',
+    takes: 'largePolicy',
+    atOnce: 2,
+    call: ({ token }, locator) => get(token, `/policy/${locator}`),
+  },
+  {
+    name: 'get price',
     kind: 'read',
     takes: 'policy',
-    call: (world, locator) => get(world, `/policy/${locator}/price`),
+    call: ({ token }, locator) => get(token, `/policy/${locator}/price`),
   },
   {
     name: 'event stream page',
     kind: 'read',
     takes: 'new',
-    call: world => get(world, '/eventstream/events?startTimestamp=0&pageSize=100'),
+    call: ({ token }) => get(token, '/eventstream/events?startTimestamp=0&pageSize=100'),
+  },
+  {
+    name: 'table look-up',
+    kind: 'read',
+    takes: 'new',
+    call: ({ adminToken, tenantLocator, tableRows }, subject) =>
+      get(adminToken, `/resource/${tenantLocator}/tables/points/record?key=k${spread(subject, tableRows)}`),
+  },
+  {
+    name: 'constraint evaluation',
+    kind: 'read',
+    takes: 'constrained',
+    call: ({ adminToken, tenantLocator }, subject) =>
+      sent('POST', adminToken, `/policy/${tenantLocator}/quotes/${first(subject)}/constraints/evaluate`, {
+        [second(subject)]: { model: {} },
+      }),
+  },
+  {
+    name: 'deploy',
+    kind: 'write',
+    takes: 'new',
+    atOnce: 1,
+    call: (world, subject) => deployment(world, Number(subject.slice('new-'.length))),
   },
 ]
 
 /** The operation's name as a part of a path. */
-export const planName = ({ name }: Operation): string => name.replaceAll(' ', '-')
+export const planName = ({ name }: Operation): string => name.replaceAll(/\W+/g, '-')

@@ -14,8 +14,11 @@ export type Sizes = {
   pluginRounds: number
   /** Rows of the table that look-ups are made in. */
   tableRows: number
-  /** Accounts of the book that is migrated. */
+  /** Accounts of the book that is migrated alone, and of that in the reference. */
   accounts: number
+  referenceAccounts: number
+  /** Requests over which the heap is watched. */
+  heapRequests: number
 }
 
 const SMALL: Sizes = {
@@ -26,6 +29,8 @@ const SMALL: Sizes = {
   pluginRounds: 15,
   tableRows: 100_000,
   accounts: 500,
+  referenceAccounts: 100,
+  heapRequests: 100_000,
 }
 const FULL: Sizes = {
   rounds: 9,
@@ -35,58 +40,66 @@ const FULL: Sizes = {
   pluginRounds: 45,
   tableRows: 1_000_000,
   accounts: 10_000,
+  referenceAccounts: 500,
+  heapRequests: 1_000_000,
 }
 
 /** Requests under way at any time. */
 export const CONCURRENCY = 8
 
+/** What is measured alone. */
+export const PARTS = [
+  'start-up',
+  'plugin',
+  'liquid',
+  'documents',
+  'tables',
+  'webhooks',
+  'migration',
+  'heap',
+] as const
+export type Part = (typeof PARTS)[number]
+
 export type Options = {
   sizes: Sizes
-  /** Only the start-up and the bundle, without any load. */
-  onlyStartUp: boolean
-  /** Only the call of a plugin. */
-  onlyPlugin: boolean
-  /** Only a thousand documents. */
-  onlyDocuments: boolean
-  /** Only look-ups in a table. */
-  onlyTables: boolean
-  /** Only deliveries to webhooks. */
-  onlyWebhooks: boolean
-  /** Only a book of business, of so many accounts. */
-  migratedAccounts: number | undefined
+  /** Only this; all that the reference has when undefined. */
+  part: Part | undefined
+  /** Another commit, whose service is measured in the place of the floor. */
+  against: string | undefined
+  /** Whether the reference is written to docs/measured.md. */
+  recorded: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--start-up | --plugin | --documents | --tables | --webhooks | --migration [--accounts N]] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--PART | --against COMMIT | --record] [--accounts N] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
+  const flag = { type: 'boolean', default: false } as const
   const { values } = parseArgs({
     args: [...words],
     options: {
-      full: { type: 'boolean', default: false },
-      'start-up': { type: 'boolean', default: false },
-      plugin: { type: 'boolean', default: false },
-      documents: { type: 'boolean', default: false },
-      tables: { type: 'boolean', default: false },
-      webhooks: { type: 'boolean', default: false },
-      migration: { type: 'boolean', default: false },
+      full: flag,
+      ...(Object.fromEntries(PARTS.map(part => [part, flag])) as Record<Part, typeof flag>),
+      record: flag,
+      against: { type: 'string' },
       accounts: { type: 'string' },
       json: { type: 'string' },
     },
   })
   if (values.json === '') throw new Error('--json needs the name of a file.')
+  if (values.against === '') throw new Error('--against needs a commit.')
+  const parts = PARTS.filter(part => values[part])
+  if (parts.length + Number(values.record) + Number(values.against !== undefined) > 1)
+    throw new Error('Only one of the parts, --against and --record can be asked for at a time.')
   const sizes = values.full ? FULL : SMALL
   const accounts = Number(values.accounts ?? sizes.accounts)
   if (!Number.isSafeInteger(accounts) || accounts < 10)
     throw new Error('--accounts needs a whole number of at least 10.')
   return {
-    sizes,
-    onlyStartUp: values['start-up'],
-    onlyPlugin: values.plugin,
-    onlyDocuments: values.documents,
-    onlyTables: values.tables,
-    onlyWebhooks: values.webhooks,
-    migratedAccounts: values.migration ? accounts : undefined,
+    sizes: { ...sizes, accounts },
+    part: parts[0],
+    against: values.against,
+    recorded: values.record,
     jsonFile: values.json,
   }
 }

@@ -9,10 +9,16 @@ export type Statement = { kind: 'read' | 'write'; rows: number; bytes: number }
 /** Statements of one round trip to D1. */
 export type Batch = Statement[]
 
-/** D1 batches of one request, by where they were sent from. */
+/** A call of R2, and the bytes that went one way or the other. */
+export type FileCall = { kind: 'put' | 'get' | 'other'; bytes: number }
+
+/** Calls of one request: D1 batches by where they were sent from; files and queues as the Worker's or the object's alike. */
 export type Recording = {
   worker: Batch[]
   object: Batch[]
+  files: FileCall[]
+  /** Bytes of each message to a queue, which is sent after the answer. */
+  messages: number[]
 }
 
 /** The floor's work for one request. */
@@ -23,6 +29,8 @@ export type Plan = {
   worker: Batch[]
   /** Batches that a Durable Object sends, in one call of it; undefined without a call. */
   object: Batch[] | undefined
+  files?: FileCall[]
+  messages?: number[]
   /** Length of the answer. */
   answerBytes: number
 }
@@ -35,26 +43,26 @@ export type Observation = { recording: Recording; objectCalls: number; answerByt
  * hold what is due now and then only (a lease of locators, a look at the tenant).
  */
 export function planOf(observations: readonly Observation[], hashes: boolean): Plan {
-  const shape = ({ recording, objectCalls }: Observation): string =>
-    `${recording.worker.length} ${recording.object.length} ${objectCalls}`
+  const shape = ({ recording: { worker, object, files, messages }, objectCalls }: Observation): string =>
+    [worker.length, object.length, objectCalls, files.length, messages.length].join(' ')
   const byShape = Map.groupBy(observations, shape)
   const most = [...byShape.values()].reduce((best, one) => (one.length > best.length ? one : best), [])
   const typical = most.at(-1)
   if (!typical) throw new Error('Nothing was observed, so there is no plan.')
   const { recording, objectCalls, answerBytes } = typical
+  const { worker, object, files, messages } = recording
   return {
-    hashes,
-    worker: recording.worker,
-    object: objectCalls > 0 ? recording.object : undefined,
-    answerBytes,
+    ...{ hashes, worker, files, messages, answerBytes },
+    object: objectCalls > 0 ? object : undefined,
   }
 }
 
-/** `1 batch, 3 statements, 12 rows read, 4 rows written`. */
-export function describePlan({ worker, object }: Plan): string {
+/** `1 batches, 3 statements, 12 rows read, 4 written, 0 files, 1 messages`. */
+export function describePlan({ worker, object, files = [], messages = [] }: Plan): string {
   const batches = [...worker, ...(object ?? [])]
   const statements = batches.flat()
   const rows = (kind: Statement['kind']): number =>
     statements.filter(one => one.kind === kind).reduce((sum, one) => sum + one.rows, 0)
-  return `${batches.length} batches, ${statements.length} statements, ${rows('read')} rows read, ${rows('write')} written`
+  const inDatabases = `${batches.length} batches, ${statements.length} statements, ${rows('read')} rows read, ${rows('write')} written`
+  return `${inDatabases}, ${files.length} calls of R2, ${messages.length} messages`
 }

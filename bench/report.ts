@@ -1,25 +1,19 @@
-// The figures for people.
+// The figures for people: lines, and rows of cells that the console and docs/measured.md show alike.
+import { LIQUID_GOAL, type LiquidPerils } from './liquid-perils.ts'
+import type { MigrationFigures } from './migration/migration.ts'
 import { PLUGIN_CALL_GOAL, type PluginCallCost } from './plugin-call.ts'
-import type { Measured } from './rounds.ts'
+import { GOALS as JOURNEY_GOALS, type JourneyFigures, type QuoteToIssue } from './quote-to-issue.ts'
+import type { Measured, SideFigures } from './rounds.ts'
 import { BUNDLE_GOAL_BYTES, type BundleSize, START_UP_GOAL, type StartUp } from './start-up.ts'
+import type { WebhookLoad } from './webhooks.ts'
 
-const HEADINGS = [
-  'operation',
-  'req/s',
-  'floor req/s',
-  'ratio',
-  'spread',
-  'goal',
-  'p99 ms',
-  'floor p99 ms',
-  'round trips',
-]
+type Row = readonly string[]
 
 /** Columns as wide as their widest cell; all but the first and the last to the right. */
-export function table(rows: readonly (readonly string[])[]): string {
+export function table(rows: readonly Row[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map(row => row[column]!.length)))
   const last = widths.length - 1
-  const line = (row: readonly string[]): string =>
+  const line = (row: Row): string =>
     row
       .map((cell, at) => (at === 0 || at === last ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
       .join('  ')
@@ -27,21 +21,94 @@ export function table(rows: readonly (readonly string[])[]): string {
   return rows.map(line).join('\n')
 }
 
-export const operationsTable = (operations: readonly Measured[]): string =>
-  table([
-    HEADINGS,
-    ...operations.map(one => [
-      one.name,
-      one.service.toFixed(1),
-      one.floor.toFixed(1),
-      one.ratio.toFixed(2),
-      `${Math.min(...one.ratios).toFixed(2)}-${Math.max(...one.ratios).toFixed(2)}`,
-      `>= ${one.goal}`,
-      one.serviceP99.toFixed(1),
-      one.floorP99.toFixed(1),
-      one.roundTrips,
-    ]),
-  ])
+/** The same as a table of a Markdown document. */
+export function markdownTable(rows: readonly Row[]): string {
+  const [head, ...body] = rows as [Row, ...Row[]]
+  const line = (row: Row): string => `| ${row.join(' | ')} |`
+  const marks = head.map((_, at) => (at === 0 || at === head.length - 1 ? '---' : '---:'))
+  return [line(head), line(marks), ...body.map(line)].join('\n')
+}
+
+const milliseconds = (value: number | undefined): string => (value === undefined ? '-' : value.toFixed(1))
+
+const spread = (ratios: readonly number[]): string =>
+  `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`
+
+/** What both sides did, and how many times as much the first. */
+type Pair = Pick<Measured, 'name' | 'ratio' | 'ratios'> & {
+  service: Pick<SideFigures, 'perSecond' | 'p50' | 'p99' | 'cpuMs'>
+  other: Pick<SideFigures, 'perSecond' | 'p50' | 'p99' | 'cpuMs'>
+}
+
+const pairCells = ({ name, service, other, ratio, ratios }: Pair): string[] => [
+  name,
+  service.perSecond.toFixed(1),
+  other.perSecond.toFixed(1),
+  ratio.toFixed(2),
+  spread(ratios),
+]
+
+const costCells = ({ service, other }: Pair): string[] => [
+  milliseconds(service.p50),
+  milliseconds(service.p99),
+  milliseconds(other.p99),
+  milliseconds(service.cpuMs),
+  milliseconds(other.cpuMs),
+]
+
+export const operationRows = (operations: readonly Measured[]): Row[] => [
+  [
+    ...['operation', 'req/s', 'floor req/s', 'ratio', 'spread', 'goal'],
+    ...['p50 ms', 'p99 ms', 'floor p99 ms', 'CPU ms', 'floor CPU ms'],
+    ...['rows read', 'rows written', 'round trips'],
+  ],
+  ...operations.map(one => [
+    ...pairCells(one),
+    `>= ${one.goal}`,
+    ...costCells(one),
+    String(one.service.rowsRead),
+    String(one.service.rowsWritten),
+    one.service.roundTrips,
+  ]),
+]
+
+/** The service of this commit beside that of another; what changed is said of round trips and rows. */
+export const changeRows = (operations: readonly Measured[]): Row[] => [
+  [
+    ...['operation', 'req/s', 'before', 'ratio', 'spread'],
+    ...['p50 ms', 'p99 ms', 'p99 before', 'CPU ms', 'CPU before'],
+    ...['rows read', 'rows written', 'round trips'],
+  ],
+  ...operations.map(one => {
+    const { service, other } = one
+    const changed = (now: string | number, before: string | number): string =>
+      now === before ? String(now) : `${before} -> ${now}`
+    return [
+      ...pairCells(one),
+      ...costCells(one),
+      changed(service.rowsRead, other.rowsRead),
+      changed(service.rowsWritten, other.rowsWritten),
+      changed(service.roundTrips, other.roundTrips),
+    ]
+  }),
+]
+
+export function quoteToIssueRows({ service, floor, naiveNode, ...figures }: QuoteToIssue): Row[] {
+  const row = (name: string, one: JourneyFigures, ratio: string, goal: string): Row => [
+    ...[name, one.perSecond.toFixed(1), ratio, goal],
+    ...[one.p50, one.p99, one.cpuMs].map(milliseconds),
+  ]
+  const to = (ratio: number): string => ratio.toFixed(2)
+  return [
+    ['quote to issue', 'policies/s', 'service by it', 'goal', 'p50 ms', 'p99 ms', 'CPU ms'],
+    row('service', service, '', ''),
+    row('floor', floor, `${to(figures.ratio)} (${spread(figures.ratios)})`, `>= ${JOURNEY_GOALS.ratio}`),
+    row('Node, Hono and SQLite, no guarantees', naiveNode, to(figures.naiveNodeRatio), ''),
+  ]
+}
+
+export const quoteToIssueLine = ({ d1RoundTrips }: QuoteToIssue): string =>
+  `quote to issue: ${d1RoundTrips} D1 round trips warm (goal <= ${JOURNEY_GOALS.warm})`
 
 export function startUpLine({ routes, serviceMs, emptyAppMs, ratio }: StartUp): string {
   const times = `${serviceMs.toFixed(0)} ms CPU, an empty app with ${routes} routes ${emptyAppMs.toFixed(0)} ms`
@@ -64,4 +131,16 @@ export function pluginCallLine({ characters, throughRunnerMs, alone }: PluginCal
     `alone, compiled as the sandbox does, ${told(alone.compiled)}`,
   ]
   return parts.join('; ')
+}
+
+export const liquidLine = ({ perils, pricedMs, bareMs, ratio, ratios }: LiquidPerils): string =>
+  `rating ${perils} perils by templates: ${pricedMs.toFixed(0)} ms CPU, as many renderings by the bare library ${bareMs.toFixed(0)} ms: ratio ${ratio.toFixed(2)} (${spread(ratios)}; goal <= ${LIQUID_GOAL})`
+
+export const deliveryLine = ({ service, floor, ratio, ratios }: WebhookLoad): string =>
+  `deliver a webhook: ${service.toFixed(0)} events/s, floor ${floor.toFixed(0)}: ratio ${ratio.toFixed(2)} (${spread(ratios)}; goal >= 0.6)`
+
+export const migratedLine = (figures: MigrationFigures): string => {
+  const { accountsPerSecond, floorAccountsPerSecond, ratio, cost } = figures
+  const rows = `${cost.rowsRead.toFixed(0)} rows read, ${cost.rowsWritten.toFixed(0)} written`
+  return `migrate an account: ${accountsPerSecond.toFixed(1)}/s, floor ${floorAccountsPerSecond.toFixed(1)}: ratio ${ratio.toFixed(2)} (goal >= 0.6); ${cost.roundTrips.toFixed(2)} D1 round trips, ${rows}`
 }

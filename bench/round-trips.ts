@@ -14,3 +14,9 @@ export const waitedFor = (trips: RoundTrips): RoundTrips =>
     .split(', ')
     .filter(trip => !trip.startsWith('queue '))
     .join(', ') || 'none'
+
+/** Rows that D1 read and wrote, entries of indexes included; none where the answer does not tell. */
+export function rowsOf(serverTiming: string): { read: number; written: number } {
+  const [, read = 0, written = 0] = /rows;desc="(\d+) read, (\d+) written"/.exec(serverTiming) ?? []
+  return { read: Number(read), written: Number(written) }
+}

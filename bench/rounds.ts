@@ -1,107 +1,136 @@
-// Service and floor, one run of each after the other, round after round.
+// Service and floor, or the service of two commits: one run of each after the other, round after round.
 import { median, mostCommon, quantile } from './figures.ts'
-import { drive, type Run } from './load.ts'
+import { type Answer, drive, type Run } from './load.ts'
 import { GOALS, OPERATIONS, type Operation } from './operations.ts'
 import { CONCURRENCY, type Sizes } from './options.ts'
-import { type RoundTrips, roundTrips } from './round-trips.ts'
+import { type RoundTrips, roundTrips, rowsOf } from './round-trips.ts'
 import { emptyStock, type Side, type Stock, subjects } from './sides.ts'
+
+/** What one side did in all rounds that count. */
+export type SideFigures = {
+  /** Requests per second, median over the rounds. */
+  perSecond: number
+  /** Milliseconds, over all requests. */
+  p50: number
+  p99: number
+  /** CPU milliseconds of a request, of all processes that answer it; median over the rounds. */
+  cpuMs: number | undefined
+  /** Those of most answers; `none` of the floor, which does not tell. */
+  roundTrips: RoundTrips
+  /** Median over the answers, as D1 counts, entries of indexes included. */
+  rowsRead: number
+  rowsWritten: number
+}
 
 export type Measured = {
   name: string
   kind: Operation['kind']
   goal: number
-  /** Requests per second, medians over the rounds. */
-  service: number
-  floor: number
-  /** Requests per second of the service divided by those of the floor: of each round, and their median. */
+  service: SideFigures
+  /** The floor, or the other commit's service. */
+  other: SideFigures
+  /** Requests per second of the service divided by those of the other: of each round, and their median. */
   ratios: number[]
   ratio: number
-  /** Milliseconds; over all requests that count. */
-  serviceP99: number
-  floorP99: number
-  /** Those of most answers. */
-  roundTrips: RoundTrips
 }
 
 /** Passwords that are hashed at the same time hold each other up, and above a limit are refused. */
 const HASHES_AT_ONCE = 2
 
+type CountedRun = Run & { cpuMs: number | undefined }
+
 /** Runs every operation; `say` is told what is being done. */
 export async function measureAll(
   service: Side,
-  floor: Side,
+  other: Side,
   sizes: Sizes,
   say: (line: string) => void,
 ): Promise<Measured[]> {
-  const runs = OPERATIONS.map(operation => ({ operation, service: [] as Run[], floor: [] as Run[] }))
+  const runs = OPERATIONS.map(operation => ({
+    operation,
+    service: [] as CountedRun[],
+    other: [] as CountedRun[],
+  }))
   for (let round = 0; round <= sizes.rounds; round += 1) {
     say(round === 0 ? 'warming up' : `round ${round} of ${sizes.rounds}`)
-    const stocks = { service: emptyStock(), floor: emptyStock() }
+    const stocks = { service: emptyStock(), other: emptyStock() }
     for (const { operation, ...of } of runs) {
       const pair = {
         service: await runOnce(service, operation, stocks.service, sizes),
-        floor: await runOnce(floor, operation, stocks.floor, sizes),
+        other: await runOnce(other, operation, stocks.other, sizes),
       }
       if (round === 0) continue
       of.service.push(pair.service)
-      of.floor.push(pair.floor)
+      of.other.push(pair.other)
     }
   }
   return runs.map(measured)
 }
 
-async function runOnce(side: Side, operation: Operation, stock: Stock, sizes: Sizes): Promise<Run> {
-  const { takes, leaves, hashes } = operation
-  const source = subjects(takes, side.records, stock)
+async function runOnce(side: Side, operation: Operation, stock: Stock, sizes: Sizes): Promise<CountedRun> {
+  const { leaves, hashes, atOnce = hashes ? HASHES_AT_ONCE : CONCURRENCY } = operation
+  const source = await subjects(side, operation, stock, sizes.requestsARun)
   const subjectOf = new Map<object, string>()
-  const limits = { atOnce: hashes ? HASHES_AT_ONCE : CONCURRENCY, longestMs: sizes.longestRunMs }
-  let left = sizes.requestsARun
   const calls = {
     next() {
-      const subject = left-- > 0 ? source.next().value : undefined
-      if (subject === undefined) return { done: true as const, value: undefined }
-      const call = side.call(operation, subject)
-      subjectOf.set(call, subject)
+      const subject = source.next()
+      if (subject.done) return { done: true as const, value: undefined }
+      const call = side.call(operation, subject.value)
+      subjectOf.set(call, subject.value)
       return { done: false as const, value: call }
     },
   }
   const changed: { subject: string; text: string }[] = []
-  const run = await drive(side.connection, calls, limits, (call, { text }) => {
-    if (leaves) changed.push({ subject: subjectOf.get(call)!, text })
-  })
+  const begun = side.cpuMs()
+  const run = await drive(
+    side.connection,
+    calls,
+    { atOnce, longestMs: sizes.longestRunMs },
+    (call, { text }) => {
+      if (leaves) changed.push({ subject: subjectOf.get(call)!, text })
+    },
+  )
+  const ended = side.cpuMs()
   // After the run: reading answers is no part of it.
-  if (leaves) stock[leaves].push(...changed.map(({ subject, text }) => side.subjectAfter(subject, text)))
+  for (const { subject, text } of changed) side.leave(stock, operation, subject, text)
   if (run.answers.length === 0) throw new Error(`Nothing was there for '${operation.name}' to work on.`)
-  return run
+  const cpuMs = begun === undefined || ended === undefined ? undefined : (ended - begun) / run.answers.length
+  return { ...run, cpuMs }
 }
 
 const perSecond = ({ answers, elapsedMs }: Run): number => (answers.length / elapsedMs) * 1_000
 
-const latencies = (runs: readonly Run[]): number[] =>
-  runs.flatMap(({ answers }) => answers.map(({ latencyMs }) => latencyMs))
+function figures(runs: readonly CountedRun[]): SideFigures {
+  const answers = runs.flatMap(run => run.answers)
+  const latencies = answers.map(({ latencyMs }) => latencyMs)
+  const cpu = runs.flatMap(({ cpuMs }) => cpuMs ?? [])
+  const rows = answers.map(({ serverTiming }: Answer) => rowsOf(serverTiming))
+  return {
+    perSecond: median(runs.map(perSecond)),
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    cpuMs: cpu.length === 0 ? undefined : median(cpu),
+    roundTrips: mostCommon(answers.map(({ serverTiming }) => roundTrips(serverTiming))),
+    rowsRead: median(rows.map(one => one.read)),
+    rowsWritten: median(rows.map(one => one.written)),
+  }
+}
 
 function measured({
   operation: { name, kind },
   service,
-  floor,
+  other,
 }: {
   operation: Operation
-  service: Run[]
-  floor: Run[]
+  service: CountedRun[]
+  other: CountedRun[]
 }): Measured {
-  const ratios = service.map((run, round) => perSecond(run) / perSecond(floor[round]!))
+  const ratios = service.map((run, round) => perSecond(run) / perSecond(other[round]!))
   return {
-    name,
-    kind,
+    ...{ name, kind, ratios },
     goal: GOALS[kind],
-    service: median(service.map(perSecond)),
-    floor: median(floor.map(perSecond)),
-    ratios,
+    service: figures(service),
+    other: figures(other),
     ratio: median(ratios),
-    serviceP99: quantile(latencies(service), 0.99),
-    floorP99: quantile(latencies(floor), 0.99),
-    roundTrips: mostCommon(
-      service.flatMap(({ answers }) => answers.map(({ serverTiming }) => roundTrips(serverTiming))),
-    ),
   }
 }

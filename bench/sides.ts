@@ -1,35 +1,63 @@
 // The service and its floor, each as something that operations can be carried out on.
-import type { Service } from '../scripts/service.ts'
 import { type Call, type Connection, connect } from './load.ts'
-import { type Operation, planName, type SubjectKind, type World } from './operations.ts'
+import {
+  type Operation,
+  planName,
+  type StockKind,
+  type Subject,
+  type SubjectKind,
+  type World,
+} from './operations.ts'
 import { CONCURRENCY } from './options.ts'
 import type { Plan } from './plan.ts'
+import type { Worker } from './worker-process.ts'
 import type { Records } from './world.ts'
 
 export type Side = {
   connection: Connection
   /** Records that are read in turn. */
   records: Records
-  call(operation: Operation, subject: string): Call
-  /** What a later operation names the record by that this call was about. */
-  subjectAfter(subject: string, answer: string): string
+  /** CPU milliseconds of its processes until now; undefined where the machine does not tell. */
+  cpuMs(): number | undefined
+  call(operation: Operation, subject: Subject): Call
+  /** The subjects, each with what only a question tells. */
+  found(operation: Operation, subjects: Subject[]): Promise<Subject[]>
+  /** Puts what the call leaves behind into the stock. */
+  leave(stock: Stock, operation: Operation, subject: Subject, answer: string): void
 }
 
-export const serviceSide = ({ origin }: Service, world: World, records: Records): Side => ({
-  connection: connect(origin, CONCURRENCY),
-  records,
-  call: (operation, subject) => operation.call(world, subject),
-  subjectAfter: (_, answer) => (JSON.parse(answer) as { locator: string }).locator,
-})
+export function serviceSide(service: Worker, world: World, records: Records): Side {
+  const connection = connect(service.origin, CONCURRENCY)
+  return {
+    connection,
+    records,
+    cpuMs: service.cpuMs,
+    call: (operation, subject) => operation.call(world, subject),
+    async found({ find }, subjects) {
+      if (!find) return subjects
+      const all: Subject[] = []
+      for (const subject of subjects) {
+        const { text } = await connection.send(find.call(world, subject))
+        all.push(find.read(subject, JSON.parse(text) as never))
+      }
+      return all
+    },
+    leave(stock, { leaves = {} }, subject, text) {
+      const answer = JSON.parse(text)
+      for (const [kind, nameOf] of Object.entries(leaves))
+        stock[kind as StockKind].push(nameOf(subject, answer))
+    },
+  }
+}
 
 /** The floor is sent the service's own requests, under paths that name the plan and the object. */
 export async function floorSide(
-  { origin }: Service,
+  floor: Worker,
   plans: ReadonlyMap<Operation, Plan>,
   world: World,
   records: Records,
 ): Promise<Side> {
-  const connection = connect(origin, CONCURRENCY)
+  const connection = connect(floor.origin, CONCURRENCY)
   for (const [operation, plan] of plans)
     await connection.send({
       method: 'PUT',
@@ -39,29 +67,56 @@ export async function floorSide(
   return {
     connection,
     records,
+    cpuMs: floor.cpuMs,
     call: (operation, subject) => ({
       ...operation.call(world, subject),
-      path: `/run/${planName(operation)}/${subject}`,
+      path: `/run/${planName(operation)}/${subject.split('~')[0]}`,
     }),
-    subjectAfter: subject => subject,
+    found: async (_, subjects) => subjects,
+    leave(stock, { leaves = {} }, subject) {
+      for (const kind of Object.keys(leaves)) stock[kind as StockKind].push(subject)
+    },
   }
 }
 
-/** Drafts and finalized policies that wait to be taken. */
-export type Stock = Record<'draft' | 'finalized', string[]>
+/** Records that wait to be taken. */
+export type Stock = Record<StockKind, Subject[]>
 
-export const emptyStock = (): Stock => ({ draft: [], finalized: [] })
+export const emptyStock = (): Stock => ({
+  draft: [],
+  unquoted: [],
+  priced: [],
+  finalized: [],
+  issued: [],
+  endorsed: [],
+  renewed: [],
+  billed: [],
+})
 
 let made = 0
 
-/** Subjects for an operation: endless but for what is in stock. */
-export function* subjects(kind: SubjectKind, records: Records, stock: Stock): Generator<string, void> {
-  if (kind === 'draft' || kind === 'finalized') {
-    for (let next = stock[kind].shift(); next !== undefined; next = stock[kind].shift()) yield next
-    return
-  }
-  for (let at = 0; ; at += 1) {
+const isStocked = (kind: SubjectKind, stock: Stock): kind is StockKind => kind in stock
+
+/** Subjects for an operation, at most so many; those of a stock are taken from it, for good. */
+export async function subjects(
+  side: Side,
+  operation: Operation,
+  stock: Stock,
+  most: number,
+): Promise<Iterator<Subject, undefined>> {
+  const { takes } = operation
+  if (isStocked(takes, stock))
+    return (await side.found(operation, stock[takes].splice(0, most))).values() as Iterator<
+      Subject,
+      undefined
+    >
+  return endless(takes === 'new' ? undefined : side.records[takes], most)
+}
+
+function* endless(records: readonly string[] | undefined, most: number): Generator<Subject, undefined> {
+  for (let at = 0; at < most; at += 1) {
     made += 1
-    yield kind === 'new' ? `new-${made}` : records[kind][at % records[kind].length]!
+    yield records ? records[at % records.length]! : `new-${made}`
   }
+  return undefined
 }

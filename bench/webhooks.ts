@@ -73,7 +73,12 @@ async function startReceiver() {
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
-export async function measureWebhooks(folder: string, say: (line: string) => void): Promise<WebhookLoad[]> {
+/** The loads with at most so many webhooks. */
+export async function measureWebhooks(
+  folder: string,
+  say: (line: string) => void,
+  mostWebhooks = Number.POSITIVE_INFINITY,
+): Promise<WebhookLoad[]> {
   const dataFolder = join(folder, 'service')
   const administrator = await prepareStores(dataFolder)
   const service = await startWorker({ config: CONFIG_FILE, script: 'src/worker.ts', dataFolder })
@@ -91,7 +96,7 @@ export async function measureWebhooks(folder: string, say: (line: string) => voi
     say(`writing ${LOADS[0].events} events`)
     const events = await writeEvents(admin, LOADS[0].events)
     const loads: WebhookLoad[] = []
-    for (const load of LOADS) {
+    for (const load of LOADS.filter(({ webhooks }) => webhooks <= mostWebhooks)) {
       const pairs: { service: number; floor: number }[] = []
       for (let round = 0; round <= ROUNDS; round += 1) {
         const ours = await ofService(admin, base, receiver, load.webhooks, events.slice(0, load.events))

@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../scripts/free-port.ts'
 import { type Service, waitForHealth } from '../scripts/service.ts'
 import { signalGroup, spawnWranglerDev } from '../scripts/wrangler-dev.ts'
+import { groupCpuMs } from './cpu.ts'
 
-const running = new Set<Service>()
+/** Whatever was started and has not ended. */
+export const running = new Set<Service>()
 let over = false
 
 /** Ends what still runs, also when the bench fails or is interrupted; nothing is started after it. */
@@ -15,7 +17,19 @@ export const stopWorkers = async (): Promise<void> => {
   await Promise.all([...running].map(worker => worker.stop()))
 }
 
-export type WorkerSource = { config: string; script: string; dataFolder: string; inspectorPort?: number }
+export type WorkerSource = {
+  config: string
+  script: string
+  dataFolder: string
+  inspectorPort?: number
+  /** The checkout that it is made from; the one that the bench runs in unless told. */
+  checkout?: string
+}
+
+export type Worker = Service & {
+  /** CPU milliseconds that its runtime has used until now; undefined where the machine does not tell. */
+  cpuMs(): number | undefined
+}
 
 /** Resolves when GET /health answers 200. */
 export async function startWorker({
@@ -23,13 +37,15 @@ export async function startWorker({
   script,
   dataFolder,
   inspectorPort,
-}: WorkerSource): Promise<Service> {
+  checkout,
+}: WorkerSource): Promise<Worker> {
   mkdirSync(dataFolder, { recursive: true })
   const port = await freePort()
   if (over) throw new Error('The bench has ended.')
-  const child = spawnWranglerDev({ config, script, port, inspectorPort, dataFolder })
+  const child = spawnWranglerDev({ config, script, port, inspectorPort, dataFolder, checkout })
   const group = child.pid
-  const worker: Service = {
+  const worker: Worker = {
+    cpuMs: () => groupCpuMs(group, 'workerd'),
     origin: `http://127.0.0.1:${port}`,
     ended: once(child, 'exit').then(async ([code]) => {
       await endGroup(group)

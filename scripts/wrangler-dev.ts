@@ -13,11 +13,14 @@ export type DevelopmentWorker = {
   /** Where a debugger finds it; any free port when left out. */
   inspectorPort?: number
   dataFolder: string
+  /** The checkout whose Worker it is; this one unless told. */
+  checkout?: string | undefined
 }
 
 /** Starts the Worker; the process id is also that of the group. */
 export function spawnWranglerDev(worker: DevelopmentWorker): ChildProcess & { readonly pid: number } {
   const child = spawn(process.execPath, [WRANGLER, ...wranglerArguments(worker)], {
+    ...(worker.checkout !== undefined && { cwd: worker.checkout }),
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: {

@@ -1,14 +1,27 @@
 // The smallest Worker that asks of the platform what an operation of the service asks: the same number of D1
-// batches, statements, rows and bytes, from the same place. It reads the request and answers as many bytes.
+// batches, statements, rows and bytes, from the same place, the same calls of R2, the same messages to a queue. It reads the
+// request and answers as many bytes.
 // PUT /plan/<name> takes a plan; /run/<name>/<object> carries it out.
 import { DurableObject } from 'cloudflare:workers'
 import { hashPassword } from '../../src/accounts/passwords.ts'
-import type { Batch, Plan, Statement } from '../plan.ts'
+import type { Batch, FileCall, Plan, Statement } from '../plan.ts'
 
-type FloorEnv = { DATABASE: D1Database; OBJECT: DurableObjectNamespace<FloorObject> }
+type FloorEnv = {
+  DATABASE: D1Database
+  FILES: R2Bucket
+  MESSAGES: Queue<string>
+  OBJECT: DurableObjectNamespace<FloorObject>
+}
 
 type Query = { sql: string; parameters: unknown[] }
-type Ready = { hashes: boolean; worker: Query[][]; object: Query[][] | undefined; answer: string }
+type Ready = {
+  hashes: boolean
+  worker: Query[][]
+  object: Query[][] | undefined
+  files: FileCall[]
+  messages: string[]
+  answer: string
+}
 
 /** The Worker and its objects share an isolate here. */
 const plans = new Map<string, Ready>()
@@ -51,12 +64,16 @@ async function readyBatches(batches: Batch[], database: D1Database): Promise<Que
   return made
 }
 
-async function takePlan(name: string, plan: Plan, database: D1Database): Promise<void> {
+async function takePlan(name: string, plan: Plan, { DATABASE: database, FILES }: FloorEnv): Promise<void> {
   await database.batch(SCHEMA.map(sql => database.prepare(sql)))
+  for (const { bytes } of (plan.files ?? []).filter(({ kind }) => kind === 'get'))
+    await FILES.put(`got-${bytes}`, text(bytes))
   plans.set(name, {
     hashes: plan.hashes,
     worker: await readyBatches(plan.worker, database),
     object: plan.object && (await readyBatches(plan.object, database)),
+    files: plan.files ?? [],
+    messages: (plan.messages ?? []).map(text),
     answer: text(plan.answerBytes),
   })
 }
@@ -64,6 +81,17 @@ async function takePlan(name: string, plan: Plan, database: D1Database): Promise
 async function send(batches: Query[][], database: D1Database): Promise<void> {
   for (const queries of batches)
     await database.batch(queries.map(({ sql, parameters }) => database.prepare(sql).bind(...parameters)))
+}
+
+let filesPut = 0
+
+async function callFiles(calls: FileCall[], files: R2Bucket): Promise<void> {
+  for (const { kind, bytes } of calls) {
+    filesPut += 1
+    if (kind === 'put') await files.put(`put-${filesPut}`, text(bytes))
+    else if (kind === 'get') await (await files.get(`got-${bytes}`))?.arrayBuffer()
+    else await files.head('none')
+  }
 }
 
 const planNamed = (name: string): Ready => {
@@ -81,19 +109,23 @@ export class FloorObject extends DurableObject<FloorEnv> {
 }
 
 export default {
-  async fetch(request, env) {
+  async fetch(request, env, context) {
     const [, verb, name = '', subject = ''] = new URL(request.url).pathname.split('/')
     if (verb === 'health') return new Response('ok')
     if (verb === 'plan') {
-      await takePlan(name, await request.json<Plan>(), env.DATABASE)
+      await takePlan(name, await request.json<Plan>(), env)
       return new Response('ok')
     }
     const body = await request.text()
-    const { hashes, worker, object, answer } = planNamed(name)
+    const { hashes, worker, object, files, messages, answer } = planNamed(name)
     if (hashes) await hashPassword(body, 'pepper')
     await send(worker, env.DATABASE)
+    await callFiles(files, env.FILES)
+    for (const message of messages) context.waitUntil(env.MESSAGES.send(message))
     const { OBJECT } = env
     const text = object ? await OBJECT.get(OBJECT.idFromName(subject)).execute(name, body) : answer
     return new Response(text, { headers: { 'content-type': 'application/json' } })
   },
-} satisfies ExportedHandler<FloorEnv>
+  // Taken and forgotten.
+  async queue() {},
+} satisfies ExportedHandler<FloorEnv, string>

@@ -16,10 +16,14 @@ export function watched(env: Env, note: Note): Env {
 const isDatabase = (binding: unknown): binding is D1Database =>
   binding instanceof Object && binding.constructor.name === 'D1Database'
 
-function watchedSession(client: D1Database, note: Note): Pick<D1DatabaseSession, 'prepare' | 'batch'> {
+function watchedSession(
+  client: D1Database,
+  note: Note,
+): Pick<D1DatabaseSession, 'prepare' | 'batch' | 'getBookmark'> {
   const session = client.withSession('first-primary')
   const sent = new WeakMap<D1PreparedStatement, { writes: boolean; bytes: number }>()
   return {
+    getBookmark: () => session.getBookmark(),
     prepare(sql) {
       const statement = session.prepare(sql)
       const writes = !/^\s*(select|with)\b/i.test(sql)

@@ -40,8 +40,8 @@ export type Priced = {
   readonly notes: string[]
 }
 
-/** Throws a Refusal, as the service would, for what the product does not take or cannot rate. */
-export async function pricedOffline(configuration: Configuration, asked: PolicyCase): Promise<Priced> {
+/** A checked draft, and what it is rated with. Throws a Refusal, as the service would, for what the product does not take. */
+export async function draftOffline(configuration: Configuration, asked: PolicyCase) {
   const notes = new Set<string>()
   const context = offlineContext()
   const { now } = context
@@ -62,7 +62,13 @@ export async function pricedOffline(configuration: Configuration, asked: PolicyC
   const quote = selectedQuote(draft)
   assertValid(draft, quote, ground, attempt, true, reported)
   const loaded: Loaded = { ...ground, aggregate: draft }
-  const rating = ratingContext(loaded, attempt)
+  return { draft, quote, ground, notes, rating: ratingContext(loaded, attempt), autofill }
+}
+
+/** Throws a Refusal, as the service would, for what the product does not take or cannot rate. */
+export async function pricedOffline(configuration: Configuration, asked: PolicyCase): Promise<Priced> {
+  const { draft, quote, ground, notes, rating, autofill } = await draftOffline(configuration, asked)
+  const { product } = ground
   const aggregate = await autofill.explaining(priceQuote(draft, quote, rating))
   const underwriting = await underwriteQuote(aggregate, quote, rating)
   return {

@@ -2,8 +2,8 @@
 import type { PerilDefinition, ProductDefinition } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
-import { money, zero } from '../platform/money.ts'
-import { months } from '../platform/time.ts'
+import { type Decimal, money, zero } from '../platform/money.ts'
+import { months, type TimeZone } from '../platform/time.ts'
 import type {
   Commission,
   Exposure,
@@ -36,6 +36,7 @@ export class PerilRating {
   readonly #context: RatingContext
   readonly #rates: ReadonlyMap<Uuid, RecordedRates> | undefined
   readonly #data = new WeakMap<object, object>()
+  readonly #monthsOf = new Map<string, Decimal>()
 
   /** `rates` are those that an external rater or a plugin gave; then no premium template is asked. */
   constructor(
@@ -79,7 +80,7 @@ export class PerilRating {
       ),
       operation,
     }
-    const runMonths = months(run.start, run.end, timeZone)
+    const runMonths = this.#months(run, timeZone)
     const nothing = { month: '0', amount: zero(currency) }
     const rated =
       given ??
@@ -99,6 +100,7 @@ export class PerilRating {
       ),
       taxes: [],
     }
+    if (product.taxes.length === 0) return price
     const priced = { ...shared, peril_characteristics: perilRunData(peril, run, definition.fields, price) }
     const taxes = product.taxes.flatMap((tax): Tax[] => {
       const recorded = tax.premium && this.#rater.run(tax.premium, priced, segment).tax
@@ -106,6 +108,14 @@ export class PerilRating {
       return [{ name: tax.name, amount: money(recorded.amount, currency), description: recorded.description }]
     })
     return { ...price, taxes }
+  }
+
+  /** Most runs of a policy are as long as each other, and walking the calendar takes as long as a template. */
+  #months({ start, end }: PerilRun, timeZone: TimeZone): Decimal {
+    const span = `${start} ${end}`
+    const known = this.#monthsOf.get(span) ?? months(start, end, timeZone)
+    this.#monthsOf.set(span, known)
+    return known
   }
 
   #shared(record: object, make: () => object): object {

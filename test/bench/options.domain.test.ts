@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readOptions } from '../../bench/options.ts'
+import { PARTS, readOptions } from '../../bench/options.ts'
 
 describe('the command line', () => {
   test('with nothing on it means five small rounds and no file', () => {
@@ -12,24 +12,26 @@ describe('the command line', () => {
     expect(sizes.longestRunMs).toBeGreaterThan(readOptions([]).sizes.longestRunMs)
   })
 
-  test('with --start-up means no load at all', () => {
-    expect(readOptions([]).onlyStartUp).toBe(false)
-    expect(readOptions(['--start-up']).onlyStartUp).toBe(true)
+  test('names a part that is measured alone, and only one', () => {
+    expect(readOptions([]).part).toBeUndefined()
+    for (const part of PARTS) expect(readOptions([`--${part}`]).part).toBe(part)
+    expect(() => readOptions(['--tables', '--plugin'])).toThrow('Only one')
+    expect(() => readOptions(['--record', '--tables'])).toThrow('Only one')
   })
 
-  test('with --documents means a thousand documents and nothing else', () => {
-    expect(readOptions([]).onlyDocuments).toBe(false)
-    expect(readOptions(['--documents'])).toMatchObject({ onlyDocuments: true, onlyStartUp: false })
-  })
-
-  test('with --tables means look-ups in a table and nothing else, of a million rows with --full', () => {
-    expect(readOptions(['--tables'])).toMatchObject({ onlyTables: true, onlyPlugin: false })
+  test('with --tables and --full means a million rows', () => {
     expect(readOptions(['--tables', '--full']).sizes.tableRows).toBe(1_000_000)
   })
 
-  test('with --webhooks means deliveries and nothing else', () => {
-    expect(readOptions([]).onlyWebhooks).toBe(false)
-    expect(readOptions(['--webhooks'])).toMatchObject({ onlyWebhooks: true, onlyDocuments: false })
+  test('names the accounts of the book that is migrated', () => {
+    expect(readOptions(['--migration', '--accounts', '30']).sizes.accounts).toBe(30)
+    expect(() => readOptions(['--migration', '--accounts', '3'])).toThrow('at least 10')
+  })
+
+  test('names another commit to compare with, or asks for the record', () => {
+    expect(readOptions(['--against', 'main'])).toMatchObject({ against: 'main', recorded: false })
+    expect(readOptions(['--record'])).toMatchObject({ against: undefined, recorded: true })
+    expect(() => readOptions(['--record', '--against=main'])).toThrow('Only one')
   })
 
   test('names the file for the figures', () => {

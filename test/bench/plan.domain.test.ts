@@ -8,7 +8,7 @@ const WRITE: Batch = [
 ]
 
 const observed = (worker: Batch[], object: Batch[], objectCalls: number, answerBytes = 100): Observation => ({
-  recording: { worker, object },
+  recording: { worker, object, files: [{ kind: 'put', bytes: 7 }], messages: [20] },
   objectCalls,
   answerBytes,
 })
@@ -21,6 +21,8 @@ describe('the plan of an operation', () => {
       hashes: false,
       worker: [],
       object: [READ, WRITE],
+      files: [{ kind: 'put', bytes: 7 }],
+      messages: [20],
       answerBytes: 100,
     })
   })
@@ -42,7 +44,9 @@ describe('the plan of an operation', () => {
   })
 
   test('is told in batches, statements and rows of both places', () => {
-    const plan = { hashes: false, worker: [READ], object: [WRITE], answerBytes: 1 }
-    expect(describePlan(plan)).toBe('2 batches, 3 statements, 12 rows read, 3 written')
+    const plan = { hashes: false, worker: [READ], object: [WRITE], messages: [20], answerBytes: 1 }
+    expect(describePlan(plan)).toBe(
+      '2 batches, 3 statements, 12 rows read, 3 written, 0 calls of R2, 1 messages',
+    )
   })
 })

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { bundleLine, operationsTable, startUpLine, table } from '../../bench/report.ts'
+import {
+  bundleLine,
+  changeRows,
+  markdownTable,
+  operationRows,
+  startUpLine,
+  table,
+} from '../../bench/report.ts'
 
 test('a table has columns as wide as their widest cell, figures to the right', () => {
   expect(
@@ -10,32 +17,59 @@ test('a table has columns as wide as their widest cell, figures to the right', (
   ).toBe('operation  req/s  round trips\nissue        7.0  d1 1, object 1')
 })
 
-test('an operation stands with its ratio, the spread of the rounds and the goal', () => {
-  const text = operationsTable([
-    {
-      name: 'get policy',
-      kind: 'read',
-      goal: 0.8,
-      service: 850,
-      floor: 1_000,
-      ratios: [0.84, 0.91, 0.85],
-      ratio: 0.85,
-      serviceP99: 12.34,
-      floorP99: 10,
-      roundTrips: 'd1 1',
-    },
-  ])
-  expect(text.split('\n')[1]!.split(/ {2,}/)).toEqual([
-    'get policy',
-    '850.0',
-    '1000.0',
-    '0.85',
-    '0.84-0.91',
-    '>= 0.8',
-    '12.3',
-    '10.0',
-    'd1 1',
-  ])
+const SIDE = {
+  perSecond: 850,
+  p50: 4,
+  p99: 12.34,
+  cpuMs: 1.26,
+  roundTrips: 'd1 1',
+  rowsRead: 40,
+  rowsWritten: 0,
+}
+const MEASURED = {
+  name: 'get policy',
+  kind: 'read' as const,
+  goal: 0.8,
+  service: SIDE,
+  other: { ...SIDE, perSecond: 1_000, p99: 10, cpuMs: undefined, rowsRead: 60 },
+  ratios: [0.84, 0.91, 0.85],
+  ratio: 0.85,
+}
+
+test('an operation stands with its ratio, the spread of the rounds, the goal and what it costs', () => {
+  const [head, row] = operationRows([MEASURED])
+  expect(Object.fromEntries(head!.map((name, at) => [name, row![at]]))).toEqual({
+    operation: 'get policy',
+    'req/s': '850.0',
+    'floor req/s': '1000.0',
+    ratio: '0.85',
+    spread: '0.84-0.91',
+    goal: '>= 0.8',
+    'p50 ms': '4.0',
+    'p99 ms': '12.3',
+    'floor p99 ms': '10.0',
+    'CPU ms': '1.3',
+    'floor CPU ms': '-',
+    'rows read': '40',
+    'rows written': '0',
+    'round trips': 'd1 1',
+  })
+})
+
+test('beside another commit, counts that changed stand with what they were', () => {
+  const [head, row] = changeRows([MEASURED])
+  const cells = Object.fromEntries(head!.map((name, at) => [name, row![at]]))
+  expect(cells).toMatchObject({ before: '1000.0', 'rows read': '60 -> 40', 'rows written': '0' })
+  expect(cells['round trips']).toBe('d1 1')
+})
+
+test('a table of a document has figures to the right', () => {
+  expect(
+    markdownTable([
+      ['name', 'a', 'last'],
+      ['x', '1', 'y'],
+    ]),
+  ).toBe('| name | a | last |\n| --- | ---: | --- |\n| x | 1 | y |')
 })
 
 test('start-up and bundle stand beside their goals', () => {

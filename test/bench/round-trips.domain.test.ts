@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { roundTrips, waitedFor } from '../../bench/round-trips.ts'
+import { roundTrips, rowsOf, waitedFor } from '../../bench/round-trips.ts'
 import { noCalls, serverTiming } from '../../src/platform/calls.ts'
 
 test('the round trips of an answer are those of its Server-Timing header', () => {
@@ -14,4 +14,12 @@ test('an answer that called nothing, or tells nothing, made no round trip', () =
 test('nobody waits for a queue message', () => {
   expect(waitedFor('d1 2, queue 1')).toBe('d1 2')
   expect(waitedFor('queue 1')).toBe('none')
+})
+
+test('rows are those of the header, and none where it does not tell', () => {
+  expect(rowsOf(serverTiming({ ...noCalls(), rowsRead: 12, rowsWritten: 3 }, 7))).toEqual({
+    read: 12,
+    written: 3,
+  })
+  expect(rowsOf('')).toEqual({ read: 0, written: 0 })
 })

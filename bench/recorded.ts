@@ -1,0 +1,22 @@
+// `npm run bench -- --record`: the reference as a section of docs/measured.md.
+import { measuredAt, writeSection } from '../scripts/measured.ts'
+import { type Reference, referenceLines } from './reference.ts'
+import { markdownTable, operationRows, quoteToIssueRows } from './report.ts'
+
+export function recordReference(figures: Reference): void {
+  const lines = referenceLines(figures).map(line => `- ${line}`)
+  writeSection(
+    'bench',
+    `## Operations beside their floor
+
+Written by \`npm run bench -- --record\`; what the columns mean is told in [bench](bench.md). ${measuredAt()} Ratios are
+medians of rounds in which service and floor take turns; requests a second and milliseconds are those of a machine that had
+other work at the same time.
+
+${markdownTable(operationRows(figures.operations))}
+
+${markdownTable(quoteToIssueRows(figures.quoteToIssue))}
+
+${lines.join('\n')}`,
+  )
+}
