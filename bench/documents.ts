@@ -1,7 +1,6 @@
 // `npm run bench -- --documents`: a thousand documents waiting at once. Are all made, does the memory of whoever makes them
 // stay as it was, and does issuing a policy take as long as where none are made?
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zipSync } from 'fflate'
 import { type ApiClient, type Credentials, signIn } from '../scripts/api-client.ts'
