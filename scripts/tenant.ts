@@ -1,9 +1,19 @@
 // `npm run tenant -- …`. A tenant takes free databases of the pool; the Worker is never deployed for it.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { noCalls } from '../src/platform/calls.ts'
 import { readTenant, type Tenant } from '../src/platform/tenancy.ts'
 import { readQuotas } from '../src/tenants/quotas.ts'
-import { addShards, createTenant, deleteTenant, listTenants, setQuotas } from '../src/tenants/service.ts'
+import {
+  addShards,
+  createTenant,
+  deleteTenant,
+  hasNewShards,
+  listTenants,
+  openNewShards,
+  SHARDS_KNOWN_AFTER_MS,
+  setQuotas,
+} from '../src/tenants/service.ts'
 import { confirmed } from './confirm.ts'
 import { databasesThere, openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { openStores } from './databases.ts'
@@ -58,7 +68,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async shards(env, name, [shards = '']) {
     if (!/^\d{1,2}$/.test(shards)) throw new Error(`How many databases is '${name}' to have?\n\n${USAGE}`)
     const tenant = await addShards(env, name, Number(shards))
-    say(`${name} has ${tenant.shards.length} databases; new policyholders come into all of them within 10 s`)
+    say(`${name} has ${tenant.shards.length} databases`)
+    if (!hasNewShards(tenant)) return
+    say(`waiting ${SHARDS_KNOWN_AFTER_MS / 1_000} s until the whole service knows; cut off, run this again`)
+    await sleep(SHARDS_KNOWN_AFTER_MS)
+    await openNewShards(env, name)
+    say('filled; new policyholders come into all of them within 10 s')
   },
   async migrate(env, name, _, { remote }) {
     const { shards } = await tenantNamed(env, name)

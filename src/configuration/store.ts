@@ -97,6 +97,15 @@ export const releaseQueries = (
   }),
 ]
 
+/** Versions that are not there yet; of those that are, what is there stays. */
+export const addVersionsQuery = (database: Database, rows: readonly VersionRow[]): Query[] =>
+  rows.map(row =>
+    database.build
+      .insert(configurationVersions)
+      .values(row)
+      .onConflictDoNothing({ target: configurationVersions.version }),
+  )
+
 export const putVersions = (database: Database, rows: readonly VersionRow[]): Query[] =>
   putRows(database, configurationVersions, rows)
 

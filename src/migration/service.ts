@@ -22,7 +22,7 @@ import { newUuid, readUuid, type Uuid } from '../platform/locators.ts'
 import { shardDatabase, shardOfRecord } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
 import { placeOf } from '../policyholders/loading.ts'
-import { shardForCreate } from '../policyholders/service.ts'
+import { shardForCreate } from '../policyholders/shard-choice.ts'
 import { policyholderQuery } from '../policyholders/store.ts'
 import { storeStream } from '../resources/data-tables/file.ts'
 import { Held } from '../resources/data-tables/held.ts'
@@ -69,12 +69,12 @@ export async function readMigration({
 }
 
 /** Takes accounts with all that is theirs. */
-export const submitAccounts = (
+export const submitAccounts = async (
   context: RequestContext,
   upload: Upload,
   validateOnly: boolean,
 ): Promise<JsonText> =>
-  submit(context, upload, { shard: shardForCreate(context), type: 'fullMigration', validateOnly })
+  submit(context, upload, { shard: await shardForCreate(ofTenant(context)), type: 'fullMigration', validateOnly })
 
 /** Takes further items of an account that exists: 404 where it does not. */
 export async function submitItems(

@@ -142,6 +142,17 @@ export async function storedAnswer(
   return row && answerIn(row)
 }
 
+/** Whether a write with this request's key lies in the database, whatever its body was. */
+export async function hasWrite(context: RequestContext, database: Database): Promise<boolean> {
+  const [rows] = await database.batch([
+    database.build
+      .select({ key: writes.key })
+      .from(writes)
+      .where(eq(writes.key, writeKey(context))),
+  ])
+  return rows.length > 0
+}
+
 const writeKey = (context: RequestContext): string =>
   context.idempotency?.key ?? `request:${context.requestId}`
 

@@ -252,9 +252,15 @@ export function shardOfRecord(tenant: Tenant, locator: Uuid, what: string): numb
   return shard
 }
 
+/** Shards that new policyholders come into at that time. */
+export const openShards = (
+  { shards, opensAt = [] }: Pick<Tenant, 'shards' | 'opensAt'>,
+  at: Instant,
+): number[] => shards.flatMap((_, shard) => ((opensAt[shard] ?? 0) <= at ? [shard] : []))
+
 /** The shard for a new policyholder: the one that its locator will tell. Spread by chance over those that are open. */
-export function shardForNewPolicyholder({ shards, opensAt = [] }: Tenant, at: Instant = now()): number {
-  const open = shards.flatMap((_, shard) => ((opensAt[shard] ?? 0) <= at ? [shard] : []))
+export function shardForNewPolicyholder(tenant: Tenant, at: Instant = now()): number {
+  const open = openShards(tenant, at)
   return open.length === 1 ? open[0]! : open[crypto.getRandomValues(new Uint8Array(1))[0]! % open.length]!
 }
 

@@ -1,5 +1,4 @@
 // Policyholders as the Worker serves them: read in one batch, decide, commit in another.
-import { createHash } from 'node:crypto'
 import { versionQuery } from '../configuration/store.ts'
 import { hintDocuments } from '../documents/job/hint.ts'
 import type { NewEvent } from '../events/outbox.ts'
@@ -20,7 +19,7 @@ import { Refusal } from '../platform/errors.ts'
 import { newUuid, type PolicyLocator } from '../platform/locators.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
 import { assertSearchable, searchOf } from '../platform/search/terms.ts'
-import { HOME_SHARD, shardDatabase, shardForNewPolicyholder } from '../platform/tenancy.ts'
+import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
 import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
 import { newPolicyholder, updatedPolicyholder } from './change.ts'
 import type {
@@ -44,6 +43,7 @@ import {
 import type { Policyholder } from './policyholder.ts'
 import { policyholderResponse } from './projection.ts'
 import { searchableNames, searchTerms } from './search.ts'
+import { shardForCreate } from './shard-choice.ts'
 import {
   insertQueries,
   pageQuery,
@@ -65,7 +65,7 @@ export async function createPolicyholder(
   request: PolicyholderCreateRequest,
 ): Promise<JsonAnswer> {
   const { env, tenant, calls, caller, now } = context
-  const shard = shardForCreate(context)
+  const shard = await shardForCreate(context)
   const database = shardDatabase(env, tenant, shard, calls)
   return await once(context, database, async () => {
     const [versions] = await database.batch([versionQuery(database, undefined)])
@@ -106,12 +106,6 @@ export async function updatePolicyholder(
     })
   })
 }
-
-/** A repeat must find the record of the first try, so the shard follows from its key. */
-export const shardForCreate = ({ tenant, idempotency }: RequestContext): number =>
-  idempotency
-    ? createHash('sha256').update(idempotency.key).digest().readUInt32BE() % tenant.shards.length
-    : shardForNewPolicyholder(tenant)
 
 /** Characters of stored JSON on one page of all shards; a page that has more is shorter than asked for. */
 const LARGEST_PAGE = 8_000_000

@@ -19,11 +19,14 @@ import {
 import { type Instant, now } from '../platform/time.ts'
 import { checkedTenantName, hostNameOf } from './names.ts'
 import type { Quotas } from './quotas.ts'
+import { fillShards } from './shard-contents.ts'
 import {
   addShardsQueries,
   deleteTenantQueries,
   insertTenantQueries,
   MOST_SHARDS,
+  NOT_OPEN,
+  openShardsQuery,
   poolQuery,
   readTenants,
   recreateTenantQueries,
@@ -45,8 +48,11 @@ export type NewTenant = {
   place?: Place
 }
 
-/** Twice what an isolate trusts of a tenant: from then on no isolate sends a client to a shard that another does not know. */
+/** Twice what an isolate trusts of a tenant: from then on a key of a repeatable request leads to the same shard everywhere. */
 const OPENS_AFTER_MS = 2 * TENANT_TRUST_MS
+
+/** Twice what an isolate trusts of a tenant: after that no isolate reads, searches or changes fewer shards than there are. */
+export const SHARDS_KNOWN_AFTER_MS = 2 * TENANT_TRUST_MS
 
 /** Seconds after which returned databases have been wiped, most of the time: two runs of the housekeeping. */
 const WIPED_WITHIN_SECONDS = 120
@@ -103,9 +109,10 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
 }
 
 /**
- * Gives the tenant of that name databases up to `shards`, for policyholders that are new: what there is stays where it is.
- * They come into the new databases when every isolate knows of them. 404 when there is no such tenant; 400 for fewer shards
- * than it has, or more than a locator can tell; 409 when it changed meanwhile; 503 as `createTenant`.
+ * Gives the tenant of that name databases up to `shards`, for policyholders that are new: what there is stays where it is. None
+ * comes into the new ones before `openNewShards`, which is for the caller to call once every isolate knows of them: after
+ * `SHARDS_KNOWN_AFTER_MS`. 404 when there is no such tenant; 400 for fewer shards than it has, or more than a locator can tell;
+ * 409 when it changed meanwhile; 503 as `createTenant`.
  */
 export async function addShards(
   env: Env,
@@ -122,8 +129,29 @@ export async function addShards(
       `The tenant '${name}' has ${has} shards and may have up to ${MOST_SHARDS}; databases that hold data are never taken away.`,
     )
   const database = controlDatabase(env, calls)
-  const opensAt = (now() + OPENS_AFTER_MS) as Instant
-  return changed(database, addShardsQueries(database, tenant, shards, opensAt), tenant)
+  return changed(database, addShardsQueries(database, tenant, shards), tenant)
+}
+
+/** Whether the tenant has shards that wait for `openNewShards`. */
+export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean => opensAt.includes(NOT_OPEN)
+
+/**
+ * Fills the tenant's new shards with what every shard has, and has policyholders come into them when every isolate knows. Each
+ * isolate must know of the shards by now: what changes from now on of what every shard has is brought to them by who changes it.
+ * A second time it changes nothing. 404 as `addShards`.
+ */
+export async function openNewShards(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
+  const tenant = await readTenant(env, { name }, calls)
+  if (!tenant) throw notFound('tenant', name)
+  const { opensAt = [] } = tenant
+  await fillShards(
+    env,
+    tenant,
+    opensAt.flatMap((at, shard) => (at === NOT_OPEN ? [shard] : [])),
+    calls,
+  )
+  const database = controlDatabase(env, calls)
+  return changed(database, [openShardsQuery(database, tenant, (now() + OPENS_AFTER_MS) as Instant)], tenant)
 }
 
 /** The active tenants in the order of their names. */

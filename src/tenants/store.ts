@@ -26,24 +26,36 @@ export const insertTenantQueries = (database: Database, row: typeof tenants.$inf
   ...claimQueries(database, row.locator, NEW_SHARDS),
 ]
 
-/**
- * More databases for a tenant that has `tenant.shards` and is still of this generation, up to `shards`; new policyholders come
- * into them from `opensAt` on.
- */
-export const addShardsQueries = (
-  database: Database,
-  tenant: Tenant,
-  shards: number,
-  opensAt: Instant,
-): Query[] => [
+/** Never, as a time that rows can have: of shards that no policyholder comes into before they are filled. */
+export const NOT_OPEN = 8_640_000_000_000_000 as Instant
+
+/** More databases for a tenant that has `tenant.shards` and is still of this generation, up to `shards`; not open yet. */
+export const addShardsQueries = (database: Database, tenant: Tenant, shards: number): Query[] => [
   database.build
     .update(tenants)
     .set({
       generation: sql`case when ${tenants.generation} = ${tenant.generation} and ${tenants.status} = 'active' and (${shardsOf(database, tenant.locator)}) = ${tenant.shards.length} then ${tenants.generation} end`,
     })
     .where(eq(tenants.locator, tenant.locator)),
-  ...claimQueries(database, tenant.locator, { from: tenant.shards.length, to: shards, opensAt }),
+  ...claimQueries(database, tenant.locator, { from: tenant.shards.length, to: shards, opensAt: NOT_OPEN }),
 ]
+
+/** Has new policyholders come into those of these shards that are not open yet, from `opensAt` on. */
+export const openShardsQuery = (
+  database: Database,
+  { locator, shards: open }: Pick<Tenant, 'locator' | 'shards'>,
+  opensAt: Instant,
+): Query =>
+  database.build
+    .update(shards)
+    .set({ opensAt })
+    .where(
+      and(
+        eq(shards.tenantLocator, locator),
+        eq(shards.opensAt, NOT_OPEN),
+        inArray(shards.binding, [...open]),
+      ),
+    )
 
 const shardsOf = (database: Database, locator: string) =>
   database.build.select({ shards: count() }).from(shards).where(eq(shards.tenantLocator, locator))

@@ -4,12 +4,21 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 import type { Place } from '../../src/platform/places.ts'
-import { fileKey, readTenant, shardForNewPolicyholder, tenantFiles } from '../../src/platform/tenancy.ts'
+import {
+  fileKey,
+  readTenant,
+  shardForNewPolicyholder,
+  type Tenant,
+  tenantFiles,
+} from '../../src/platform/tenancy.ts'
 import { type Instant, now } from '../../src/platform/time.ts'
+import { keyedShards } from '../../src/policyholders/shard-choice.ts'
 import {
   addShards,
   createTenant,
   deleteTenant,
+  hasNewShards,
+  openNewShards,
   recreateTenant,
   wipeReturned,
 } from '../../src/tenants/service.ts'
@@ -73,6 +82,37 @@ describe('a place', () => {
   )
 })
 
+describe('where a key of a repeatable request leads', () => {
+  const DAY_MS = 86_400_000
+  const at = (1_000 * DAY_MS) as Instant
+  const keys = Array.from({ length: 200 }, (_, number) => `caller:${number}`)
+  const grownAt = (times: number[]) => ({
+    shards: times.map((_, shard) => poolBinding(shard + 1)),
+    opensAt: times as Instant[],
+  })
+
+  test('before growth to one shard, after it to one of all, and for as long as repeats are answered to the earlier too', () => {
+    const grown = grownAt([0, at, at])
+    for (const key of keys) {
+      expect(keyedShards(grown, key, (at - 1) as Instant)).toEqual([0])
+      const [now, ...earlier] = keyedShards(grown, key, at)
+      expect(earlier).toEqual(now === 0 ? [] : [0])
+      expect(keyedShards(grown, key, (at + 29 * DAY_MS) as Instant)).toEqual([now, ...earlier])
+      expect(keyedShards(grown, key, (at + 31 * DAY_MS) as Instant)).toEqual([now])
+    }
+    expect(new Set(keys.map(key => keyedShards(grown, key, at)[0]))).toEqual(new Set([0, 1, 2]))
+  })
+
+  test('after growing twice to where it led each time, the latest first', () => {
+    const once = grownAt([0, at - DAY_MS])
+    const twice = grownAt([0, at - DAY_MS, at, at])
+    for (const key of keys) {
+      const led = [keyedShards(twice, key, at)[0], keyedShards(once, key, (at - 1) as Instant)[0], 0]
+      expect(keyedShards(twice, key, at)).toEqual([...new Set(led)])
+    }
+  })
+})
+
 describe('shards', () => {
   test('are added while the tenant works, and take new policyholders when every isolate knows them', async () => {
     const tenant = await createTenant(env, { name: 'growing', type: 'production' })
@@ -84,10 +124,15 @@ describe('shards', () => {
     expect(new Set(grown.shards).size).toBe(3)
     expect(grown).toMatchObject({ generation: tenant.generation, tokenEpoch: tenant.tokenEpoch })
 
-    const chosen = (at: number) =>
-      new Set(Array.from({ length: 300 }, () => shardForNewPolicyholder(grown, at as Instant)))
-    expect(chosen(now())).toEqual(new Set([0]))
-    expect(chosen(now() + 60_000)).toEqual(new Set([0, 1, 2]))
+    const chosen = (of: Tenant, at: number) =>
+      new Set(Array.from({ length: 300 }, () => shardForNewPolicyholder(of, at as Instant)))
+    expect(hasNewShards(grown)).toBe(true)
+    expect(chosen(grown, now() + 60_000)).toEqual(new Set([0]))
+    const open = await openNewShards(env, 'growing')
+    expect(hasNewShards(open)).toBe(false)
+    expect(chosen(open, now())).toEqual(new Set([0]))
+    expect(chosen(open, now() + 60_000)).toEqual(new Set([0, 1, 2]))
+    expect(await openNewShards(env, 'growing')).toEqual(open)
   })
 
   test('as many as there are is no change; fewer, and more than a locator tells, are refused', async () => {

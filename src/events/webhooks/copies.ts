@@ -3,11 +3,12 @@
 import { eq } from 'drizzle-orm'
 import type { Calls } from '../../platform/calls.ts'
 import type { NewTimer } from '../../platform/commit.ts'
-import type { Query } from '../../platform/database.ts'
+import type { Database, Query } from '../../platform/database.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { type Instant, now } from '../../platform/time.ts'
 import { webhooks } from '../tables.ts'
 import { applied, removed } from './apply.ts'
+import type { WebhookRow } from './store.ts'
 
 export const WEBHOOK_COPY = 'webhook.copy'
 
@@ -20,6 +21,10 @@ export const copyTimers = (tenant: Tenant, webhook: string, at: Instant): NewTim
     ? []
     : [{ dueAt: (at + COPIED_WITHIN_MS) as Instant, kind: WEBHOOK_COPY, subject: webhook, payload: {} }]
 
+/** Queries that take the home shard's row into another shard, where it is newer than what is there. */
+export const copyQueries = (database: Database, row: WebhookRow, at: Instant): Query[] =>
+  applied(database, { ...row, name: row.locator }, at)
+
 /** Makes every other shard's copy what the home shard has: the row as it is now, or none. */
 export async function copyWebhook(env: Env, tenant: Tenant, webhook: string, calls: Calls): Promise<void> {
   if (tenant.shards.length === 1) return
@@ -29,9 +34,7 @@ export async function copyWebhook(env: Env, tenant: Tenant, webhook: string, cal
     tenant.shards.map(async (_, shard) => {
       if (shard === HOME_SHARD) return
       const database = shardDatabase(env, tenant, shard, calls)
-      const change = row
-        ? applied(database, { ...row, name: row.locator }, now())
-        : removed(database, webhook, now())
+      const change = row ? copyQueries(database, row, now()) : removed(database, webhook, now())
       await database.batch(change as [Query, ...Query[]])
     }),
   )
