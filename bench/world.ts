@@ -30,8 +30,8 @@ const TABLE_ROWS = 20_000
 /** Databases of the pool: one for the tenant that is measured, one for that which is deployed, one to spare. */
 const DATABASES = 3
 
-/** Makes the databases in the folder; the account that may deploy. */
-export async function prepareStores(dataFolder: string): Promise<Credentials> {
+/** Makes the databases in the folder, `databases` of them for tenants; the account that may deploy. */
+export async function prepareStores(dataFolder: string, databases = DATABASES): Promise<Credentials> {
   completeSecrets()
   writeConfig()
   await writeRouteIndex()
@@ -40,7 +40,7 @@ export async function prepareStores(dataFolder: string): Promise<Credentials> {
   try {
     const control = stores.target('CONTROL')
     await prepareControl(control)
-    const pool = readPool().slice(0, DATABASES)
+    const pool = readPool().slice(0, databases)
     await prepareTenantDatabases(control, pool, stores.target, () => undefined)
     const account = { username: 'administrator', password: randomBytes(15).toString('base64url') }
     await prepareAdministrator(stores.env.CONTROL, readSecrets().PASSWORD_PEPPER!, account, true)
