@@ -74,7 +74,11 @@ export const submitAccounts = async (
   upload: Upload,
   validateOnly: boolean,
 ): Promise<JsonText> =>
-  submit(context, upload, { shard: await shardForCreate(ofTenant(context)), type: 'fullMigration', validateOnly })
+  submit(context, upload, {
+    shard: await shardForCreate(ofTenant(context)),
+    type: 'fullMigration',
+    validateOnly,
+  })
 
 /** Takes further items of an account that exists: 404 where it does not. */
 export async function submitItems(
