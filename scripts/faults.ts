@@ -7,27 +7,29 @@ import type { Figures } from '../test/faults/figures.ts'
 import { FAULT_KINDS, FAULTS } from '../test/faults/kinds.ts'
 import { measuredAt, writeSection } from './measured.ts'
 
-const USAGE = 'npm run faults -- [--runs N] [--seed S] [--at-once N]'
+const USAGE = 'npm run faults -- [--runs N] [--seed S] [--kills N] [--at-once N]'
 
 /** Runs of one process: each has a tenant, of which a pool has 64. */
-const RUNS_A_PROCESS = 25
-/** One run in so many has its service killed, as a process. */
+const RUNS_A_PROCESS = 12
+/** One run in so many has its service killed, as a process, unless `--kills` says how many: each takes minutes. */
 const RUNS_A_KILLED_ONE = 25
 
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '500' },
     seed: { type: 'string', default: '1' },
+    kills: { type: 'string' },
     'at-once': { type: 'string', default: '2' },
   },
 })
-if (![values.runs, values.seed, values['at-once']].every(text => /^[1-9]\d{0,8}$/.test(text))) {
+const counts = [values.runs, values.seed, values['at-once'], `1${values.kills ?? ''}`]
+if (!counts.every(text => /^[1-9]\d{0,8}$/.test(text)) || Number(values.kills ?? 0) > Number(values.runs)) {
   console.error(`faults: it is used so: ${USAGE}`)
   process.exit(2)
 }
 const runs = Number(values.runs)
 const first = Number(values.seed)
-const killed = Math.floor(runs / RUNS_A_KILLED_ONE)
+const killed = Number(values.kills ?? Math.floor(runs / RUNS_A_KILLED_ONE))
 
 type Part = { readonly project: string; readonly file: string; readonly runs: number; readonly seed: number }
 
