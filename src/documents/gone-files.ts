@@ -55,6 +55,16 @@ export const deleteGoneFile: TimerOwner = async ({ subject }, { env, tenant, sha
   await tenantFiles(env, tenant).delete(fileKey(tenant, ...documentPath(document)))
 }
 
+/** After the answer: deletes a file that no record names; where that fails now, it is done in a while. */
+export function deleteUnnamedFile(context: RequestContext, document: Uuid): void {
+  const { env, tenant } = context
+  context.later(
+    tenantFiles(env, tenant)
+      .delete(fileKey(tenant, ...documentPath(document)))
+      .catch(() => deleteFileUnlessNamed(context, document)),
+  )
+}
+
 /** After the answer: has the file deleted in a while, unless a record names it then. */
 export function deleteFileUnlessNamed(context: RequestContext, document: Uuid): void {
   const { env, tenant, calls, requestId } = context

@@ -11,7 +11,7 @@ import { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import { staticFiles } from './archive-files.ts'
 import type { AddDocumentForm, AddDocumentQuery, DocumentType, RenderDocumentRequest } from './contract.ts'
 import { documentPath, type PolicyDocument, type UnplacedDocument } from './document.ts'
-import { deleteFileUnlessNamed } from './gone-files.ts'
+import { deleteFileUnlessNamed, deleteUnnamedFile } from './gone-files.ts'
 import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
 const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
@@ -78,11 +78,10 @@ export async function withStoredFile(
       updatedAt: context.now,
     })
     // The answer shows the documents, and so this one if it was recorded.
-    if (!answer.text.includes(locator)) context.later(tenantFiles(context.env, context.tenant).delete(key))
+    if (!answer.text.includes(locator)) deleteUnnamedFile(context, locator)
     return answer
   } catch (problem) {
-    if (problem instanceof Refusal && problem.status < SERVICE_FAULT)
-      context.later(tenantFiles(context.env, context.tenant).delete(key))
+    if (problem instanceof Refusal && problem.status < SERVICE_FAULT) deleteUnnamedFile(context, locator)
     else deleteFileUnlessNamed(context, locator)
     throw problem
   }
@@ -104,9 +103,7 @@ export async function withoutStoredFile(
   const locator = readUuid(documentLocator)
   if (!locator) throw noDocument({ title }, documentLocator)
   const answer = await remove(locator)
-  context.later(
-    tenantFiles(context.env, context.tenant).delete(fileKey(context.tenant, ...documentPath(locator))),
-  )
+  deleteUnnamedFile(context, locator)
   return answer
 }
 

@@ -14,7 +14,7 @@ import { operate } from '../../src/policies/service.ts'
 import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
 import type { ClockResponse } from '../../src/tenants/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
-import { prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { type ArchiveFiles, motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { fileAt, whenMade } from './waiting.ts'
@@ -129,6 +129,28 @@ describe('the file of an upload', () => {
       ])
       return []
     })
+  })
+
+  it('goes later where it cannot be deleted at once', async () => {
+    const discarded = await draft()
+    await motor.post(`/policy/${discarded}/discard`)
+    const before = new Set(await storedFiles())
+    const files = Object.getPrototypeOf(env.FILES) as R2Bucket
+    const own = files.delete
+    files.delete = async () => {
+      files.delete = own
+      throw new Error('delete: We encountered an internal error. (10001)')
+    }
+    expect((await upload(discarded, PDF)).status).toBe(409)
+    const timers = boundDatabase(poolBinding(1)).prepare(
+      `select subject from timer where kind = 'document.file.gone'`,
+    )
+    const [left] = (await storedFiles()).filter(one => !before.has(one))
+    await expect
+      .poll(async () => (await timers.all<{ subject: string }>()).results.map(one => one.subject))
+      .toContain(left)
+    await halfAnHourOn()
+    expect(await storedFiles()).not.toContain(left)
   })
 
   it('is looked at later where nobody knows whether it was recorded, and stays if it was', async () => {
