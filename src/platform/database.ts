@@ -117,7 +117,7 @@ function insertionInto(table: SQLiteTable): Insertion {
   const keys = keyed.map(column => snakeCase(column.name))
   const rest = names.filter(column => !keys.includes(column))
   const quoted = (list: string[]): string => list.map(column => `"${column}"`).join(', ')
-  const values = names.map((_, at) => `value ->> ${at}`).join(', ')
+  const values = names.map((_, at) => `cells ->> ${at}`).join(', ')
   const update =
     keys.length === 0 || rest.length === 0
       ? 'nothing'
@@ -125,8 +125,12 @@ function insertionInto(table: SQLiteTable): Insertion {
   const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
   const insertion = {
     columns,
-    before: sql.raw(`insert into "${name}" (${quoted(names)}) select ${values} from json_each(`),
-    after: sql.raw(`) where true${conflict}`),
+    // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would
+    // where SQLite made one query of the two, which the limit keeps it from.
+    before: sql.raw(
+      `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(`,
+    ),
+    after: sql.raw(`) limit -1) where true${conflict}`),
   }
   insertions.set(table, insertion)
   return insertion
