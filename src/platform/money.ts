@@ -56,15 +56,40 @@ export function currencyCode(text: string): CurrencyCode | undefined {
   return knownCurrencies.has(text) ? (text as CurrencyCode) : undefined
 }
 
+const powers = new Map<number, Decimal>()
+
+/** Ten to the power of so many digits. */
+function powerOfTen(digits: number): Decimal {
+  let power = powers.get(digits)
+  if (power === undefined) {
+    power = new Big(10).pow(digits)
+    powers.set(digits, power)
+  }
+  return power
+}
+
 /** `value` rounded half-up (away from zero at .5) to the currency's minor units. */
 export function money(value: Decimal | string | number, currency: CurrencyCode): Money {
   const digits = minorDigits(currency)
-  const scaled = decimal(value).round(digits, Big.roundHalfUp).times(new Big(10).pow(digits))
+  const scaled = decimal(value).round(digits, Big.roundHalfUp).times(powerOfTen(digits))
   return fromMinor(Number(scaled.toFixed(0)), currency)
+}
+
+/** Text of which the whole and the decimal digits are so few that they are exact as one whole number. */
+const SHORT_DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,3}))?$/
+
+/** Minor units of short plain text; undefined where only exact decimals can tell. */
+function shortMinor(text: string, digits: number): number | undefined {
+  const [, sign, whole, decimals = ''] = SHORT_DECIMAL.exec(text) ?? []
+  if (whole === undefined || decimals.length > digits) return undefined
+  const minor = Number(whole + decimals.padEnd(digits, '0'))
+  return sign === '-' ? -minor : minor
 }
 
 /** `value` exactly; undefined when it has more places than the currency has minor digits. */
 export function exactMoney(value: Decimal | string, currency: CurrencyCode): Money | undefined {
+  const short = typeof value === 'string' ? shortMinor(value, minorDigits(currency)) : undefined
+  if (short !== undefined) return fromMinor(short, currency)
   const amount = money(value, currency)
   return toDecimal(amount).eq(decimal(value)) ? amount : undefined
 }
@@ -107,7 +132,7 @@ export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
 
 /** The amount as an exact decimal in major units. */
 export function toDecimal(amount: Money): Decimal {
-  return new Big(amount.minor).div(new Big(10).pow(minorDigits(amount.currency)))
+  return new Big(amount.minor).div(powerOfTen(minorDigits(amount.currency)))
 }
 
 /** Decimal text in major units with all minor digits: `379.15`. */

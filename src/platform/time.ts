@@ -42,10 +42,16 @@ export function instant(ms: number): Instant | undefined {
   return Number.isInteger(ms) && ms >= EARLIEST && ms <= LATEST ? (ms as Instant) : undefined
 }
 
+/** Zones that were asked for, as many as there are names of: to ask the runtime makes a calendar. */
+const knownZones = new Set<string>()
+const MOST_KNOWN_ZONES = 1_000
+
 /** The zone if the runtime knows it, else undefined. */
 export function timeZone(name: string): TimeZone | undefined {
+  if (knownZones.has(name)) return name as TimeZone
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
+    if (knownZones.size < MOST_KNOWN_ZONES) knownZones.add(name)
     return name as TimeZone
   } catch {
     return undefined
@@ -88,8 +94,28 @@ export function endOfDay(at: Instant, zone: TimeZone): Instant {
   return (next.epochMilliseconds - 1) as Instant
 }
 
+/** Most answers that are remembered of what walks the calendar. */
+const MOST_REMEMBERED = 2_000
+
+/** Remembers what was answered for a key, until there are too many of them. */
+function remembered<T>(answers: Map<string, T>, key: string, answer: () => T): T {
+  const known = answers.get(key)
+  if (known !== undefined) return known
+  if (answers.size >= MOST_REMEMBERED) answers.clear()
+  const found = answer()
+  answers.set(key, found)
+  return found
+}
+
+const dayStarts = new Map<string, Instant | undefined>()
+
 /** Start of the day named `YYYY-MM-DD` in the zone; undefined when there is no such day. */
-export function dayStart(isoDate: string, zone: TimeZone): Instant | undefined {
+export const dayStart = (isoDate: string, zone: TimeZone): Instant | undefined =>
+  isoDate.length > 10
+    ? undefined
+    : remembered(dayStarts, `${isoDate} ${zone}`, () => startOfNamedDay(isoDate, zone))
+
+function startOfNamedDay(isoDate: string, zone: TimeZone): Instant | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate) ?? []
   if (year === undefined) return undefined
   try {
@@ -110,6 +136,8 @@ export function localParts(at: Instant, zone: TimeZone) {
   }
 }
 
+const monthCounts = new Map<string, Decimal>()
+
 /**
  * Months from `from` to `to`, 7 places: whole calendar months walked from `from` in the zone, then the elapsed
  * milliseconds over those of the next month. A day of month that is too late for a month is clamped to its
@@ -117,6 +145,10 @@ export function localParts(at: Instant, zone: TimeZone) {
  */
 export function months(from: Instant, to: Instant, zone: TimeZone): Decimal {
   if (to < from) throw new RangeError('months() counts forward only.')
+  return remembered(monthCounts, `${from} ${to} ${zone}`, () => countedMonths(from, to, zone))
+}
+
+function countedMonths(from: Instant, to: Instant, zone: TimeZone): Decimal {
   const start = zoned(from, zone)
   const at = (count: number): number => addMonths(start, count).epochMilliseconds
   let whole = Math.max(0, Math.floor((to - from) / 2_678_400_000) - 1)

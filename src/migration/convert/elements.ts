@@ -114,12 +114,16 @@ const names = (list: readonly { name: string }[]): string =>
   list.map(one => one.name).join(', ') || 'it has none'
 
 /** The same text for the same value, whatever the order of its properties. */
-export const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
+export const canonical = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  const part = value as Readonly<Record<string, unknown>>
+  const names = Object.keys(part).filter(name => part[name] !== undefined)
+  return `{${names
+    .sort()
+    .map(name => `${JSON.stringify(name)}:${canonical(part[name])}`)
+    .join()}}`
+}
 
 const NOTHING = { data: { values: {}, groups: [] }, amounts: {} }
 

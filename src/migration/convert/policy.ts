@@ -110,7 +110,7 @@ export function convertPolicy(
     for (const { invoiceId, installment } of bills.invoiced)
       invoiced.set(invoiceId, [...(invoiced.get(invoiceId) ?? []), installment])
     const place = `terms[${transaction.termAt}]`
-    const node = transactionNode(transaction, carried, known, bills.installments, context.shard)
+    const node = transactionNode(transaction, carried, known, bills.installments, context)
     transactions.set(place, [...(transactions.get(place) ?? []), node])
   }
   joinPlanned(making, new Set([...invoiced.values()].flat()))
@@ -192,7 +192,7 @@ function transactionNode(
   { modification }: Carried,
   known: Known,
   installments: readonly Uuid[],
-  shard: number,
+  { shard, supply }: Pick<ConvertContext, 'shard' | 'supply'>,
 ): MappingNode {
   const { locator } = modification
   const derived = (...names: string[]): Uuid => derivedUuid(shard, locator, ...names)
@@ -203,11 +203,9 @@ function transactionNode(
       known.perils.get(`${termAt} ${element.id}`) ??
       derived('element', element.id),
     children: [
-      ...element.charges.flatMap((charge, index) =>
-        charge.items.map(item => ({
-          originalId: item.id,
-          locator: derived('item', element.id, String(index), item.id, String(item.at)),
-        })),
+      // An item has no record: its locator is a name for it, and stands here only.
+      ...element.charges.flatMap(charge =>
+        charge.items.map(({ id }) => ({ originalId: id, locator: supply.uuid() })),
       ),
       ...element.children.flatMap(id => {
         const child = tree!.elements.get(id)

@@ -18,22 +18,40 @@ export function readDate(text: string, zone: TimeZone): Instant | undefined {
 }
 
 /** A bound of a date field, with how a message names it. */
-export type DateBound = { at: Instant; name: string }
+export type DateBound = { readonly at: Instant; readonly name: string }
+
+type DateBounds = { readonly earliest: readonly DateBound[]; readonly latest: readonly DateBound[] }
+
+/** The bounds that were asked for last, of each field: all values of one change are checked at one moment. */
+const lastBounds = new WeakMap<FieldDefinition, { now: Instant; zone: TimeZone; bounds: DateBounds }>()
 
 /**
  * The bounds of a date field at the moment `now`, both inclusive. A bound that is a day, or an offset rounded to
  * the day, takes in the whole of that day: the earliest is its start, the latest its last millisecond.
  */
-export function dateBounds(
-  definition: FieldDefinition,
-  now: Instant,
-  zone: TimeZone,
-): { earliest: DateBound[]; latest: DateBound[] } {
+export function dateBounds(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
+  const last = lastBounds.get(definition)
+  if (last?.now === now && last.zone === zone) return last.bounds
+  const bounds = boundsAt(definition, now, zone)
+  lastBounds.set(definition, { now, zone, bounds })
+  return bounds
+}
+
+function boundsAt(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
   const { earliest, latest, earliestOffset, latestOffset } = definition
   const first = earliest === undefined ? undefined : readDate(earliest, zone)
   const last = latest === undefined ? undefined : readDate(latest, zone)
   const bound = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
-    at === undefined ? [] : [{ at, name: printed(at, wholeDay, zone) }]
+    at === undefined
+      ? []
+      : [
+          {
+            at,
+            get name() {
+              return printed(at, wholeDay, zone)
+            },
+          },
+        ]
   return {
     earliest: [
       ...bound(first, isDay(earliest)),
