@@ -6,8 +6,9 @@ import { now } from '../src/platform/time.ts'
 
 /** While it works the next alarm is this far away, for what a crash cuts off; it does not go off before the work is done. */
 const REARM_MS = 3_000
-/** After it could not look at all. */
-const FAILED_MS = 20_000
+/** After it could not look at all: at first soon, since most faults are gone by then, and ever later while they last. */
+const FIRST_FAILED_MS = 1_000
+const LONGEST_FAILED_MS = 20_000
 
 type Charge = { readonly shard: ShardName; readonly migration: Uuid }
 
@@ -19,6 +20,8 @@ export class MigrationObject extends DurableObject<Env> {
   /** Told to look while it works: it looks once more. Lost in a crash, after which the alarm looks anyway. */
   #woken = false
   #halted = false
+  /** Alarms since the last one that could look. */
+  #failed = 0
   #working: Promise<unknown> | undefined
 
   /** Sees to it that it looks for what is to do, at once. */
@@ -48,7 +51,9 @@ export class MigrationObject extends DurableObject<Env> {
     this.#working = work
     const waitMs = await work
     this.#working = undefined
-    if (waitMs === 'failed') await this.ctx.storage.setAlarm(now() + FAILED_MS)
+    const failedMs = Math.min(FIRST_FAILED_MS * 2 ** this.#failed, LONGEST_FAILED_MS)
+    this.#failed = waitMs === 'failed' ? this.#failed + 1 : 0
+    if (waitMs === 'failed') await this.ctx.storage.setAlarm(now() + failedMs)
     else if (this.#woken) await this.ctx.storage.setAlarm(now())
     else if (waitMs === undefined) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(now() + waitMs)

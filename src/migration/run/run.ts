@@ -156,6 +156,8 @@ async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<nu
       break
     }
     items += account.totalItems
+    // A turn for whoever else waits: where a database answers at once, nothing between accounts would let others in.
+    await scheduler.wait(0)
     // A second account of that id in the same request: whether the first was made is read again.
     const hasTwin =
       migration.type === 'fullMigration' &&
