@@ -135,13 +135,14 @@ function correction({ sound, sent, told }: Spoiled, accountLocator: string): obj
 }
 
 /** What the accounts came to: counts and sums of the records, by the accounts' ids. */
+/** Invoices of first installments: the second of each is the clock's to bill, now or in a while. */
 async function comesTo(prefix: string): Promise<unknown> {
   const { results } = await boundDatabase(poolBinding(1))
     .prepare(
       `with mine as (select locator from policy where policyholder_locator in
         (select account_locator from migrated_account where original_id like ?1))
       select count(distinct a.original_id) as accounts, count(distinct p.locator) as policies,
-        (select count(*) from invoice where policy_locator in (select locator from mine)) as invoices,
+        (select count(*) from invoice where installment_number = 1 and policy_locator in (select locator from mine)) as invoices,
         (select sum(amount) from payment where policy_locator in (select locator from mine)) as paid,
         (select sum(amount) from disbursement where policyholder_locator in
           (select account_locator from migrated_account where original_id like ?1)) as disbursed
