@@ -8,6 +8,7 @@ import { buildBundles } from '../scripts/bundles.ts'
 import { writeRouteIndex } from '../scripts/route-index.ts'
 import { writeConfig } from '../scripts/write-config.ts'
 import { removeCheckout } from './against.ts'
+import { assertFlat, type MigrationFigures } from './migration/migration.ts'
 import { type Options, readOptions } from './options.ts'
 import { measurePart } from './parts.ts'
 import { recordReference } from './recorded.ts'
@@ -37,6 +38,7 @@ async function bench({ sizes, part, against, recorded, jsonFile }: Options, fold
   if (jsonFile !== undefined)
     writeFileSync(jsonFile, `${JSON.stringify({ commit: commit(), sizes, ...figures }, undefined, 2)}\n`)
   if (recorded) recordReference(figures as never)
+  if (part === 'migration') assertFlat((figures as { migration: MigrationFigures }).migration)
 }
 
 async function main(): Promise<void> {

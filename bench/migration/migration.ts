@@ -23,9 +23,15 @@ const AT_ONCE = 4
 /** Accounts whose batches are recorded, and which the floor inserts again and again. */
 const RECORDED = 40
 /** The heap is looked at each time so much more of the book is migrated. */
-const LOOKS = 10
+const LOOKS = 15
 /** Looks without which nothing can be said of growth. */
-const FEWEST_LOOKS = 7
+const FEWEST_LOOKS = 9
+/** The heap is flat: in the last third of the looks no more of it is in use than so many times what was in the first. */
+const MOST_GROWTH = 1.3
+/** Megabytes by which looks differ whatever is done: what is under way when one is made. */
+const UNDER_WAY_MB = 15
+/** A request that was refused since others are being read is sent again after so long. */
+const BUSY_MS = 1_000
 const LONGEST_WAIT_MS = 120 * 60_000
 
 export type MigrationFigures = {
@@ -35,9 +41,9 @@ export type MigrationFigures = {
   floorAccountsPerSecond: number
   ratio: number
   cost: AccountCost
-  /** Used megabytes after a collection, at each tenth of the book at which the inspector answered. */
+  /** Used megabytes after a collection, at each fifteenth of the book at which the inspector answered. */
   heap: number[]
-  /** Median of the last three by that of the second to the fourth. */
+  /** Median of the last third of the looks by that of the first. */
   growth: number | undefined
 }
 
@@ -129,7 +135,7 @@ async function migrateAll(
   const heap: number[] = []
   const begun = performance.now()
   const look = async (done: number): Promise<void> => {
-    const megabytes = await usedMegabytes(inspectorPort)
+    const megabytes = await keptAwake(target, usedMegabytes(inspectorPort))
     if (megabytes !== undefined) heap.push(megabytes)
     const used = megabytes === undefined ? 'the inspector is silent' : `${megabytes.toFixed(1)} MB in use`
     say(
@@ -139,30 +145,60 @@ async function migrateAll(
   const locators = await Promise.all(files.map(file => sent(target, file)))
   rmSync(join(folder, 'book'), { recursive: true })
   let looks = 0
+  let seconds = 0
   for (let done = 0; done < book.accounts; ) {
     const states = await Promise.all(locators.map(locator => stateOf(target, locator)))
     done = states.reduce((sum, one) => sum + one.processedAccounts, 0)
     if (states.some(one => ['failed', 'error'].includes(one.migrationState)))
       throw new Error('Accounts of the book could not be migrated.')
     if (performance.now() - begun > LONGEST_WAIT_MS) throw new Error(`Only ${done} accounts are migrated.`)
+    seconds = (performance.now() - begun) / 1_000
     if (done >= ((looks + 1) * book.accounts) / LOOKS) {
       looks = Math.floor((done * LOOKS) / book.accounts)
       await look(done)
     }
     await sleep(500)
   }
-  const seconds = (performance.now() - begun) / 1_000
   await service.stop()
   return {
     ...{ book, seconds, heap },
     accountsPerSecond: book.accounts / seconds,
-    growth: heap.length < FEWEST_LOOKS ? undefined : median(heap.slice(-3)) / median(heap.slice(1, 4)),
+    growth: growthOf(heap),
   }
+}
+
+/** Asks for something again and again meanwhile: the inspector is heard only while the isolate has something to do. */
+async function keptAwake<T>({ origin }: Target, work: Promise<T>): Promise<T> {
+  let isOver = false
+  const over = work.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await fetch(`${origin}/health`)
+    await Promise.race([over, sleep(100)])
+  }
+  return await over
+}
+
+function growthOf(heap: readonly number[]): number | undefined {
+  if (heap.length < FEWEST_LOOKS) return undefined
+  const third = Math.floor(heap.length / 3)
+  return median(heap.slice(-third)) / median(heap.slice(0, third))
+}
+
+/** Throws where the heap grew with the book. */
+export function assertFlat({ heap, growth }: Pick<MigrationFigures, 'heap' | 'growth'>): void {
+  if (growth === undefined || growth <= MOST_GROWTH) return
+  const third = Math.floor(heap.length / 3)
+  if (median(heap.slice(-third)) - median(heap.slice(0, third)) <= UNDER_WAY_MB) return
+  throw new Error(`The heap grew with the book: in its last third ${growth.toFixed(2)} times the first.`)
 }
 
 function bookIn(folder: string, options: BookOptions, accounts: number, ofRequest: number): Written {
   mkdirSync(folder, { recursive: true })
-  return writeBook(folder, { ...options, accounts, accountsOfRequest: Math.ceil(ofRequest) })
+  // A book of today: what would have happened since by the clock is not carried out meanwhile.
+  const asOf = new Date().toISOString().slice(0, 10)
+  return writeBook(folder, { ...options, asOf, accounts, accountsOfRequest: Math.ceil(ofRequest) })
 }
 
 async function targetOf(
@@ -178,15 +214,20 @@ async function targetOf(
 
 type State = { locator: string; migrationState: string; processedAccounts: number }
 
-/** Sends the file as it lies there, without holding it. */
+/** Sends the file as it lies there, without holding it; again, where the service reads as many large ones as it takes. */
 async function sent({ client, origin, root }: Target, file: string): Promise<string> {
-  const response = await fetch(`${origin}${root}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
-    body: await openAsBlob(file),
-  })
-  if (!response.ok) throw new Error(`A request was answered ${response.status}: ${await response.text()}`)
-  return ((await response.json()) as State).locator
+  for (;;) {
+    const response = await fetch(`${origin}${root}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
+      body: await openAsBlob(file),
+    })
+    if (response.ok) return ((await response.json()) as State).locator
+    if (response.status !== 503)
+      throw new Error(`A request was answered ${response.status}: ${await response.text()}`)
+    await response.text()
+    await sleep(BUSY_MS)
+  }
 }
 
 const stateOf = ({ client, root }: Target, locator: string): Promise<State> =>
@@ -210,6 +251,6 @@ export const migrationLines = (figures: MigrationFigures): string => {
     `${book.accounts} accounts, ${book.policies} policies, ${book.transactions} transactions, ${book.invoices} invoices: all migrated, in ${seconds.toFixed(1)} s`,
     `${accountsPerSecond.toFixed(1)} accounts a second, the floor ${floorAccountsPerSecond.toFixed(1)}: ratio ${one(ratio)}`,
     `of an account: ${one(cost.roundTrips)} D1 round trips, ${cost.statements.toFixed(1)} statements, ${cost.rowsRead.toFixed(0)} rows read, ${cost.rowsWritten.toFixed(0)} written; R2 ${one(cost.r2)}, queue ${one(cost.queue)}, object ${one(cost.object)} calls`,
-    `heap after a collection, at each tenth: ${heap.map(used => used.toFixed(1)).join(' ')} MB; last three by the second to the fourth: ${growth === undefined ? 'too few looks' : one(growth)}`,
+    `heap after a collection, at each fifteenth: ${heap.map(used => used.toFixed(1)).join(' ')} MB; last third by the first: ${growth === undefined ? 'too few looks' : one(growth)}`,
   ].join('\n')
 }
