@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type CurrencyCode, decimal, exactMoney, fromMinor } from '../../src/platform/money.ts'
+
+const CURRENCIES = ['EUR', 'JPY', 'BHD'] as CurrencyCode[]
+
+const plainText = fc
+  .tuple(
+    fc.constantFrom('', '-'),
+    fc.integer({ min: 0, max: 899_999_999_999 }),
+    fc.stringMatching(/^\d{0,4}$/),
+  )
+  .map(([sign, whole, decimals]) => `${sign}${whole}${decimals === '' ? '' : `.${decimals}`}`)
+
+it('an amount is the same read from text and from the exact decimal that the text says', () => {
+  fc.assert(
+    fc.property(plainText, fc.constantFrom(...CURRENCIES), (text, currency) => {
+      expect(exactMoney(text, currency)).toEqual(exactMoney(decimal(text), currency))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+it.each([
+  ['12.50', 'EUR', 1_250],
+  ['-0.05', 'EUR', -5],
+  ['-0', 'EUR', 0],
+  ['1.5', 'BHD', 1_500],
+  ['7', 'JPY', 7],
+])('%s %s are %d minor units', (text, currency, minor) => {
+  expect(exactMoney(text, currency as CurrencyCode)).toEqual(fromMinor(minor, currency as CurrencyCode))
+})
+
+it.each([
+  ['12.505', 'EUR'],
+  ['0.5', 'JPY'],
+  ['1.0005', 'BHD'],
+])('%s %s has more places than the currency', (text, currency) => {
+  expect(exactMoney(text, currency as CurrencyCode)).toBeUndefined()
+})
