@@ -29,7 +29,12 @@ beforeAll(async () => {
  * Writes a migration as a request leaves it, but wakes no object, so that nobody else works on it; then works on it as
  * the object's alarm does. What that took.
  */
-async function migrated(seed: string, accounts: number, policies: number): Promise<Calls> {
+async function migrated(
+  seed: string,
+  accounts: number,
+  policies: number,
+  isHalted = (): boolean => false,
+): Promise<Calls> {
   const tenant = (await tenantOfShard(env, shard))!
   const locator = newUuid(0)
   const texts = Array.from({ length: accounts }, (_, at) => {
@@ -62,7 +67,7 @@ async function migrated(seed: string, accounts: number, policies: number): Promi
   // Read within seconds of each other, the tenant costs no look at the control database.
   await tenantOfShard(env, shard)
   const calls = noCalls()
-  await workOn(env, shard, locator, () => false, calls)
+  await workOn(env, shard, locator, isHalted, calls)
   const [states] = await database.batch([countsQuery(database, locator)])
   expect(readCounts(states)).toMatchObject({ completed: accounts, failed: 0, error: 0 })
   await workOn(env, shard, locator, () => false)
@@ -91,5 +96,18 @@ describe('an account that is migrated', () => {
   it('shares with others what an alarm reads', async () => {
     const { d1, r2, queue } = await migrated('many', 12, 1)
     expect({ d1, r2, queue }).toEqual({ d1: OF_AN_ALARM + 12, r2: 1, queue: 0 })
+  })
+
+  it('is begun when whatever waited before it has had its turn', async () => {
+    let begun = 0
+    const others: number[] = []
+    // Asked before each account: what is set here comes before that account, or at least before the next one.
+    await migrated('turns', 12, 1, () => {
+      begun += 1
+      const own = begun
+      setTimeout(() => others.push(begun - own), 0)
+      return false
+    })
+    expect(others).toEqual(Array.from({ length: 12 }, () => 0))
   })
 })
