@@ -84,7 +84,7 @@ export function loadMarkdown(figures: LoadFigures): string {
     `- median latency of the minute after by that before: ${latencyRatio(figures).toFixed(2)}`,
     ...(heapMb.before !== undefined && heapMb.after !== undefined
       ? [
-          `- heap after a collection, at the end by that before the burst: ${(heapMb.after / heapMb.before).toFixed(2)} (${heapMb.before.toFixed(0)} MB, ${heapMb.after.toFixed(0)} MB)`,
+          `- heap after a collection, at the end by that before the traffic: ${(heapMb.after / heapMb.before).toFixed(2)} (${heapMb.before.toFixed(0)} MB, ${heapMb.after.toFixed(0)} MB)`,
         ]
       : []),
     `- the book at the end: ${book.policies} policies, ${book.transactions} transactions, ${(book.bytes / book.policies / 1_024).toFixed(1)} KiB of database a policy`,
