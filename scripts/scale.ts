@@ -77,9 +77,14 @@ const sumOf = (name: string, costs: readonly Cost[]): Cost => {
   }
 }
 
+/** Rows that are read in a millisecond: a batch that reads more takes longer. */
+const ROWS_OF_A_READ = 1_000
+
 /** Milliseconds for which a database is busy. */
-const busyMs = ({ reads, writes }: Pick<Cost, 'reads' | 'writes'>, writeMs: number): number =>
-  reads * READ_MS + writes * writeMs
+const busyMs = (
+  { reads, writes, rowsRead = 0 }: Pick<Cost, 'reads' | 'writes'> & { rowsRead?: number },
+  writeMs: number,
+): number => (reads + Math.floor(rowsRead / ROWS_OF_A_READ)) * READ_MS + writes * writeMs
 
 const perSecond = (ms: number): number => 1_000 / ms
 
