@@ -1,0 +1,50 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const docs = readdirSync('docs').filter(name => name.endsWith('.md'))
+const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map(name => join('docs', name))]
+
+/** As headings are addressed: lower case, without signs, hyphens between words. */
+const anchorsOf = (page: string): string[] =>
+  [...readFileSync(page, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+
+/** Addresses of links and pictures within the repository. */
+const linksOf = (page: string): string[] =>
+  [
+    ...readFileSync(page, 'utf8')
+      .replace(/^```[\s\S]*?^```/gm, '')
+      .replace(/`[^`\n]*`/g, '')
+      .matchAll(/\]\(([^)\s]+)\)/g),
+  ]
+    .map(([, address]) => address!)
+    .filter(address => !/^(?:https?|mailto):/.test(address))
+
+describe('the pages', () => {
+  test.each(pages)('%s leads to pages and headings that there are', page => {
+    const broken = linksOf(page).filter(address => {
+      const [file = '', anchor] = address.split('#')
+      const target = file === '' ? page : join(dirname(page), file)
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
+    })
+    expect(broken).toEqual([])
+  })
+
+  test('are all named in the README', () => {
+    const readme = readFileSync('README.md', 'utf8')
+    expect(docs.filter(name => !readme.includes(`docs/${name}`))).toEqual([])
+  })
+
+  test('name commands of package.json that there are', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object }
+    for (const page of pages)
+      for (const [, name] of readFileSync(page, 'utf8').matchAll(/npm run ([\w:-]+)/g))
+        expect(Object.keys(scripts), `${page}: npm run ${name}`).toContain(name)
+  })
+})
