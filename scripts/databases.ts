@@ -1,5 +1,5 @@
 // The stores of the service, reached from outside it: the local ones are the files that `wrangler dev` serves.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindingTarget, type MigrationTarget } from '../src/platform/migrations.ts'
 import { joinedConfig, storesConfig } from './write-config.ts'
@@ -9,6 +9,14 @@ export type Stores = {
   /** A bound database, to migrate. */
   target(binding: string): MigrationTarget
   close(): Promise<void>
+}
+
+/** An Error where the data folder has no databases yet, rather than to make empty ones without tables. */
+export function requireStarted(dataFolder: string): void {
+  if (!existsSync(join(dataFolder, 'v3')))
+    throw new Error(
+      `There are no databases in ${dataFolder} yet: npm start makes them (BINDERY_DATA names another folder).`,
+    )
 }
 
 /** Opens the stores: those in the data folder, or with `remote` those that the provider has made. */

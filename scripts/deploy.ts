@@ -12,6 +12,7 @@ import { openStores } from './databases.ts'
 import { controlId, needsOf, withControlId } from './deployment/needs.ts'
 import { provider } from './deployment/provider.ts'
 import { carryOut, type Step, tell } from './deployment/steps.ts'
+import { isMisused, Misuse } from './misuse.ts'
 import { isLocalId, isMade, readPool } from './pool-file.ts'
 import { writeRouteIndex } from './route-index.ts'
 import { completeSecrets, readSecrets, readSettings, SECRET_NAMES } from './settings.ts'
@@ -46,9 +47,9 @@ function readDeployment(options: { domain?: string; environment?: string }): Dep
   const domain = options.domain ?? kept.domain
   const environment = options.environment ?? kept.environment ?? 'production'
   if (!domain || !/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(domain))
-    throw new Error(`Which domain of yours is it to answer at?\n\n${USAGE}`)
+    throw new Misuse(`Which domain of yours is it to answer at?\n\n${USAGE}`)
   if (!/^[a-z0-9-]+$/.test(environment) || environment === 'local')
-    throw new Error(
+    throw new Misuse(
       `'${environment}' is no name for an environment: lower-case letters, digits, hyphens; 'local' is that of one machine.`,
     )
   return { domain, environment }
@@ -180,7 +181,8 @@ async function main(): Promise<void> {
       'dry-run': { type: 'boolean', default: false },
     },
   })
-  if (!/^[1-9]\d{0,3}$/.test(values.databases)) throw new Error(`--databases is a number from 1.\n\n${USAGE}`)
+  if (!/^[1-9]\d{0,3}$/.test(values.databases))
+    throw new Misuse(`--databases is a number from 1.\n\n${USAGE}`)
   const deployment = readDeployment(values)
   writeConfig()
   const isSignedIn = await provider(wrangler).isSignedIn()
@@ -198,7 +200,7 @@ async function main(): Promise<void> {
     return say(`the Worker can be made (${CONFIG_FILE}); nothing was changed`)
   }
   if (!isSignedIn)
-    throw new Error('Sign in with the provider first: npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
+    throw new Misuse('Sign in with the provider first: npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
   writeFileSync(DEPLOYMENT_FILE, `${JSON.stringify(deployment, null, 2)}\n`)
   await carryOut(all, say)
   say(`https://${apiHost(deployment)} serves; next: npm run tenant -- create NAME --remote`)
@@ -206,6 +208,6 @@ async function main(): Promise<void> {
 
 await main().catch((error: unknown) => {
   console.error(`deploy: ${error instanceof Error ? error.message : String(error)}`)
-  console.error('deploy: what was done is kept; run the same command again to go on.')
+  if (!isMisused(error)) console.error('deploy: what was done is kept; run the same command again to go on.')
   process.exitCode = 1
 })

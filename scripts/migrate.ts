@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { databasesThere, openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { untilConnected } from './local-retry.ts'
+import { isMisused } from './misuse.ts'
 import { writeConfig } from './write-config.ts'
 
 const say = (line: string): void => console.log(`migrate: ${line}`)
@@ -24,9 +25,10 @@ async function migrateAll(remote: boolean): Promise<void> {
 }
 
 await main().catch((error: unknown) => {
+  process.exitCode = 1
   console.error(`migrate: ${error instanceof Error ? error.message : String(error)}`)
+  if (isMisused(error)) return
   console.error(
     'migrate: databases that were finished keep what they have; run the same command again to go on.',
   )
-  process.exitCode = 1
 })

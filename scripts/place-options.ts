@@ -1,5 +1,6 @@
 // `--jurisdiction` and `--location`, as commands take them.
 import { isJurisdiction, JURISDICTIONS, LOCATIONS, type Place } from '../src/platform/places.ts'
+import { Misuse } from './misuse.ts'
 
 /** For `parseArgs`. */
 export const PLACE_OPTIONS = {
@@ -11,11 +12,11 @@ export const PLACE_OPTIONS = {
 export function placeOfOptions(values: { jurisdiction?: string; location?: string }): Place {
   const { jurisdiction, location } = values
   if (jurisdiction !== undefined && location !== undefined)
-    throw new Error('A jurisdiction says where data may be; leave --location out.')
+    throw new Misuse('A jurisdiction says where data may be; leave --location out.')
   const known: readonly string[] = jurisdiction === undefined ? LOCATIONS : JURISDICTIONS
   const place = jurisdiction ?? location ?? ''
   if (place !== '' && !known.includes(place))
-    throw new Error(
+    throw new Misuse(
       `'${place}' is no ${jurisdiction === undefined ? 'location' : 'jurisdiction'}; there are ${known.join(', ')}.`,
     )
   return place as Place

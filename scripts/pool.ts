@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import type { Place } from '../src/platform/places.ts'
 import { openDatabasePlace, prepareDatabases } from './database-place.ts'
+import { isMisused, Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.ts'
 import { databasesToAdd, isMade, type PoolDatabase, readPool, writePool } from './pool-file.ts'
 import { prepareControl } from './prepare-databases.ts'
@@ -75,11 +76,11 @@ async function main(): Promise<void> {
   const [command, count, ...rest] = positionals
   if (command === 'grow' && /^[1-9]\d{0,3}$/.test(count ?? '') && rest.length === 0)
     return grow(Number(count), placeOfOptions(values), values.remote)
-  throw new Error(`It is used so:\n\n${USAGE}`)
+  throw new Misuse(`It is used so:\n\n${USAGE}`)
 }
 
 await main().catch((error: unknown) => {
   console.error(`pool: ${error instanceof Error ? error.message : String(error)}`)
-  console.error('pool: what was done is kept; run the same command again to go on.')
+  if (!isMisused(error)) console.error('pool: what was done is kept; run the same command again to go on.')
   process.exitCode = 1
 })

@@ -16,7 +16,7 @@ import {
 } from '../src/tenants/service.ts'
 import { confirmed } from './confirm.ts'
 import { databasesThere, openDatabasePlace, prepareDatabases } from './database-place.ts'
-import { openStores } from './databases.ts'
+import { openStores, requireStarted } from './databases.ts'
 import { PLACE_OPTIONS, placeOfOptions } from './place-options.ts'
 import { readSecrets, readSettings } from './settings.ts'
 
@@ -116,6 +116,7 @@ async function main(): Promise<void> {
   if (!isList && (!carryOut || !name || (rest.length > 0 && !TAKES_MORE.has(command))))
     throw new Error(`It is used so:\n\n${USAGE}`)
   const { dataFolder } = readSettings(process.env, readSecrets())
+  if (!values.remote) requireStarted(dataFolder)
   const stores = await openStores(dataFolder, { remote: values.remote })
   try {
     await (isList ? list(stores.env) : carryOut!(stores.env, name!, rest, values))

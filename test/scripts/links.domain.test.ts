@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
+/** Reports of runs that take long: there once one was recorded. */
+const REPORTS = ['docs/measured.md', 'docs/scale.md']
+
 const docs = readdirSync('docs').filter(name => name.endsWith('.md'))
 const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map(name => join('docs', name))]
 
@@ -31,6 +34,7 @@ describe('the pages', () => {
     const broken = linksOf(page).filter(address => {
       const [file = '', anchor] = address.split('#')
       const target = file === '' ? page : join(dirname(page), file)
+      if (REPORTS.includes(target)) return false
       return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
     })
     expect(broken).toEqual([])
@@ -38,7 +42,9 @@ describe('the pages', () => {
 
   test('are all named in the README', () => {
     const readme = readFileSync('README.md', 'utf8')
-    expect(docs.filter(name => !readme.includes(`docs/${name}`))).toEqual([])
+    expect(
+      pages.filter(page => !readme.includes(page) && !REPORTS.includes(page) && page !== 'README.md'),
+    ).toEqual([])
   })
 
   test('name commands of package.json that there are', () => {
