@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { BinderyClient, components } from '../../client/index.ts'
 import { failureOf } from '../api.ts'
+import { bar } from '../bar.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { signedIn } from '../sign-ins.ts'
 import { counted, pause, type Run, say, show } from '../terminal.ts'
@@ -98,8 +99,6 @@ async function followed(
   return migration
 }
 
-const BAR = 24
-
 /** At most 80 characters: `[####····]  512/1000 accounts  38/s  13 s left  2 failed`. */
 export function progressText({
   accounts,
@@ -109,9 +108,8 @@ export function progressText({
   migrationState,
 }: MigrationResponse): string {
   const done = accounts.completed + accounts.failed + accounts.error
-  const filled = totalAccounts === 0 ? BAR : Math.floor((BAR * done) / totalAccounts)
   return [
-    `[${'#'.repeat(filled)}${'.'.repeat(BAR - filled)}]`,
+    bar(done, totalAccounts),
     `${done}/${totalAccounts} accounts`,
     accountsPerSecond === undefined ? '' : `${Number(accountsPerSecond.toFixed(1))}/s`,
     secondsLeft === undefined ? '' : `${secondsLeft} s left`,
