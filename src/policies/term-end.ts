@@ -47,6 +47,14 @@ export function termEndTimers(
   ].filter(({ dueAt }) => dueAt > now)
 }
 
+/** Whether the policy is issued, and its end is not one that a cancellation gave it: that has no reminders. */
+export const endsNaturally = ({ policy, modifications }: PolicyAggregate): boolean =>
+  policy.issuedAt !== undefined &&
+  ![...modifications.values()].some(
+    one =>
+      one.kind === 'cancellation' && one.issuedAt !== undefined && one.effectiveAt === policy.effectiveEnd,
+  )
+
 /** What the payload of one of these timers says. */
 export const readTermEndNotice = ({ payload }: Pick<NewTimer, 'payload'>): TermEndNotice => ({
   end: Number(payload.endTimestamp) as Instant,

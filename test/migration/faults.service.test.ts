@@ -1,7 +1,9 @@
 // Faults of 25 kinds in one migration: exactly the accounts that have one fail, each told at its path with its rule; once
 // its items are corrected all is there, and comes to what an undisturbed migration comes to.
 import { beforeAll, describe, expect, it } from 'vitest'
+import { generateAccount } from '../../scripts/book/account.ts'
 import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../scripts/book/fault-kinds.ts'
+import { accountsOf } from '../../scripts/book/requests.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
@@ -18,6 +20,8 @@ import { size } from '../support/sizes.ts'
 /** Accounts with a fault of each kind, and the sound ones between them. */
 const OF_EACH = size(2, 20)
 const SOUND = size(10, 100)
+/** Planted into a made-up book, in half of its accounts. */
+const PLANTED = size(25, 500)
 
 let motor: Motor
 let root: string
@@ -104,6 +108,23 @@ const sentences = ({ errors }: ErrorDetailsResponse) =>
 
 /** Of each account that fails: that it says what was planted, and beyond that nothing but what waits for it. */
 function assertTold(faulty: readonly Spoiled[], failures: readonly MigrationFailuresResponse[]): void {
+  const byId = assertPlantedTold(faulty, failures)
+  for (const { id, told } of faulty) {
+    const failure = byId.get(id)!
+    const details = detailsOf(failure, told)
+    const others = [failure.accountError, ...ITEMS.flatMap(kind => Object.values(failure[kind]))]
+      .filter(one => one !== undefined && one !== details)
+      .flatMap(one => sentences(one!))
+    for (const { one } of others)
+      if (!told.besides || !one.includes(told.besides)) expect(one, id).toMatch(/^blocked by /)
+  }
+}
+
+/** That exactly these accounts fail, and each says what was planted, at its path; the failures by account. */
+function assertPlantedTold(
+  faulty: readonly Pick<Spoiled, 'id' | 'told'>[],
+  failures: readonly MigrationFailuresResponse[],
+): Map<string, MigrationFailuresResponse> {
   expect(failures.map(one => one.accountOriginalId).sort()).toEqual(faulty.map(one => one.id).sort())
   const byId = new Map(failures.map(one => [one.accountOriginalId, one]))
   for (const { id, told } of faulty) {
@@ -116,12 +137,8 @@ function assertTold(faulty: readonly Spoiled[], failures: readonly MigrationFail
       path: told.path,
       one: expect.stringContaining(told.says),
     })
-    const others = [failure.accountError, ...ITEMS.flatMap(kind => Object.values(failure[kind]))]
-      .filter(one => one !== undefined && one !== details)
-      .flatMap(one => sentences(one!))
-    for (const { one } of others)
-      if (!told.besides || !one.includes(told.besides)) expect(one, id).toMatch(/^blocked by /)
   }
+  return byId
 }
 
 const ITEMS = ['policies', 'invoices', 'payments', 'disbursements'] as const
@@ -221,6 +238,48 @@ describe(`${FAULT_KINDS.length} kinds of faults, ${OF_EACH} of each`, () => {
     expect(await comesTo('F')).toMatchObject({
       accounts: faulty.length + SOUND,
       policies: 2 * (faulty.length + SOUND),
+    })
+  }, 600_000)
+})
+
+describe(`a made-up book with ${PLANTED} faults`, () => {
+  const book = { seed: 'B', accounts: 2 * PLANTED, faults: PLANTED }
+
+  it('fails where they were planted, and is all there once it is sent again with their corrections', async () => {
+    const made = [...accountsOf(book)]
+    const faulty = made.flatMap(({ account: { accountData }, fault }) =>
+      fault ? [{ id: accountData.id, told: fault, corrected: fault.corrected }] : [],
+    )
+    expect(new Set(faulty.map(one => one.told.kind)).size).toBeGreaterThanOrEqual(FAULT_KINDS.length - 1)
+    const migration = await submitted(made.map(one => one.account))
+    expect(migration).toMatchObject({
+      migrationState: 'failed',
+      accounts: { pending: 0, processing: 0, completed: PLANTED, failed: PLANTED, error: 0 },
+    })
+    const failures = await all<MigrationFailuresResponse>(`${migration.locator}/failures/list`)
+    assertPlantedTold(faulty, failures)
+
+    const locators = new Map(failures.map(one => [one.accountOriginalId, one.accountLocator]))
+    for (const { id, corrected } of faulty) {
+      const answer = await patch(migration.locator, { accountLocator: locators.get(id), ...corrected })
+      expect([answer.status, answer.body], id).toMatchObject([
+        200,
+        { policies: {}, invoices: {}, payments: {}, disbursements: {} },
+      ])
+    }
+    const done = await settled(migration.locator)
+    expect(await all<MigrationFailuresResponse>(`${migration.locator}/failures/list`)).toEqual([])
+    expect(done).toMatchObject({ migrationState: 'finished', processedAccounts: 2 * PLANTED })
+
+    // Control totals of accounts were held against each; those of the whole book are what its sound accounts come to.
+    const sound = made.map((_, index) => generateAccount(book, index))
+    const cents = (parts: readonly { amount: number }[]): number =>
+      parts.reduce((sum, { amount }) => sum + Math.round(amount * 100), 0)
+    expect(await comesTo('B')).toMatchObject({
+      accounts: 2 * PLANTED,
+      policies: sound.flatMap(one => one.policies).length,
+      paid: cents(sound.flatMap(one => one.payments).flatMap(one => one.paymentItems)),
+      disbursed: cents(sound.flatMap(one => one.disbursements).flatMap(one => one.sources)),
     })
   }, 600_000)
 })

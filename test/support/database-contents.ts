@@ -1,7 +1,7 @@
 // What the databases of a data folder hold, so that two runs can be compared: locators aside, which are random or taken from
 // a sequence, and the times of the run itself. For tests of the kind `process`, on Node, of a service that does not run.
 import { createHash } from 'node:crypto'
-import { openStores } from '../../scripts/databases.ts'
+import { openStores, type Stores } from '../../scripts/databases.ts'
 
 export type Leave = {
   /** Tables that are not compared. */
@@ -116,6 +116,30 @@ export function lacking(contents: Contents, other: Contents): string[] {
   )
 }
 
+/** How many timers of the tenant are due before the time (ms), or are being fired. */
+export async function timersBefore(dataFolder: string, tenant: string, at: number): Promise<number> {
+  const stores = await openStores(dataFolder)
+  try {
+    let count = 0
+    for (const database of await shardsOf(stores, tenant)) {
+      const query = database.prepare('select count(*) as due from timer where due_at < ?').bind(at)
+      count += (await query.first<number>('due')) ?? 0
+    }
+    return count
+  } finally {
+    await stores.close()
+  }
+}
+
+async function shardsOf({ env }: Stores, tenant: string): Promise<D1Database[]> {
+  const { results } = await env.CONTROL.prepare(
+    'select binding from shard where tenant_locator = ? order by number',
+  )
+    .bind(tenant)
+    .all<{ binding: string }>()
+  return results.map(({ binding }) => (env as unknown as Record<string, D1Database>)[binding]!)
+}
+
 /** Every row of every database of the tenant, and the names of its files. */
 async function eachRow(
   dataFolder: string,
@@ -125,13 +149,7 @@ async function eachRow(
 ): Promise<void> {
   const stores = await openStores(dataFolder)
   try {
-    const { results: shards } = await stores.env.CONTROL.prepare(
-      'select binding from shard where tenant_locator = ? order by number',
-    )
-      .bind(tenant)
-      .all<{ binding: string }>()
-    for (const { binding } of shards) {
-      const database = (stores.env as unknown as Record<string, D1Database>)[binding]!
+    for (const database of await shardsOf(stores, tenant)) {
       const { results: tables } = await database
         .prepare(`select name from sqlite_master where type = 'table' order by name`)
         .all<{ name: string }>()

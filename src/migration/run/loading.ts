@@ -14,7 +14,7 @@ import { termChange } from '../../policies/list/terms.ts'
 import { NOTHING_UNREAD } from '../../policies/part.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../policies/store/rows.ts'
 import { policies, policyTerms } from '../../policies/tables.ts'
-import { termEndTimers } from '../../policies/term-end.ts'
+import { endsNaturally, termEndTimers } from '../../policies/term-end.ts'
 import { policyState } from '../../policies/transitions.ts'
 
 /** Queries that insert the policies with everything in them, and what they are found by. */
@@ -64,7 +64,9 @@ export function courseOfPolicies(
       ...billingTimers(aggregate, now),
       ...pastDueTimers(undefined, aggregate, product),
       ...coverEnds(undefined, aggregate, now).timers,
-      ...(policyState(aggregate) === 'issued' ? termEndTimers(aggregate.policy, product, now) : []),
+      ...(policyState(aggregate) === 'issued' && endsNaturally(aggregate)
+        ? termEndTimers(aggregate.policy, product, now)
+        : []),
     ]
   })
   return {

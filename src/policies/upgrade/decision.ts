@@ -11,7 +11,7 @@ import { summary } from '../draft/validation.ts'
 import { policyEvent } from '../events.ts'
 import { chain, type Planned } from '../planned.ts'
 import type { Loaded, Version } from '../surroundings.ts'
-import { termEndTimers } from '../term-end.ts'
+import { endsNaturally, termEndTimers } from '../term-end.ts'
 import { assertPolicyAllows } from '../transitions.ts'
 import type { ConstraintProblems } from './constraints.ts'
 import type { PolicyUpgradeRequest, PolicyUpgradeResponse } from './contract.ts'
@@ -118,14 +118,6 @@ function planUpgrade(
 
 const isDecidedApplication = ({ state, underwriting }: Endorsement): boolean =>
   state === 'application' && underwriting !== undefined
-
-/** Whether the policy is issued, and its end is not one that a cancellation gave it: that has no reminders. */
-const endsNaturally = ({ policy, modifications }: PolicyAggregate): boolean =>
-  policy.issuedAt !== undefined &&
-  ![...modifications.values()].some(
-    one =>
-      one.kind === 'cancellation' && one.issuedAt !== undefined && one.effectiveAt === policy.effectiveEnd,
-  )
 
 /** What lapsed is taken back by the version that it lapsed by (resources brief 10.5). */
 function assertNotLapsed(aggregate: PolicyAggregate): void {

@@ -1,0 +1,220 @@
+// Policies of a made-up book, as they are migrated: what they cost is what their own history costs when the service rates it
+// anew; and they are changed, renewed, cancelled and reinstated like any other.
+import { describe, expect, it } from 'vitest'
+import { accountsOf } from '../../scripts/book/requests.ts'
+import type { Element, Policy, Transaction } from '../../scripts/book/wire.ts'
+import { decideCancellation } from '../../src/cancellations/decision.ts'
+import { boundQuote } from '../../src/cancellations/effect.ts'
+import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
+import { decideEndorsement } from '../../src/endorsements/decision.ts'
+import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
+import { readAccount } from '../../src/migration/request.ts'
+import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
+import { add, type Instant } from '../../src/platform/time.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { isIssued, lineOf, segmentsInForce } from '../../src/policies/fold/line.ts'
+import { policyView } from '../../src/policies/projection/view.ts'
+import { standingCancellations } from '../../src/policies/standing-cancellations.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { policyState } from '../../src/policies/transitions.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { decideReinstatement } from '../../src/reinstatements/decision.ts'
+import { RenewalCreateRequest } from '../../src/renewals/contract.ts'
+import { exampleConfiguration, groundOf } from '../support/configurations.ts'
+import { attemptAt, inState, type Story } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
+import { billed, modificationsAddUp, priceOf, recordedChangesAddUp } from '../support/story-checks.ts'
+
+const NOW = Date.UTC(2026, 9, 1, 12) as Instant
+const configuration = exampleConfiguration('motor')
+let sequence = 6_000_000
+
+type Migrated = Story & { readonly name: string; readonly policy: Policy }
+
+function* stories(seed: string, accounts: number): Generator<Migrated> {
+  for (const { account } of accountsOf({ seed, accounts, asOf: '2026-10-01' })) {
+    const { id, data } = account.accountData
+    const { request } = readAccount(structuredClone(account) as never, id, true)
+    const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
+    const ground = groundOf('motor', 'private_motor', data, NOW)
+    const { policies, failures } = convertAccount(request, {
+      ...{ configuration, configVersion: 1, now: NOW, supply: locatorSupply(0, digits), shard: 0 },
+      accountLocator: ground.policyholder.locator,
+      callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
+    })
+    expect(failures).toEqual([])
+    for (const [at, aggregate] of policies.entries())
+      yield {
+        name: `${id}/P${at + 1}`,
+        policy: account.policies[at]!,
+        loaded: { ...ground, aggregate } as Loaded,
+        now: NOW,
+        rules: { example: 'motor', timeZone: ground.timeZone, currency: ground.currency },
+        requests: [],
+        asked: new Map(),
+      }
+  }
+}
+
+async function decided(
+  story: Migrated,
+  decide: (loaded: Loaded) => Promise<{ planned: { aggregate: PolicyAggregate } }>,
+): Promise<Migrated> {
+  const { planned } = await decide(story.loaded)
+  return { ...story, loaded: { ...story.loaded, aggregate: planned.aggregate } }
+}
+
+const endorsed = (story: Migrated, request: object) =>
+  decided(story, loaded =>
+    decideEndorsement(
+      loaded,
+      {
+        action: 'create',
+        request: EndorsementCreateRequest.parse({ conflictHandling: 'block', state: 'issued', ...request }),
+      },
+      attemptAt(story.now),
+    ),
+  )
+
+const totals = ({ grossPremium, grossTaxes, grossCommissions, grossFees }: PolicyPriceResponse) => ({
+  ...{ premium: grossPremium, taxes: grossTaxes, commissions: grossCommissions, fees: grossFees },
+})
+
+type Sums = Record<keyof ReturnType<typeof totals>, number>
+
+const KINDS: Readonly<Record<string, keyof Sums>> = {
+  ...{ premium: 'premium', insurance_tax: 'taxes', commercial_levy: 'taxes', commission: 'commissions' },
+  ...{ policy_fee: 'fees', postal_delivery_fee: 'fees', installment_fee: 'fees' },
+}
+
+/** What the transactions say that they charge, added up, in cents. */
+function charged(transactions: readonly Transaction[]): Sums {
+  const sums: Sums = { premium: 0, taxes: 0, commissions: 0, fees: 0 }
+  const visit = ({ charges = [], elements = [] }: Element): void => {
+    for (const { chargeType, installmentItems = [] } of charges)
+      for (const { amount } of installmentItems) sums[KINDS[chargeType]!] += Math.round(amount * 100)
+    for (const one of elements) visit(one)
+  }
+  for (const { segment } of transactions) if (segment.rootElement) visit(segment.rootElement)
+  return sums
+}
+
+const inEuros = (sums: Sums) =>
+  Object.fromEntries(Object.entries(sums).map(([kind, cents]) => [kind, cents / 100]))
+
+/** What holds of every policy, whatever was done to it. */
+function holdsTogether(story: Migrated): void {
+  const { aggregate } = story.loaded
+  modificationsAddUp(story)
+  recordedChangesAddUp(story)
+  expect(Number(billed(aggregate).toFixed()), story.name).toBe(priceOf(story).total)
+  const segments = segmentsInForce(lineOf(aggregate, boundQuote(aggregate)))
+  for (const [at, { start, end }] of segments.entries()) {
+    expect(start).toBeLessThan(end)
+    if (at > 0) expect(segments[at - 1]!.end).toBeLessThanOrEqual(start)
+  }
+}
+
+describe('policies of a made-up book', () => {
+  it('cost after each transaction of their history what those up to it charged', async () => {
+    let transactions = 0
+    let rerated = 0
+    for (const story of stories('again', size(60, 2_000))) {
+      const { aggregate, product } = story.loaded
+      holdsTogether(story)
+      const told = story.policy.terms
+        .flatMap(one => one.transactions)
+        .sort((a, b) => Date.parse(a.issuedTime) - Date.parse(b.issuedTime))
+      expect(aggregate.modifications.size).toBe(told.length)
+      for (let count = 1; count <= told.length; count += 1) {
+        const view = policyView(aggregate, boundQuote(aggregate), product, one => one.number < count)
+        expect(totals(policyPriceResponse(view)), `${story.name} ${count}`).toEqual(
+          inEuros(charged(told.slice(0, count))),
+        )
+        transactions += 1
+      }
+      // What was never changed costs as much as when all of it is rated anew.
+      if (told.some(one => !['issuance', 'renewal'].includes(one.transactionType))) continue
+      const startTimestamp = aggregate.policy.originalStart
+      const anew = await endorsed(story, { endorsementName: 'tariff_adjustment', startTimestamp })
+      expect(totals(priceOf(anew)), story.name).toEqual(totals(priceOf(story)))
+      rerated += 1
+    }
+    expect(transactions).toBeGreaterThan(size(200, 8_000))
+    expect(rerated).toBeGreaterThan(size(5, 200))
+  }, 1_200_000)
+
+  it('are changed, renewed, cancelled and reinstated afterwards, and all adds up', async () => {
+    let lived = 0
+    for (const migrated of stories('after', size(40, 1_000))) {
+      const { aggregate } = migrated.loaded
+      if (policyState(aggregate) !== 'issued' || standingCancellations(aggregate).length > 0) continue
+      const { effectiveEnd, timeZone } = aggregate.policy
+      const [vehicle] = policyView(
+        ...([aggregate, boundQuote(aggregate), migrated.loaded.product, isIssued] as const),
+      ).exposures
+      const segment = segmentsInForce(lineOf(aggregate, boundQuote(aggregate))).at(-1)!
+      const startTimestamp = add(segment.start, 1, 'day', timeZone)
+      const changed = await endorsed(migrated, {
+        ...{ endorsementName: 'change_of_risk', startTimestamp },
+        updateExposures: [
+          {
+            exposureLocator: vehicle!.exposure.locator,
+            fieldValues: { annual_mileage_km: '33333' },
+          },
+        ],
+      })
+      holdsTogether(changed)
+      const renewed = await decided(changed, loaded =>
+        decideEndorsement(
+          loaded,
+          {
+            action: 'renew',
+            request: RenewalCreateRequest.parse({
+              renewalEndTimestamp: add(effectiveEnd, 1, 'year', timeZone),
+              state: 'issued',
+            }),
+          },
+          attemptAt(migrated.now),
+        ),
+      )
+      holdsTogether(renewed)
+      const effectiveTimestamp = add(segment.start, 17, 'day', timeZone)
+      const cancelled = await decided(renewed, loaded =>
+        decideCancellation(
+          loaded,
+          {
+            action: 'create',
+            request: {
+              ...{ effectiveTimestamp, name: 'customer_request', conflictHandling: 'block' },
+              ...{ cancellationCategory: 'vehicle_sold', issue: true },
+            },
+          },
+          attemptAt(migrated.now),
+        ),
+      )
+      holdsTogether(cancelled)
+      expect(cancelled.loaded.aggregate.policy.effectiveEnd).toBe(effectiveTimestamp)
+      const [cancellation] = inState(cancelled.loaded.aggregate.cancellations, 'issued').slice(-1)
+      const back = await decided(cancelled, async loaded => {
+        const { planned } = await decideReinstatement(
+          loaded,
+          {
+            action: 'create',
+            cancellation: cancellation!.locator,
+            request: {
+              ...{ effectiveTimestamp: undefined, reinstatementDeadlineTimestamp: undefined, issue: true },
+            },
+          },
+          attemptAt(migrated.now),
+        )
+        return { planned: planned! }
+      })
+      holdsTogether(back)
+      expect(totals(priceOf(back)), migrated.name).toEqual(totals(priceOf(renewed)))
+      lived += 1
+    }
+    expect(lived).toBeGreaterThan(size(20, 500))
+  }, 1_200_000)
+})
