@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { generateAccount } from '../../scripts/book/account.ts'
 import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../scripts/book/fault-kinds.ts'
 import { accountsOf } from '../../scripts/book/requests.ts'
+import type { CancellationResponse } from '../../src/cancellations/contract.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
@@ -11,6 +12,8 @@ import type {
   MigrationFailuresResponse,
   MigrationResponse,
 } from '../../src/migration/contract.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
@@ -22,6 +25,8 @@ const OF_EACH = size(2, 20)
 const SOUND = size(10, 100)
 /** Planted into a made-up book, in half of its accounts. */
 const PLANTED = size(25, 500)
+/** Policies of that book which are changed afterwards. */
+const SAMPLE = size(3, 20)
 
 let motor: Motor
 let root: string
@@ -161,6 +166,8 @@ async function comesTo(prefix: string): Promise<unknown> {
       select count(distinct a.original_id) as accounts, count(distinct p.locator) as policies,
         (select count(*) from invoice where installment_number = 1 and policy_locator in (select locator from mine)) as invoices,
         (select sum(amount) from payment where policy_locator in (select locator from mine)) as paid,
+        (select sum(amount) from payment where policy_locator in (select locator from mine)
+          and source = 'received') as received,
         (select sum(amount) from disbursement where policyholder_locator in
           (select account_locator from migrated_account where original_id like ?1)) as disbursed
       from migrated_account a left join policy p on p.policyholder_locator = a.account_locator
@@ -244,6 +251,7 @@ describe(`${FAULT_KINDS.length} kinds of faults, ${OF_EACH} of each`, () => {
 
 describe(`a made-up book with ${PLANTED} faults`, () => {
   const book = { seed: 'B', accounts: 2 * PLANTED, faults: PLANTED }
+  let migration: MigrationResponse
 
   it('fails where they were planted, and is all there once it is sent again with their corrections', async () => {
     const made = [...accountsOf(book)]
@@ -251,7 +259,7 @@ describe(`a made-up book with ${PLANTED} faults`, () => {
       fault ? [{ id: accountData.id, told: fault, corrected: fault.corrected }] : [],
     )
     expect(new Set(faulty.map(one => one.told.kind)).size).toBeGreaterThanOrEqual(FAULT_KINDS.length - 1)
-    const migration = await submitted(made.map(one => one.account))
+    migration = await submitted(made.map(one => one.account))
     expect(migration).toMatchObject({
       migrationState: 'failed',
       accounts: { pending: 0, processing: 0, completed: PLANTED, failed: PLANTED, error: 0 },
@@ -278,8 +286,63 @@ describe(`a made-up book with ${PLANTED} faults`, () => {
     expect(await comesTo('B')).toMatchObject({
       accounts: 2 * PLANTED,
       policies: sound.flatMap(one => one.policies).length,
-      paid: cents(sound.flatMap(one => one.payments).flatMap(one => one.paymentItems)),
+      received: cents(sound.flatMap(one => one.payments).flatMap(one => one.paymentItems)),
       disbursed: cents(sound.flatMap(one => one.disbursements).flatMap(one => one.sources)),
     })
   }, 600_000)
+
+  it('is endorsed, renewed, cancelled and reinstated like any policies, and all adds up', async () => {
+    const { items } = await callOk<List<AccountMigrationIdMappingsResponse>>(
+      'GET',
+      `${root}/${migration.locator}/mappings/list?count=100`,
+      { token },
+    )
+    const made = new Map([...accountsOf(book)].map(({ account }) => [account.accountData.id, account]))
+    const later = Date.now() + 200 * DAY
+    const sample = items
+      .flatMap(({ originalAccountId, policies }) =>
+        Object.entries(policies).flatMap(([locator, { originalId }]) => {
+          const terms = made.get(originalAccountId)?.policies.find(one => one.id === originalId)?.terms ?? []
+          const names = terms.flatMap(one => one.transactions).map(one => one.segment?.segmentType)
+          return Date.parse(terms.at(-1)?.endTime ?? '') > later && !names.includes('gap') ? [locator] : []
+        }),
+      )
+      .slice(0, SAMPLE)
+    expect(sample).toHaveLength(SAMPLE)
+    for (const policy of sample) await livesOn(policy)
+  }, 600_000)
 })
+
+const DAY = 86_400_000
+
+/** Its premium is what its transactions changed, and a cancellation that is taken back changes nothing. */
+async function livesOn(locator: string): Promise<void> {
+  const post = <Body>(path: string, body: object = {}) => callOk<Body>('POST', path, { token, body })
+  const price = async (): Promise<PolicyPriceResponse> => {
+    const { modifications } = await callOk<PolicyResponse>('GET', `/policy/${locator}`, { token })
+    const answer = await post<PolicyPriceResponse>(`/policy/${locator}/price`)
+    const changes = modifications.map(one => Math.round((one.premiumChange ?? 0) * 100))
+    expect(changes.reduce((sum, one) => sum + one, 0)).toBe(Math.round(answer.grossPremium * 100))
+    return answer
+  }
+  const begun = await price()
+  await post(`/policies/${locator}/endorsements`, {
+    ...{ endorsementName: 'change_of_risk', startTimestamp: Date.now() + 10 * DAY, state: 'issued' },
+    fieldValues: { claims_free_years: 0 },
+  })
+  const changed = await price()
+  expect(changed.grossPremium).toBeGreaterThan(begun.grossPremium)
+  const { effectiveContractEndTimestamp } = await callOk<PolicyResponse>('GET', `/policy/${locator}`, {
+    token,
+  })
+  const renewalEndTimestamp = Number(effectiveContractEndTimestamp) + 365 * DAY
+  await post(`/policies/${locator}/renewals`, { renewalEndTimestamp, state: 'issued' })
+  const renewed = await price()
+  const cancellation = await post<CancellationResponse>(`/policies/${locator}/cancellations`, {
+    ...{ name: 'customer_request', cancellationCategory: 'other', issue: true },
+    effectiveTimestamp: Date.now() + 40 * DAY,
+  })
+  expect((await price()).total).toBeLessThan(renewed.total)
+  await callOk('PATCH', `/cancellations/${cancellation.locator}/reinstate`, { token, body: { issue: true } })
+  expect((await price()).total).toBe(renewed.total)
+}
