@@ -8,6 +8,8 @@ export type Leave = {
   readonly tables: ReadonlySet<string>
   /** Columns, as `table.column`. */
   readonly columns: ReadonlySet<string>
+  /** Rows, as `table: column=value | …`. */
+  readonly rows: RegExp
 }
 
 /** Locators: UUIDs, and digits from 100,000,000 on; times are longer, amounts shorter. */
@@ -161,7 +163,8 @@ async function eachRow(
             .all()
           for (const row of results) {
             const kept = Object.entries(row).filter(([column]) => !leave.columns.has(`${table}.${column}`))
-            take(`${table}: ${kept.map(([column, value]) => `${column}=${String(value)}`).join(' | ')}`)
+            const text = `${table}: ${kept.map(([column, value]) => `${column}=${String(value)}`).join(' | ')}`
+            if (!leave.rows.test(text)) take(text)
           }
           if (results.length < PAGE) break
         }
