@@ -48,7 +48,7 @@ describe('bindery check', () => {
   test('shows each as a place that a terminal can open, its explanation, and how many there are', async () => {
     const { out } = await bindery('check', folder)
     expect(out).toContain(
-      `${join(folder, 'config.json')}:2:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
+      `${join(basename(folder), 'config.json')}:2:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
     )
     expect(out).toMatch(/\n21 errors, 6 warnings: this would not be deployed\n$/)
   })
@@ -65,7 +65,7 @@ describe('bindery check', () => {
     symlinkSync(join(linked, 'config.json'), join(linked, 'payment/terms.json'))
     const { exit, out } = await bindery('check', linked)
     rmSync(linked, { recursive: true })
-    expect(out).toContain(`${join(linked, 'payment/terms.json')}  error  link\n`)
+    expect(out).toContain(`${join(basename(linked), 'payment/terms.json')}  error  link\n`)
     expect(exit).toBe(1)
   })
 
