@@ -134,8 +134,9 @@ class Accounting {
     this.paid += items.reduce((sum, { cents }) => sum + cents, 0)
     const last = this.payments.at(-1)
     const day = isoDay(at)
-    // Now and then one payment is for several invoices.
-    if (last && last.paymentTime <= wireTime(at) && this.#random.chance(0.04)) {
+    // Now and then one payment is for several invoices; not one that left credit, which has its time and may be used by now.
+    const joins = last && last.paymentTime <= wireTime(at) && this.#random.chance(0.04)
+    if (joins && last.paymentItems.every(({ invoiceId }) => invoiceId !== undefined)) {
       last.paymentItems.push(...paymentItems)
       last.paymentTime = wireTime(at)
       return

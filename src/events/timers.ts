@@ -99,8 +99,6 @@ export async function fireClaim(place: TimerPlace): Promise<FiredClaim> {
   const work = async (): Promise<void> => {
     for (const ofSubject of waiting)
       for (const timer of ofSubject) {
-        // A turn for whoever else waits: where objects and databases are in one process, nothing here would let others in.
-        await scheduler.wait(0)
         const list = (await fire(timer, place)) ? done : failed
         list.push(timer.locator)
       }

@@ -96,7 +96,7 @@ async function begun(
     await agent.call('PATCH', `${root}/${locator}/pause`)
     locators.push(locator)
   }
-  for (const locator of locators) await agent.call('PATCH', `${root}/${locator}/resume`)
+  await Promise.all(locators.map(locator => agent.call('PATCH', `${root}/${locator}/resume`)))
   return async () => {
     try {
       const all = await Promise.all(
