@@ -22,9 +22,10 @@ export function typedLines(markdown: string, heading: string): Typed[] {
   )
 }
 
-/** What differs from one run to the next: locators, times, the port, where the user's settings are. */
+/** What differs from one run to the next: locators, times, the port, where the user's settings are, what npm says of its own settings. */
 export const steady = (text: string): string =>
   text
+    .replace(/^npm warn .*\n/gm, '')
     .replace(/http:\/\/localhost:\d+/g, 'http://localhost')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'LOCATOR')
     .replace(/\b\d{9,}\b/g, 'NUMBER')
