@@ -3,6 +3,7 @@
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { newUuid, shardOfUuid, type Uuid } from '../platform/locators.ts'
+import { tenantFiles } from '../platform/tenancy.ts'
 import { BODY, deleteSource, Sources, sourceKey, storeSource } from './files.ts'
 import { ElementSplitter } from './split.ts'
 import {
@@ -32,7 +33,8 @@ export async function eraseStaged(
     const { migrationLocator } = row
     const body = sourceKey(context.tenant, migrationLocator, BODY)
     // What rests for long is deleted.
-    if (!(await context.env.FILES.head(body))) continue
+    context.calls.r2 += 1
+    if (!(await tenantFiles(context.env, context.tenant).head(body))) continue
     const value = await new Sources(context, migrationLocator).read(row)
     const source = newUuid(shardOfUuid(migrationLocator))
     const place = await storeSource(context, migrationLocator, source, scrubbed(value, scrub))
@@ -62,17 +64,18 @@ function scrubbed(value: unknown, scrub: Scrub): unknown {
 const MOST_WRITES = 5
 
 /** Puts blanks in the place of the account in the body: places of the others stay as they are. */
-async function blankInBody({ env, calls }: RequestContext, key: string, row: Row): Promise<void> {
+async function blankInBody({ env, tenant, calls }: RequestContext, key: string, row: Row): Promise<void> {
+  const bucket = tenantFiles(env, tenant)
   for (let tries = 0; tries < MOST_WRITES; tries += 1) {
-    calls.r2 += 3
-    const place = row.source === BODY ? row : await placeInBody(env, key, row)
-    const object = await env.FILES.get(key)
+    calls.r2 += row.source === BODY ? 2 : 3
+    const place = row.source === BODY ? row : await placeInBody(bucket, key, row)
+    const object = await bucket.get(key)
     if (!object || !place) return
     const { start, length } = place
     const stream = object.body
       .pipeThrough(blanking(start + 1, start + length - 1))
       .pipeThrough(new FixedLengthStream(object.size))
-    const written = await env.FILES.put(key, stream, { onlyIf: { etagMatches: object.etag } })
+    const written = await bucket.put(key, stream, { onlyIf: { etagMatches: object.etag } })
     if (written) return
   }
   throw new Error(`${key} changes all the time.`)
@@ -95,11 +98,11 @@ function blanking(from: number, to: number): TransformStream<Uint8Array, Uint8Ar
 
 /** Where the account lay that was corrected since. */
 async function placeInBody(
-  env: Env,
+  bucket: R2Bucket,
   key: string,
   { ordinal, type }: Row,
 ): Promise<{ start: number; length: number } | undefined> {
-  const object = await env.FILES.get(key)
+  const object = await bucket.get(key)
   if (!object) return undefined
   const splitter = new ElementSplitter({ single: type === 'addAccountItems' })
   let number = 0

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { type Place, placedObject } from '../../src/platform/places.ts'
 
@@ -33,4 +34,13 @@ test('without a place, and on one machine, an object is where its first request 
   const anywhere = [['get', 'id of policy']]
   expect(asked('')).toEqual(anywhere)
   for (const place of ['eu', 'apac'] as const) expect(asked(place, 'local')).toEqual(anywhere)
+})
+
+test("a tenant's files and objects are reached through its place, and nowhere past it", () => {
+  const past = globSync('{src,durable}/**/*.ts')
+    .filter(path => !['src/environment.d.ts', 'src/platform/tenancy.ts'].includes(path))
+    .filter(path =>
+      /\benv\.(?:FILES|POLICY|DISPATCHER|DELIVERY|MIGRATION)\b/.test(readFileSync(path, 'utf8')),
+    )
+  expect(past).toEqual([])
 })
