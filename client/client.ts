@@ -90,11 +90,8 @@ export type ClientOptions = {
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
-/** Writes that need no token and know no key. */
-const WITHOUT_KEY: ReadonlySet<string> = new Set(['/account/authenticate', '/account/authenticateAdmin'])
-
-/** Signed in by itself: their calls must not wait for one another. */
-const OWN_TOKEN: ReadonlySet<string> = WITHOUT_KEY
+/** Know no key; and take no token, so that the session that calls them does not wait for itself. */
+const SIGN_INS: ReadonlySet<string> = new Set(['/account/authenticate', '/account/authenticateAdmin'])
 
 const isBytes = (body: unknown): body is BodyInit =>
   body instanceof Blob ||
@@ -146,7 +143,7 @@ export function createClient({
     : ownToken(token)
 
   async function signedIn(request: Request): Promise<Response> {
-    if (request.headers.has('authorization') || OWN_TOKEN.has(new URL(request.url).pathname))
+    if (request.headers.has('authorization') || SIGN_INS.has(new URL(request.url).pathname))
       return send(request)
     const again = request.clone()
     const first = await unlessAborted(session.token(), request.signal)
@@ -164,7 +161,7 @@ export function createClient({
   api.use({
     onRequest({ request, schemaPath }) {
       const { headers, method } = request
-      if (method !== 'GET' && !WITHOUT_KEY.has(schemaPath) && !headers.has('idempotency-key'))
+      if (method !== 'GET' && !SIGN_INS.has(schemaPath) && !headers.has('idempotency-key'))
         headers.set('idempotency-key', crypto.randomUUID())
     },
     async onResponse({ request, response }) {
