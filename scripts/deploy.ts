@@ -16,7 +16,7 @@ import { isMisused, Misuse } from './misuse.ts'
 import { isLocalId, isMade, readPool } from './pool-file.ts'
 import { writeRouteIndex } from './route-index.ts'
 import { completeSecrets, readSecrets, readSettings, SECRET_NAMES } from './settings.ts'
-import { databasesMade, wrangler } from './wrangler.ts'
+import { databaseAtProvider, databasesMade, wrangler } from './wrangler.ts'
 import { CONFIG_FILE, writeConfig } from './write-config.ts'
 
 const USAGE = `npm run deploy -- --domain example.com [--environment production] [--databases 4]
@@ -80,10 +80,7 @@ function steps(deployment: Deployment, databases: number): Step[] {
       name: `database ${CONTROL_DATABASE}`,
       isDone: async () => !isLocalId(controlId(config())),
       async carryOut() {
-        const made = await databasesMade()
-        if (!made.has(CONTROL_DATABASE)) await wrangler('d1', 'create', CONTROL_DATABASE)
-        const id = made.get(CONTROL_DATABASE) ?? (await databasesMade()).get(CONTROL_DATABASE)
-        if (!id) throw new Error('it was made, but the provider does not list it; run this again.')
+        const id = await databaseAtProvider(CONTROL_DATABASE, await databasesMade())
         writeFileSync('wrangler.toml', withControlId(config(), id))
         writeConfig()
       },

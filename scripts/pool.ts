@@ -7,7 +7,7 @@ import { isMisused, Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.ts'
 import { databasesToAdd, isMade, type PoolDatabase, readPool, writePool } from './pool-file.ts'
 import { prepareControl } from './prepare-databases.ts'
-import { databasesMade, wrangler } from './wrangler.ts'
+import { databaseAtProvider, databasesMade } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
 const USAGE = `npm run pool -- grow N    N more databases for tenants
@@ -37,13 +37,8 @@ async function makeRemote(wanted: readonly PoolDatabase[]): Promise<void> {
   for (const database of wanted) {
     if (isMade(database)) continue
     const { databaseName } = database
-    if (!made.has(databaseName)) {
-      await wrangler('d1', 'create', databaseName, ...placeArguments(database.place))
-      say(`${databaseName} is made`)
-    }
-    const databaseId = made.get(databaseName) ?? (await databasesMade()).get(databaseName)
-    if (!databaseId)
-      throw new Error(`${databaseName} was made, but the provider does not list it; run this again.`)
+    const databaseId = await databaseAtProvider(databaseName, made, ...placeArguments(database.place))
+    if (!made.has(databaseName)) say(`${databaseName} is made`)
     writePool(
       readPool().map(other => (other.databaseName === databaseName ? { ...other, databaseId } : other)),
     )

@@ -41,6 +41,20 @@ export async function databasesMade(): Promise<Map<string, string>> {
   return new Map(list.map(({ name, uuid }) => [name, uuid]))
 }
 
+/** Id of the database of that name, which is made unless it is among those `made`; `options` say where. */
+export async function databaseAtProvider(
+  name: string,
+  made: ReadonlyMap<string, string>,
+  ...options: string[]
+): Promise<string> {
+  const present = made.get(name)
+  if (present) return present
+  await wrangler('d1', 'create', name, ...options)
+  const id = (await databasesMade()).get(name)
+  if (!id) throw new Error(`${name} was made, but the provider does not list it; run this again.`)
+  return id
+}
+
 /**
  * A database as a migration target, by `wrangler d1 execute`. Statements travel as one file, which takes effect
  * as a whole or not at all. `where` is `--remote`, or `--local --persist-to <folder>`.
