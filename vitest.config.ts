@@ -88,8 +88,9 @@ export default defineConfig({
           name: 'process',
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // Whole services are started, and browsers: on a machine that is busy, far slower than alone.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

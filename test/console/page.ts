@@ -59,11 +59,11 @@ export async function until(page: Page, expression: string): Promise<void> {
     .toBe(true)
 }
 
-/** Waits until nothing of the page is being loaded any more. */
+/** Waits until the page shows what its address means, and nothing of it is being loaded any more. */
 export const settled = (page: Page): Promise<void> =>
   until(
     page,
-    `document.querySelector('h1') && !document.querySelector('[aria-busy], .loading, .pending, .sign-in [disabled]')`,
+    `document.querySelector('h1') && document.querySelector('main').dataset.shows === location.hash && !document.querySelector('[aria-busy], .loading, .pending, .sign-in [disabled]')`,
   )
 
 /** Controls without a name, ids that are there twice, and headings and landmarks that are missing; none is right. */

@@ -136,7 +136,14 @@ function arrive(): void {
   shownPath = path
 }
 
+/** Says in `data-shows` which address the page shows: that of the browser may be another for a moment. */
+function shown(address: string): void {
+  main.dataset.shows = address
+  main.removeAttribute('aria-busy')
+}
+
 async function navigate(): Promise<void> {
+  const address = location.hash
   leaving.abort()
   const mine = new AbortController()
   leaving = mine
@@ -152,7 +159,7 @@ async function navigate(): Promise<void> {
       signInView(ended, () => void navigate()),
     )
     document.title = 'Sign in · Bindery'
-    main.removeAttribute('aria-busy')
+    shown(address)
     const [blank] = [...main.querySelectorAll('input')].filter(({ value }) => value === '')
     blank?.focus()
     return
@@ -179,7 +186,7 @@ async function navigate(): Promise<void> {
     clearTimeout(slow)
   }
   if (mine.signal.aborted) return
-  main.removeAttribute('aria-busy')
+  shown(address)
   arrive()
 }
 

@@ -74,10 +74,13 @@ export function timelineView(policy: Policy, names: ReadonlyMap<string, string>)
   }
   const picture = chart(policy, history, move)
   let width = 0
+  // It is drawn when its width is known, in the next frame.
+  picture.element.setAttribute('aria-busy', 'true')
   const watch = new ResizeObserver(() => {
     if (picture.element.clientWidth === width) return
     width = picture.element.clientWidth
     picture.draw()
+    picture.element.removeAttribute('aria-busy')
   })
   watch.observe(picture.element)
   queueMicrotask(() => move(point))
