@@ -1,9 +1,9 @@
 // The README as a newcomer follows it: a folder with nothing but what git has, its commands in their order, and what they print.
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, matchesGlob, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../scripts/free-port.ts'
@@ -17,10 +17,17 @@ let port: number
 let started: ReturnType<typeof spawn>
 let printed = ''
 
-/** As a clone has them: files that git knows, or would add. */
+/** As a clone has them: all but what .gitignore names. Not by git, since a copy without its history is tested too. */
 function copyCheckout(): void {
-  const names = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { encoding: 'utf8' })
-  for (const name of names.split('\0').filter(Boolean)) cpSync(name, join(checkout, name))
+  const ignored = ['.', 'client'].flatMap(within =>
+    readFileSync(join(within, '.gitignore'), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map(pattern => join(within, '**', pattern.replace(/\/$/, ''))),
+  )
+  const isIgnored = (path: string): boolean =>
+    ['.git', ...ignored].some(pattern => matchesGlob(path, pattern))
+  cpSync('.', checkout, { recursive: true, filter: source => !isIgnored(relative('.', source)) })
   // In the place of `npm ci`, which the gate has run from the same lock file.
   symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
 }
