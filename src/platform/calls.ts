@@ -10,6 +10,8 @@ export type Calls = {
   object: number
   r2: number
   queue: number
+  /** Of the round trips to D1, those that looked again at a tenant, or at what was revoked, known from more than 5 s ago. */
+  renewed: number
   rowsRead: number
   rowsWritten: number
   /** How far each database had come that answered, by binding (platform/bookmarks.ts). */
@@ -22,9 +24,17 @@ export type Calls = {
 
 type Figure = Exclude<keyof Calls, 'bookmarks' | 'brought' | 'isRead'>
 
-const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'rowsRead', 'rowsWritten']
+const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'renewed', 'rowsRead', 'rowsWritten']
 
-export const noCalls = (): Calls => ({ d1: 0, object: 0, r2: 0, queue: 0, rowsRead: 0, rowsWritten: 0 })
+export const noCalls = (): Calls => ({
+  d1: 0,
+  object: 0,
+  r2: 0,
+  queue: 0,
+  renewed: 0,
+  rowsRead: 0,
+  rowsWritten: 0,
+})
 
 /** Adds what a Durable Object reports of its own calls to the caller's figures. */
 export function addCalls(to: Calls, more: Calls): void {
@@ -33,12 +43,12 @@ export function addCalls(to: Calls, more: Calls): void {
 }
 
 /**
- * The `Server-Timing` header: `total;dur=12, d1;desc="1", object;desc="0", …, rows;desc="12 read, 3 written"`; milliseconds, and
+ * The `Server-Timing` header: `total;dur=12, d1;desc="1", object;desc="0", …, renewed;desc="0", rows;desc="12 read, 3 written"`; milliseconds, and
  * how often.
  */
 export function serverTiming(calls: Calls, durationMs: number): string {
   const { rowsRead, rowsWritten } = calls
-  const trips = ['d1', 'object', 'r2', 'queue'] as const
+  const trips = ['d1', 'object', 'r2', 'queue', 'renewed'] as const
   const figures = trips.map(name => `${name};desc="${calls[name]}"`)
   return [`total;dur=${durationMs}`, ...figures, `rows;desc="${rowsRead} read, ${rowsWritten} written"`].join(
     ', ',

@@ -94,6 +94,7 @@ export async function findTenantAccess(env: Env, key: TenantKey, calls: Calls): 
   // Counted from before the read, so that nothing is trusted longer than that after it was so.
   const readAt = now()
   const access = await readTenantAccess(env, key, calls)
+  if (cached) calls.renewed += 1
   if (tenantsByKey.size >= MOST_CACHED_TENANTS) tenantsByKey.clear()
   tenantsByKey.set(cacheKey(key), { ...access, readAt })
   return access
@@ -104,6 +105,7 @@ export async function findAdministrationAccess(env: Env, calls: Calls): Promise<
   if (administration && now() - administration.readAt < TENANT_TRUST_MS) return administration.revocations
   const readAt = now()
   const { revocations } = await readTenantAccess(env, { locator: ADMINISTRATION }, calls)
+  if (administration) calls.renewed += 1
   administration = { revocations, readAt }
   return revocations
 }

@@ -4,6 +4,8 @@ import { noCalls, serverTiming } from '../../src/platform/calls.ts'
 
 test('the round trips of an answer are those of its Server-Timing header', () => {
   expect(roundTrips(serverTiming({ ...noCalls(), d1: 2, object: 1 }, 7))).toBe('d1 2, object 1')
+  expect(roundTrips(serverTiming({ ...noCalls(), d1: 2, object: 1, renewed: 1 }, 7))).toBe('d1 1, object 1')
+  expect(roundTrips(serverTiming({ ...noCalls(), d1: 1, renewed: 1 }, 7))).toBe('none')
 })
 
 test('an answer that called nothing, or tells nothing, made no round trip', () => {

@@ -4,6 +4,7 @@ import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { boundDatabase } from '../support/databases.ts'
 import { type ArchiveFiles, archiveOf, type DeployAnswer, deployForm } from '../support/examples.ts'
+import { roundTrips } from '../support/motor.ts'
 import { administrator } from '../support/sign-in.ts'
 
 /** A boat's hull that may sink; the premium is `premium` a year. No users: hashing passwords takes long. */
@@ -59,10 +60,8 @@ export async function deploy(
 }
 
 /** Round trips of one kind that the answer reports. */
-export function callsOf({ headers }: Answer<unknown>, kind: 'd1' | 'r2' | 'object'): number {
-  const figure = new RegExp(`${kind};desc="(\\d+)"`).exec(headers.get('server-timing') ?? '')?.[1]
-  return Number(figure)
-}
+export const callsOf = (answer: Answer<unknown>, kind: 'd1' | 'r2' | 'object'): number =>
+  roundTrips(answer)[kind]!
 
 /** The tenant as it is now. */
 export const tenantNamed = (name: string): Promise<Tenant | undefined> => readTenant(env, { name }, noCalls())

@@ -132,7 +132,7 @@ describe('routes', () => {
       const { headers } = await call('GET', path)
       expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
       expect(headers.get('server-timing')).toMatch(
-        /^total;dur=\d+, d1;desc="0", object;desc="0", r2;desc="0", queue;desc="0", rows;desc="0 read, 0 written"$/,
+        /^total;dur=\d+, d1;desc="0", object;desc="0", r2;desc="0", queue;desc="0", renewed;desc="0", rows;desc="0 read, 0 written"$/,
       )
       expect(headers.get('cache-control')).toBe('no-store')
       expect(headers.get('x-content-type-options')).toBe('nosniff')
