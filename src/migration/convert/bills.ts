@@ -13,7 +13,8 @@ import type { Instant } from '../../platform/time.ts'
 import type { Modification, PlannedInstallment } from '../../policies/aggregate.ts'
 import type { InvoiceMigrationRequest } from '../contract-request.ts'
 import type { ReadTransaction } from './history.ts'
-import type { Billed, Making } from './transaction.ts'
+import type { Making } from './making.ts'
+import type { Billed } from './transaction/billed.ts'
 
 /** The locators that the installments of a transaction have, in their order. */
 export type PlannedBills = {

@@ -11,7 +11,7 @@ import type { FieldValues } from '../../platform/fields/values.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../platform/money.ts'
 import { type Instant, later } from '../../platform/time.ts'
-import type { Making } from './transaction.ts'
+import type { Making } from './making.ts'
 
 /** The part of an invoice that a policy has. */
 export type Part = {

@@ -11,9 +11,10 @@ import { joinPlanned, planBills } from './bills.ts'
 import type { AuxRow, ConvertContext } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { type ReadTransaction, readHistory } from './history.ts'
+import { type Known, keyInTerm, type Making, nothingKnown } from './making.ts'
 import { ORIGIN_KEY, originRows } from './origin.ts'
 import type { Problems } from './problems.ts'
-import { type Carried, carryOut, type Known, type Making, nothingKnown } from './transaction.ts'
+import { type Carried, carryOut } from './transaction/carry-out.ts'
 
 export type ConvertedPolicy = {
   readonly making: Making
@@ -103,7 +104,7 @@ export function convertPolicy(
   const transactions = new Map<string, MappingNode[]>()
   const origins: AuxRow[] = []
   for (const transaction of history) {
-    const carried = carryOut(making, quote, transaction, known, product, supply)
+    const carried = carryOut({ making, quote, transaction, known, product, supply })
     const { createdBy, preferences } = transaction.request
     origins.push(...originRows(carried.modification.locator, { createdBy, preferences }))
     const bills = planBills(making, transaction, carried.modification, carried.billed, supply)
@@ -200,7 +201,7 @@ function transactionNode(
     originalId: element.id,
     locator:
       known.exposures.get(element.id) ??
-      known.perils.get(`${termAt} ${element.id}`) ??
+      known.perils.get(keyInTerm(termAt, element.id)) ??
       derived('element', element.id),
     children: [
       // An item has no record: its locator is a name for it, and stands here only.
