@@ -554,6 +554,7 @@ CREATE TABLE `peril` (
 	`exposure_locator` text NOT NULL,
 	`name` text NOT NULL,
 	`renewal_group` text NOT NULL,
+	`parent_locator` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
 );

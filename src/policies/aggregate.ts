@@ -187,6 +187,8 @@ export type Peril = {
   readonly name: string
   /** The same for the perils of all terms that renew one another: the first one's locator. */
   readonly renewalGroup: Uuid
+  /** Of a coverage within a coverage, as another system had it: the peril of the same term that it lies in (resources brief 9.5). */
+  readonly parentLocator?: Uuid
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }

@@ -162,6 +162,7 @@ export const perils = sqliteTable(
     exposureLocator: text().notNull(),
     name: text().notNull(),
     renewalGroup: text().notNull(),
+    parentLocator: text(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
   },

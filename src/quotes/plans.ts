@@ -16,6 +16,7 @@ import { changeDraft } from '../policies/draft/changes.ts'
 import { spanDraft } from '../policies/draft/draft.ts'
 import type { DraftChanges, DraftContext, DraftResult } from '../policies/draft/request.ts'
 import { quoteEvent } from '../policies/events.ts'
+import { withParents } from '../policies/peril-parents.ts'
 import type { Planned } from '../policies/planned.ts'
 import { quoteParts } from '../policies/quote-parts.ts'
 import { paymentSchedule, validSpan } from '../policies/terms.ts'
@@ -299,7 +300,7 @@ export function planCopy(
         exposureLocator: exposureOf.get(run.exposureLocator)!.locator,
       })),
     ),
-    perils: withRecords(before.perils, perilOf.values()),
+    perils: withRecords(before.perils, withParents(perilOf)),
     perilRuns: withRecords(
       before.perilRuns,
       parts.perilRuns.map(run => ({

@@ -23,6 +23,7 @@ import { lineOf, segmentsInForce } from '../policies/fold/line.ts'
 import { inForce, piecesOf } from '../policies/fold/pieces.ts'
 import { endOfRun } from '../policies/fold/run-end.ts'
 import { newModification } from '../policies/new-modification.ts'
+import { withParents } from '../policies/peril-parents.ts'
 import { standingCancellations } from '../policies/standing-cancellations.ts'
 
 /** Digit locators that carrying a renewal out takes beside those of its changes: one for each peril that goes on. */
@@ -120,7 +121,7 @@ export function renewed(
         added.map(one => ({ ...one, quoteLocator: quote.locator })),
       ),
       exposureRuns: withRecords(before.exposureRuns, changed.exposureRuns.values()),
-      perils: withRecords(before.perils, termPerils.values()),
+      perils: withRecords(before.perils, withParents(termPerils)),
       perilRuns: withRecords(
         before.perilRuns,
         [...changed.perilRuns.values()].map(run => ({

@@ -18,6 +18,8 @@ type Side = { motor: Motor; holder: string; policies: string[] }
 
 let live: Side
 let again: Side
+/** The second policy once more, in an account of its own: theft and glass lie within own damage. */
+let nested: Side
 let migration: MigrationResponse
 
 const ok = <Body>({ motor: { token } }: Pick<Side, 'motor'>, method: string, path: string, body?: unknown) =>
@@ -110,23 +112,38 @@ async function writtenLive(motor: Motor): Promise<Side> {
 
 const read = <Body>(side: Side, path: string) => ok<Body>(side, 'GET', path)
 
-async function migratedAgain(from: Side, motor: Motor): Promise<Side> {
-  const request = toldAgain({
-    id: 'A-1',
-    values: plainYear().request.policyholder.values,
-    policies: await Promise.all(
-      from.policies.map(async (one, index) => ({
-        policy: await read<PolicyResponse>(from, `/policy/${one}`),
-        bills: await read<CheckInvoicesResponse>(from, `/policy/${one}/checkInvoices`),
-        price: await post<PolicyPriceResponse>(from, `/policy/${one}/price`),
-        auxData: (index === 1 ? { crm: 'K-17' } : {}) as Record<string, string>,
-      })),
-    ),
-    disbursements: [],
-  })
+// biome-ignore lint/suspicious/noExplicitAny: requests as they are sent
+type Wire = any
+
+/** The elements of own damage and what is to lie in it, as one tree. */
+function nest(transaction: Wire): void {
+  for (const exposure of transaction.segment.rootElement.elements) {
+    const outer = exposure.elements.find((one: Wire) => one.elementType === 'own_damage')
+    const isInner = (one: Wire): boolean => ['theft', 'glass'].includes(one.elementType)
+    if (!outer) continue
+    outer.elements = exposure.elements.filter(isInner)
+    exposure.elements = exposure.elements.filter((one: Wire) => !isInner(one))
+  }
+}
+
+/** The book as an account, and its second policy as another. */
+async function migratedAgain(from: Side, motor: Motor): Promise<Side[]> {
+  const policies = await Promise.all(
+    from.policies.map(async (one, index) => ({
+      policy: await read<PolicyResponse>(from, `/policy/${one}`),
+      bills: await read<CheckInvoicesResponse>(from, `/policy/${one}/checkInvoices`),
+      price: await post<PolicyPriceResponse>(from, `/policy/${one}/price`),
+      auxData: (index === 1 ? { crm: 'K-17' } : {}) as Record<string, string>,
+    })),
+  )
+  const { values } = plainYear().request.policyholder
+  const account = toldAgain({ id: 'A-1', values, policies, disbursements: [] })
+  const second = toldAgain({ id: 'A-2', values, policies: [policies[1]!], disbursements: [] })
+  for (const { transactions } of second.policies[0]!.terms as Wire[])
+    for (const one of transactions) nest(one)
   const token = await motor.signIn('anna.admin')
   const root = `/migration/${motor.tenantLocator}/migrations`
-  migration = await callOk('POST', root, { token, body: [request] })
+  migration = await callOk('POST', root, { token, body: [account, second] })
   for (let tries = 0; ['submitted', 'processing'].includes(migration.migrationState); tries += 1) {
     if (tries > 600) throw new Error('The migration does not end.')
     await new Promise(resolve => setTimeout(resolve, 20))
@@ -141,14 +158,18 @@ async function migratedAgain(from: Side, motor: Motor): Promise<Side> {
     `${root}/${migration.locator}/mappings/list`,
     { token },
   )
-  const byId = new Map(Object.entries(items[0]!.policies).map(([locator, one]) => [one.originalId, locator]))
-  return { motor, holder: items[0]!.accountLocator, policies: from.policies.map(one => byId.get(one)!) }
+  return ['A-1', 'A-2'].map(id => {
+    const { accountLocator: holder, policies } = items.find(one => one.originalAccountId === id)!
+    const byId = new Map(Object.entries(policies).map(([locator, one]) => [one.originalId, locator]))
+    return { motor, holder, policies: from.policies.flatMap(one => byId.get(one) ?? []) }
+  })
 }
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 2 })
   live = await writtenLive(await motorTenant('live'))
-  again = await migratedAgain(live, await motorTenant('again'))
+  const sides = await migratedAgain(live, await motorTenant('again'))
+  ;[again, nested] = sides as [Side, Side]
 })
 
 /** Without what no request can tell: what underwriting said, how a fee is described, payments that were taken back. */
@@ -174,7 +195,7 @@ async function bothSay(ask: (side: Side, at: number) => Promise<unknown>): Promi
 
 describe('a book that is written live and told again', () => {
   it('is migrated whole', () => {
-    expect(migration).toMatchObject({ migrationState: 'finished', processedAccounts: 1 })
+    expect(migration).toMatchObject({ migrationState: 'finished', processedAccounts: 2 })
   })
 
   it('reads as the same policies, invoices and payments', async () => {
@@ -274,5 +295,49 @@ describe('a book that is written live and told again', () => {
       }),
     )
     expect(stories[1]).toEqual(stories[0])
+  })
+
+  it('is the same policy with coverages within coverages, but for their parents, which changes and renewals keep', async () => {
+    const policyOf = (side: Side, at: number) => read<PolicyResponse>(side, `/policy/${side.policies[at]}`)
+    const parents = ({ exposures }: PolicyResponse) =>
+      exposures.flatMap(({ perils }) =>
+        perils.map(one => [one.name, perils.findIndex(other => other.locator === one.parentLocator)]),
+      )
+    const shown = (policy: PolicyResponse) =>
+      told(
+        JSON.parse(
+          JSON.stringify(policy, (name, one) =>
+            ['parentLocator', 'statuses'].includes(name) ? undefined : one,
+          ),
+        ),
+      )
+    const before = await policyOf(nested, 0)
+    expect(shown(before)).toEqual(shown(await policyOf(live, 1)))
+    const term = [
+      ['liability', -1],
+      ['own_damage', -1],
+      ['theft', 1],
+      ['glass', 1],
+    ]
+    expect(parents(before)).toEqual(term)
+    await post(nested, `/policies/${before.locator}/endorsements`, {
+      endorsementName: 'change_of_risk',
+      startTimestamp: Number(before.originalContractStartTimestamp) + 300 * DAY,
+      state: 'issued',
+      updateExposures: [
+        { exposureLocator: before.exposures[0]!.locator, fieldValues: { annual_mileage_km: 30_000 } },
+      ],
+    })
+    await post(nested, `/policies/${before.locator}/renewals`, {
+      renewalEndTimestamp: Number(before.effectiveContractEndTimestamp) + 365 * DAY,
+      state: 'issued',
+    })
+    const renewed = [
+      ['liability', -1],
+      ['own_damage', -1],
+      ['theft', 5],
+      ['glass', 5],
+    ]
+    expect(parents(await policyOf(nested, 0))).toEqual([...term, ...renewed])
   })
 })

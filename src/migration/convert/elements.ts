@@ -1,5 +1,6 @@
 // The tree of elements that a transaction says is in force, as the policy's own data, exposures and perils (rule 2 of
-// resources brief 9.3; 9.5). What lies deeper than a coverage is a peril of the same exposure.
+// resources brief 9.3; 9.5). What lies deeper than a coverage is a peril of the same exposure, and says
+// in which it lies.
 import type { FieldDefinition, ProductDefinition } from '../../configuration/configuration.ts'
 import { changeFields, type FieldData } from '../../platform/fields/groups.ts'
 import { normaliseFieldData } from '../../platform/fields/normalise.ts'
@@ -18,6 +19,8 @@ export type ReadElement = {
   readonly type: string
   /** Of a peril: the id of its exposure's element. */
   readonly exposureId: string
+  /** Of a peril within a peril: the id of that one's element. */
+  readonly parentId?: string
   /** The same for the same data. */
   readonly fingerprint: string
   readonly data: FieldData
@@ -55,6 +58,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
     fields: FieldDefinition[] | undefined,
     exposureId: string,
     isEnded: boolean,
+    parentId?: string,
   ): ReadElement => {
     const place = `${path}/${element.id}`
     if (elements.has(element.id))
@@ -68,6 +72,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
       level,
       type: element.elementType,
       exposureId,
+      ...(parentId !== undefined && { parentId }),
       path: place,
       fingerprint: canonical([element.elementType, element.data, element.coverageTerms]),
       ...(isEnded ? NOTHING : contentOf(element, level, fields, place, reading)),
@@ -85,14 +90,15 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
     element: ElementMigrationRequest,
     exposure: string,
     exposureId: string,
-    isWithin: boolean,
+    isGone: boolean,
+    parentId?: string,
   ): void => {
-    const isEnded = isWithin || element.ended === true
+    const isEnded = isGone || element.ended === true
     const perils = product.exposures.find(one => one.name === exposure)!.perils
     const definition = perils.find(one => one.name === element.elementType)
     if (!definition) unknown(element, `must be a peril of exposure '${exposure}': ${names(perils)}`)
-    read(element, 'peril', definition?.fields, exposureId, isEnded)
-    for (const one of element.elements) readPeril(one, exposure, exposureId, isEnded)
+    read(element, 'peril', definition?.fields, exposureId, isEnded, parentId)
+    for (const one of element.elements) readPeril(one, exposure, exposureId, isEnded, element.id)
   }
   if (root.elementType !== product.name)
     unknown(root, `must be '${product.name}', the name of the policy's product: it is the root element`)

@@ -13,6 +13,7 @@ import type {
   TransactionMigrationRequest,
 } from '../contract-request.ts'
 import { type ElementReading, type ReadTree, readTree } from './elements.ts'
+import { keyInTerm } from './making.ts'
 import type { Problems } from './problems.ts'
 
 export type Category =
@@ -187,7 +188,8 @@ function checkInstallments(
 /** An id is the same element over time: of one type, in one exposure; the root is one and the same. */
 function checkElements(read: readonly ReadTransaction[], problems: Problems): void {
   const first = new Map<string, { type: string; exposureId: string; level: string }>()
-  const covered = new Set<string>()
+  /** What is covered, by term and id, with what it lies in. */
+  const covered = new Map<string, string | undefined>()
   const root = read.find(one => one.tree)?.tree?.root.id
   for (const { tree, termAt } of read) {
     if (tree && tree.root.id !== root)
@@ -196,9 +198,17 @@ function checkElements(read: readonly ReadTransaction[], problems: Problems): vo
         tree.root.path,
         `id must be '${root}': the root element is the same in all transactions of a policy.`,
       )
-    for (const { id, type, exposureId, level, path, isEnded } of tree?.elements.values() ?? []) {
-      if (!isEnded) covered.add(`${termAt} ${id}`)
-      else if (level === 'peril' && !covered.has(`${termAt} ${id}`))
+    for (const { id, type, exposureId, parentId, level, path, isEnded } of tree?.elements.values() ?? []) {
+      const key = keyInTerm(termAt, id)
+      if (!isEnded) {
+        if (covered.has(key) && covered.get(key) !== parentId)
+          problems.add(
+            'element',
+            path,
+            'must stand in the same coverage as in an earlier transaction of its term: a peril lies in one.',
+          )
+        covered.set(key, parentId)
+      } else if (level === 'peril' && !covered.has(key))
         problems.add(
           'element',
           path,

@@ -39,6 +39,10 @@ export const PerilResponse = z
     renewalGroup: Text.openapi({
       description: 'The same for the perils of all terms that renew one another.',
     }),
+    parentLocator: Text.optional().openapi({
+      description:
+        'Of a coverage within a coverage of a migrated policy: the peril of this exposure that it lies in.',
+    }),
     characteristics: z.array(PerilCharacteristicsResponse),
   })
   .openapi('PerilResponse')

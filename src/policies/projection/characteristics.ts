@@ -89,6 +89,7 @@ function perilResponse(
     ...part(peril),
     exposureLocator: peril.exposureLocator,
     renewalGroup: peril.renewalGroup,
+    parentLocator: peril.parentLocator,
     characteristics: pieces.map(one => perilSegment(view, one, runs)),
   }
 }

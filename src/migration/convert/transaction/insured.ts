@@ -25,7 +25,7 @@ export function exposureOf(
 }
 
 /** Takes a digit if the peril is new in its term. */
-export function perilOf(carrying: Carrying, { id, type, exposureId }: ReadElement): Uuid {
+export function perilOf(carrying: Carrying, { id, type, exposureId, parentId }: ReadElement): Uuid {
   const { making, made, supply } = carrying
   const { perils, renewalGroups, exposures } = carrying.known
   const key = keyOfElement(carrying, id)
@@ -39,6 +39,8 @@ export function perilOf(carrying: Carrying, { id, type, exposureId }: ReadElemen
     exposureLocator: exposures.get(exposureId)!,
     name: type,
     renewalGroup: renewalGroups.get(id) ?? locator,
+    // What an element lies in is covered first.
+    ...(parentId !== undefined && { parentLocator: perils.get(keyOfElement(carrying, parentId))! }),
     ...{ createdAt, updatedAt },
   }
   making.perils.set(locator, peril)
