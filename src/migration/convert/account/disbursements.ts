@@ -1,0 +1,65 @@
+// What was paid out of the account's credit.
+import { exactMoney, type Money, negated, sum, toText } from '../../../platform/money.ts'
+import type { Instant } from '../../../platform/time.ts'
+import type { DisbursementMigrationRequest } from '../../contract-request.ts'
+import type { ConvertedDisbursement } from '../converted.ts'
+import { type CreditMove, creditAt } from '../money-moves.ts'
+import { assertCurrency } from './invoices.ts'
+import type { Payments } from './payments.ts'
+import type { Work } from './work.ts'
+
+export type PaidOut = {
+  readonly disbursements: readonly ConvertedDisbursement[]
+  /** All movements of the credit: those that came in, and what was paid out. */
+  readonly moves: readonly CreditMove[]
+}
+
+/** Those that the credit of their time does for, in the order of time. */
+export function payDisbursements(work: Work, payments: Payments, before: readonly CreditMove[]): PaidOut {
+  const { request, context, findings } = work
+  const { configuration, existing, supply } = context
+  const { currency } = configuration
+  const had: CreditMove[] = existing ? [{ at: Number.NEGATIVE_INFINITY as Instant, by: existing.credit }] : []
+  const moves = [...before]
+  const disbursements: ConvertedDisbursement[] = []
+  const failed = [...payments.keys()].find(id => findings.fails('payments', id))
+  const ordered = findings
+    .singles('disbursements', request.disbursements)
+    .sort((a, b) => a.disbursementTime - b.disbursementTime)
+  for (const one of ordered) {
+    const { id, disbursementTime: at, disbursementType, data } = one
+    const amount = amountOf(work, one)
+    const available = creditAt([...had, ...moves], at, currency)
+    const isLeft = creditAt([...had, ...moves], Number.POSITIVE_INFINITY as Instant, currency)
+    if (!findings.fails('disbursements', id) && amount.minor > Math.min(available.minor, isLeft.minor))
+      findings.wrong(
+        'disbursements',
+        id,
+        failed === undefined
+          ? `sources of ${toText(amount)} must not be more than the credit at that time, ${toText(available)}.`
+          : `blocked by ${failed}`,
+      )
+    if (findings.fails('disbursements', id)) continue
+    moves.push({ at, by: negated(amount) })
+    const type = disbursementType ?? ''
+    disbursements.push({ locator: supply.uuid(), originalId: id, type, amount, at, data })
+  }
+  return { disbursements, moves }
+}
+
+/** What its sources come to; those that are wrong, nothing. */
+function amountOf(work: Work, { id, sources, currency: own }: DisbursementMigrationRequest): Money {
+  const { findings, none } = work
+  const { currency } = work.context.configuration
+  assertCurrency(work, 'disbursements', id, own)
+  const amounts = sources.map(({ amount }, index) => {
+    const exact = exactMoney(amount, currency)
+    const wrong = (rule: string): void =>
+      findings.wrong('disbursements', id, `sources[${index}].amount ${rule}`)
+    if (!exact) wrong(`${amount} must have no more decimal places than ${currency} has.`)
+    else if (exact.minor <= 0) wrong('must lie above zero.')
+    return exact ?? none
+  })
+  if (sources.length === 0) findings.wrong('disbursements', id, 'sources must have at least one source.')
+  return sum(amounts, currency)
+}

@@ -1,0 +1,62 @@
+// The payments of an account: what of each is for which invoice, and what no invoice asks for.
+import { paymentFieldValues } from '../../../billing/payments/field-values.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import { exactMoney, type Money, plus } from '../../../platform/money.ts'
+import type { PaymentMigrationRequest } from '../../contract-request.ts'
+import { assertCurrency, type Invoices } from './invoices.ts'
+import type { Work } from './work.ts'
+
+export type PaymentItem = {
+  readonly request: PaymentMigrationRequest
+  readonly byInvoice: ReadonlyMap<string, Money>
+  readonly credit: Money
+  readonly fieldValues: Record<string, string[]>
+}
+
+export type Payments = ReadonlyMap<string, PaymentItem>
+
+export function readPayments(work: Work, invoices: Invoices): Payments {
+  const { request, context, findings, none } = work
+  const { currency } = context.configuration
+  const payments = new Map<string, PaymentItem>()
+  for (const payment of findings.singles('payments', request.payments)) {
+    const { id, paymentItems } = payment
+    assertCurrency(work, 'payments', id, payment.currency)
+    if (paymentItems.length === 0) findings.wrong('payments', id, 'paymentItems must have at least one item.')
+    const byInvoice = new Map<string, Money>()
+    let credit = none
+    for (const [at, { amount: text, invoiceId }] of paymentItems.entries()) {
+      const amount = exactMoney(text, currency)
+      const wrong = (rule: string): void => findings.wrong('payments', id, `paymentItems[${at}].${rule}`)
+      if (!amount) wrong(`amount ${text} must have no more decimal places than ${currency} has.`)
+      else if (invoiceId === undefined) {
+        if (amount.minor < 0) wrong('amount must not lie below zero: what no invoice asks for is credit.')
+        credit = plus(credit, amount)
+      } else if (!invoices.has(invoiceId))
+        wrong(`invoiceId '${invoiceId}' must be the id of an invoice of the request.`)
+      else {
+        byInvoice.set(invoiceId, plus(byInvoice.get(invoiceId) ?? none, amount))
+        findings.link('payments', id, invoiceId)
+      }
+    }
+    payments.set(id, { request: payment, byInvoice, credit, fieldValues: dataOf(work, payment) })
+  }
+  return payments
+}
+
+/** Payments that do not fail. */
+export const livePayments = ({ findings }: Work, payments: Payments): PaymentItem[] =>
+  [...payments.values()].filter(({ request }) => !findings.fails('payments', request.id))
+
+function dataOf(
+  { context: { configuration }, findings }: Work,
+  { id, data, paymentTime }: PaymentMigrationRequest,
+): Record<string, string[]> {
+  try {
+    return paymentFieldValues(configuration, data, configuration.timeZone, paymentTime)
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+    findings.wrong('payments', id, problem.message)
+    return {}
+  }
+}

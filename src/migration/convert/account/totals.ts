@@ -1,0 +1,58 @@
+// What an account comes to, held against what the other system says that it comes to (rule 10 of resources brief 9.3).
+import { exactMoney, sum, toText } from '../../../platform/money.ts'
+import type { ControlTotals } from '../converted.ts'
+import { creditLeft } from './balance.ts'
+import type { PaidOut } from './disbursements.ts'
+import type { Invoices } from './invoices.ts'
+import { livePayments, type Payments } from './payments.ts'
+import { accountIdOf, type Work } from './work.ts'
+
+export function totalsOf(
+  work: Work,
+  invoices: Invoices,
+  payments: Payments,
+  { disbursements, moves }: PaidOut,
+): ControlTotals {
+  const { currency } = work.context.configuration
+  const live = [...invoices].filter(([id]) => !work.findings.fails('invoices', id))
+  return {
+    invoiced: sum(
+      live.flatMap(([, { request, total }]) => (request.invoiceState === 'discarded' ? [] : [total])),
+      currency,
+    ),
+    paid: sum(
+      livePayments(work, payments).flatMap(({ byInvoice, credit }) => [...byInvoice.values(), credit]),
+      currency,
+    ),
+    credit: creditLeft(work, moves),
+    disbursed: sum(
+      disbursements.map(one => one.amount),
+      currency,
+    ),
+  }
+}
+
+/** What the other system says that there is, and is not, fails the account: nothing of it is kept. */
+export function controlTotals(work: Work, totals: ControlTotals): void {
+  const { request, context, findings } = work
+  const told = request.accounting?.originalAccountBalances
+  if (!told) return
+  const id = accountIdOf(work)
+  const failed = findings.list()[0]
+  if (failed) {
+    findings.wrong('account', id, `blocked by ${failed.originalId}`)
+    return
+  }
+  const { currency } = context.configuration
+  for (const [name, text] of Object.entries(told)) {
+    const own = Object.hasOwn(totals, name) ? totals[name as keyof ControlTotals] : undefined
+    const place = `accounting.originalAccountBalances.${name}`
+    if (!own) findings.wrong('account', id, `${place} must be one of ${Object.keys(totals).join(', ')}.`)
+    else if (exactMoney(text, currency)?.minor !== own.minor)
+      findings.wrong(
+        'account',
+        id,
+        `${place} is ${text}, but what was sent comes to ${toText(own)} ${currency}.`,
+      )
+  }
+}
