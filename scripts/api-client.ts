@@ -14,7 +14,7 @@ export class ApiFailure extends Error {
 export type ApiClient = {
   /** What the calls are signed in with; empty for none. */
   token: string
-  /** The parsed body of a 2xx answer; throws an ApiFailure for any other. A FormData goes as it is. */
+  /** The parsed body of a 2xx answer; throws an ApiFailure for any other. A FormData or a Blob goes as it is. */
   call<Body>(method: string, path: string, body?: unknown): Promise<Body>
 }
 
@@ -23,12 +23,12 @@ export function apiClient(origin: string, token = ''): ApiClient {
     token,
     async call<Body>(method: string, path: string, body?: unknown) {
       const headers = new Headers(token === '' ? {} : { authorization: `Bearer ${token}` })
-      const form = body instanceof FormData
-      if (body !== undefined && !form) headers.set('content-type', 'application/json')
+      const isReady = body instanceof FormData || body instanceof Blob
+      if (body !== undefined && !isReady) headers.set('content-type', 'application/json')
       const response = await fetch(`${origin}${path}`, {
         method,
         headers,
-        body: body === undefined ? null : form ? body : JSON.stringify(body),
+        body: body === undefined ? null : isReady ? body : JSON.stringify(body),
       })
       const text = await response.text()
       if (!response.ok) throw new ApiFailure(`${method} ${path}`, response.status, text)

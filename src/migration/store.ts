@@ -66,14 +66,25 @@ export const nothingWaitsGuard = (locator: Uuid): Guard => ({
   holds: sql`not exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing'))`,
 })
 
+type AccountPlace = Pick<MigrationAccount, 'migrationLocator' | 'ordinal' | 'source'>
+
 /** Trips when the account is not in that state any more, or is another by now. */
 export const accountGuard = (
-  { migrationLocator, ordinal, source }: Pick<MigrationAccount, 'migrationLocator' | 'ordinal' | 'source'>,
+  { migrationLocator, ordinal, source }: AccountPlace,
   state: AccountState,
 ): Guard => ({
   name: 'guard_migration_account',
   holds: sql`exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${migrationLocator}
     and ${migrationAccounts.ordinal} = ${ordinal} and ${migrationAccounts.state} = ${state} and ${migrationAccounts.source} = ${source})`,
+})
+
+/** Trips when one of the accounts of the migration is not being processed any more, or is another by now. */
+export const processedGuard = (locator: Uuid, accounts: readonly AccountPlace[]): Guard => ({
+  name: 'guard_migration_account',
+  holds: sql`${accounts.length} = (
+    select count(*) from json_each(${JSON.stringify(accounts.map(one => [one.ordinal, one.source]))}) j
+    cross join ${migrationAccounts} a on a.migration_locator = ${locator} and a.ordinal = j.value ->> 0
+    where a.state = 'processing' and a.source = j.value ->> 1)`,
 })
 
 /** `runs`: it goes on from now, and its rate is counted from here. */
@@ -98,33 +109,41 @@ export const waitingQuery = ({ build }: Database, locator: Uuid, most: number) =
     .orderBy(sql`${migrationAccounts.state} = 'pending'`, asc(migrationAccounts.ordinal))
     .limit(most)
 
+const amongAccounts = (migration: Uuid, ordinals: readonly number[]): SQL =>
+  sql`${migrationAccounts.migrationLocator} = ${migration}
+    and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(ordinals)}))`
+
 /**
- * The account is the one that is processed now, unless the migration was paused meanwhile. That counts as an attempt before it
+ * The accounts are those that are processed now, unless the migration was paused meanwhile. That counts as an attempt before it
  * is one: what is cut off by the end of the isolate could not be counted afterwards.
  */
 export const beginQuery = (
   { build }: Database,
-  { migrationLocator, ordinal }: MigrationAccount,
+  migration: Uuid,
+  ordinals: readonly number[],
   at: Instant,
 ): Query =>
   build
     .update(migrationAccounts)
     .set({ state: 'processing', updatedAt: at, tries: sql`${migrationAccounts.tries} + 1` })
     .where(
-      sql`${migrationAccounts.migrationLocator} = ${migrationLocator} and ${migrationAccounts.ordinal} = ${ordinal}
-        and ${migrationAccounts.state} in ('pending', 'processing')
-        and exists (select 1 from ${migrations} where ${migrations.locator} = ${migrationLocator} and ${migrations.state} = 'processing')`,
+      sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} in ('pending', 'processing')
+        and exists (select 1 from ${migrations} where ${migrations.locator} = ${migration} and ${migrations.state} = 'processing')`,
     )
 
-/** The account was begun, and is not worked on after all. */
-export const putBackQuery = ({ build }: Database, { migrationLocator, ordinal }: MigrationAccount): Query =>
+/** The accounts were begun, and are not worked on after all. */
+export const putBackQuery = ({ build }: Database, migration: Uuid, ordinals: readonly number[]): Query =>
   build
     .update(migrationAccounts)
     .set({ state: 'pending', tries: sql`${migrationAccounts.tries} - 1` })
-    .where(
-      sql`${migrationAccounts.migrationLocator} = ${migrationLocator} and ${migrationAccounts.ordinal} = ${ordinal}
-        and ${migrationAccounts.state} = 'processing'`,
-    )
+    .where(sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} = 'processing'`)
+
+/** The accounts were begun together with one that was cut off, and wait for their own turn; that attempt counts. */
+export const waitAgainQuery = ({ build }: Database, migration: Uuid, ordinals: readonly number[]): Query =>
+  build
+    .update(migrationAccounts)
+    .set({ state: 'pending' })
+    .where(sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} = 'processing'`)
 
 export const accountQuery = (database: Database, migration: Uuid, account: Uuid) =>
   database.build
@@ -178,24 +197,49 @@ export const recoverQuery = ({ build }: Database, locator: Uuid, at: Instant): Q
     .set({ state: 'pending', tries: 0, errorItems: 0, updatedAt: at })
     .where(and(eq(migrationAccounts.migrationLocator, locator), eq(migrationAccounts.state, 'error')))
 
+/** What became of an account that was begun. */
+export type AccountOutcome = Pick<
+  MigrationAccount,
+  'ordinal' | 'state' | 'processedItems' | 'errorItems' | 'warnings'
+>
+
+/** Records what became of accounts of the migration. */
+export const outcomesQuery = (
+  { build }: Database,
+  migration: Uuid,
+  outcomes: readonly AccountOutcome[],
+  at: Instant,
+): Query => {
+  const told = outcomes.map(({ ordinal, state, processedItems, errorItems, warnings }) => [
+    ...[ordinal, state, processedItems, errorItems, JSON.stringify(warnings)],
+  ])
+  return build.run(sql`
+    update ${migrationAccounts} set updated_at = ${at}, state = told.value ->> 1,
+      processed_items = told.value ->> 2, error_items = told.value ->> 3, warnings = told.value ->> 4
+    from json_each(${JSON.stringify(told)}) told
+    where migration_locator = ${migration} and ordinal = told.value ->> 0`)
+}
+
 export const mappingRows = (
-  database: Database,
   { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
   mappings: readonly ItemMapping[],
   at: Instant,
-): Query[] =>
-  putRows(
-    database,
-    migrationMappings,
-    mappings.map(({ kind, originalId, locator, children = [] }) => ({
-      kind,
-      originalId,
-      locator,
-      children,
-      migrationLocator,
-      accountLocator,
-      migratedAt: at,
-    })),
+): (typeof migrationMappings.$inferInsert)[] =>
+  mappings.map(({ kind, originalId, locator, children = [] }) => ({
+    kind,
+    originalId,
+    locator,
+    children,
+    migrationLocator,
+    accountLocator,
+    migratedAt: at,
+  }))
+
+/** Forgets the failures of earlier attempts at the accounts. */
+export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accounts: readonly Uuid[]): Query =>
+  build.delete(migrationFailures).where(
+    sql`${migrationFailures.migrationLocator} = ${migration}
+        and ${migrationFailures.accountLocator} in (select value from json_each(${JSON.stringify(accounts)}))`,
   )
 
 /** Puts the failures of the account in the place of those of an earlier attempt. */
@@ -204,14 +248,7 @@ export const failureRows = (
   { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
   failures: readonly ItemFailure[],
 ): Query[] => [
-  database.build
-    .delete(migrationFailures)
-    .where(
-      and(
-        eq(migrationFailures.migrationLocator, migrationLocator),
-        eq(migrationFailures.accountLocator, accountLocator),
-      ),
-    ),
+  forgetFailuresQuery(database, migrationLocator, [accountLocator]),
   ...putRows(
     database,
     migrationFailures,
@@ -318,15 +355,24 @@ export const checkedQuery = ({ build }: Database, { locator, validateOnly, type 
         and ${migrationAccounts.state} = 'completed'`,
     )
 
-/** The id is the account's from now on, if it is nobody's. */
-export const claimQuery = ({ build }: Database, originalId: string, accountLocator: Uuid): Query =>
-  build.insert(migratedAccounts).values({ originalId, accountLocator }).onConflictDoNothing()
+type Claim = Pick<MigrationAccount, 'originalId' | 'accountLocator'>
 
-/** Trips when the id is another account's. */
-export const claimGuard = (originalId: string, accountLocator: Uuid): Guard => ({
+const claimsJson = (claims: readonly Claim[]): string =>
+  JSON.stringify(claims.map(({ originalId, accountLocator }) => [originalId, accountLocator]))
+
+/** The ids are the accounts' from now on, if they are nobody's. */
+export const claimQuery = ({ build }: Database, claims: readonly Claim[]): Query =>
+  build.run(sql`
+    insert into ${migratedAccounts} (original_id, account_locator)
+    select value ->> 0, value ->> 1 from json_each(${claimsJson(claims)}) where true
+    on conflict do nothing`)
+
+/** Trips when one of the ids is another account's. */
+export const claimGuard = (claims: readonly Claim[]): Guard => ({
   name: 'guard_migration_account',
-  holds: sql`not exists (select 1 from ${migratedAccounts}
-    where ${migratedAccounts.originalId} = ${originalId} and ${migratedAccounts.accountLocator} <> ${accountLocator})`,
+  holds: sql`not exists (
+    select 1 from json_each(${claimsJson(claims)}) j
+    cross join ${migratedAccounts} m on m.original_id = j.value ->> 0 where m.account_locator <> j.value ->> 1)`,
 })
 
 /** Migrations of one tenant that run at a time; others wait. */

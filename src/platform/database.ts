@@ -136,25 +136,36 @@ function insertionInto(table: SQLiteTable): Insertion {
   return insertion
 }
 
+/** Rows of the table as the JSON texts that they travel as. */
+export function rowTexts<T extends SQLiteTable>(table: T, rows: readonly T['$inferInsert'][]): string[] {
+  const { columns } = insertionInto(table)
+  return rows.map(row =>
+    JSON.stringify(
+      columns.map(column => {
+        const value = (row as Record<string, unknown>)[column.name]
+        return value === undefined || value === null ? null : column.mapToDriverValue(value)
+      }),
+    ),
+  )
+}
+
 /**
  * Queries that insert the rows, or put them in the place of rows with the same key. Rows travel as JSON in one
  * parameter each chunk (D1 binds at most 100), so that their number does not matter.
  */
-export function putRows<T extends SQLiteTable>(
+export const putRows = <T extends SQLiteTable>(
   database: Database,
   table: T,
   rows: readonly T['$inferInsert'][],
-): Query[] {
-  if (rows.length === 0) return []
-  const { columns, before, after } = insertionInto(table)
+): Query[] => putTexts(database, table, rowTexts(table, rows))
+
+/** As `putRows`, of rows that `rowTexts` has made of them. */
+export function putTexts(database: Database, table: SQLiteTable, texts: readonly string[]): Query[] {
+  if (texts.length === 0) return []
+  const { before, after } = insertionInto(table)
   const chunks: string[] = []
   let chunk = ''
-  for (const row of rows) {
-    const values = columns.map(column => {
-      const value = (row as Record<string, unknown>)[column.name]
-      return value === undefined || value === null ? null : column.mapToDriverValue(value)
-    })
-    const text = JSON.stringify(values)
+  for (const text of texts) {
     if (chunk !== '' && chunk.length + text.length > LARGEST_PARAMETER) {
       chunks.push(chunk)
       chunk = ''

@@ -91,7 +91,8 @@ export function policyholderAt(
   return { ...policyholder, version, completed, entity }
 }
 
-const termRows = ({ locator }: Policyholder, terms: readonly SearchTerm[]) =>
+/** What the policyholder is found by, as rows. */
+export const termRows = ({ locator }: Policyholder, terms: readonly SearchTerm[]) =>
   terms.map(term => ({ ...term, policyholderLocator: locator }))
 
 /** Which policyholders a list has, and how many of them at most: both a number of rows and of characters. */

@@ -77,7 +77,7 @@ async function migrated(
 
 /**
  * Of an alarm: the migration, its place, the accounts that wait with the version of the configuration, ids that are taken,
- * and the first account begun.
+ * and the first accounts begun.
  */
 const OF_AN_ALARM = 5
 
@@ -93,9 +93,9 @@ describe('an account that is migrated', () => {
     expect(large.object).toBeLessThanOrEqual(2)
   })
 
-  it('shares with others what an alarm reads', async () => {
-    const { d1, r2, queue } = await migrated('many', 12, 1)
-    expect({ d1, r2, queue }).toEqual({ d1: OF_AN_ALARM + 12, r2: 1, queue: 0 })
+  it('shares with others what an alarm reads, and the batch in which sixteen are recorded', async () => {
+    const { d1, r2, queue } = await migrated('many', 40, 1)
+    expect({ d1, r2, queue }).toEqual({ d1: OF_AN_ALARM + 3, r2: 1, queue: 0 })
   })
 
   it('is begun when whatever waited before it has had its turn', async () => {

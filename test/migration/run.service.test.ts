@@ -191,7 +191,10 @@ describe('a migration', () => {
     for (let times = 0; times < 6; times += 1) {
       const client = faultyDatabase(database, batch => (batch > 4 ? 'before' : undefined))
       const cutOff = { ...env, [binding]: client } as unknown as Env
-      await expect(workOn(cutOff, shard, locator, () => false)).rejects.toThrow()
+      // The first time both are under way, and nothing is recorded of either; from then on it is the one alone.
+      await workOn(cutOff, shard, locator, () => false).catch(() => undefined)
+      const { accounts } = await read<MigrationResponse>(locator)
+      expect(accounts).toMatchObject(times === 0 ? { processing: 2 } : { processing: 1, pending: 1 })
     }
     await workOn(env, shard, locator, () => false)
     expect((await read<MigrationResponse>(locator)).accounts).toMatchObject({ pending: 1, error: 1 })
@@ -202,6 +205,38 @@ describe('a migration', () => {
     expect(failure!.accountError!.errors.validationItems[0]!.errors[0]).toContain('was cut off 6 times')
     expect((await patch(`${locator}/recover`)).status).toBe(200)
     expect((await until(locator, 'finished')).processedAccounts).toBe(2)
+  })
+
+  it('of which an account cannot be read, or not be recorded, stops at that one and at no other of its portion', async () => {
+    const database = boundDatabase(poolBinding(1))
+    const locators = await Promise.all([submit(book('F', 6)), submit(book('G', 6))])
+    await Promise.all(locators.map(one => patch(`${one}/pause`)))
+    await database.batch([
+      database.prepare(`update migration_account set source = 'gone' where original_id = 'F-2'`),
+      database.prepare(
+        `create trigger refused before insert on migrated_account when new.original_id = 'G-4' begin
+          select raise(abort, 'refused'); end`,
+      ),
+    ])
+    await Promise.all(locators.map(one => patch(`${one}/resume`)))
+    for (const [at, stopped] of ['F-2', 'G-4'].entries()) {
+      const locator = locators[at]!
+      expect((await until(locator, 'error')).accounts).toMatchObject({ completed: 5, error: 1 })
+      const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
+      expect(failure!.accountOriginalId).toBe(stopped)
+      expect(failure!.accountError!.errors.validationItems[0]!.errors).toEqual([
+        'The service failed 3 times; recover the migration to try again.',
+      ])
+    }
+    await database.batch([
+      database.prepare('drop trigger refused'),
+      database.prepare(`update migration_account set source = 'body' where original_id = 'F-2'`),
+    ])
+    for (const locator of locators) {
+      expect((await patch(`${locator}/recover`)).status).toBe(200)
+      expect((await until(locator, 'finished')).processedAccounts).toBe(6)
+    }
+    expect([await policiesOf('F'), await policiesOf('G')]).toEqual([6, 6])
   })
 
   it('lists what is long in pages, in the order in which it was sent', async () => {

@@ -20,16 +20,15 @@ const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
 const ROUNDS = 6
 
-/** A row as what it says beside locators, and the locators in their places; both by number. */
-type Row = { readonly template: number; readonly locators: readonly number[] }
-
-/** How often each row is there, by what it says; and the row as text. */
+/** Of each row, in the order in which they were read. Texts are not kept: of large databases they are too many. */
 export type Contents = {
   readonly rows: number
-  /** By text, whatever its locators are of. */
-  readonly plain: ReadonlyMap<string, number>
-  readonly counts: ReadonlyMap<string, number>
-  text(row: string): string
+  /** What it says, whatever its locators are of. */
+  readonly plain: BigUint64Array
+  /** What it says, and of what its locators are. */
+  readonly whole: BigUint64Array
+  /** The texts of rows that say that. Reads the databases again. */
+  texts(plain: ReadonlySet<bigint>): Promise<ReadonlyMap<bigint, string>>
 }
 
 /**
@@ -44,59 +43,58 @@ export async function databaseContents(
 ): Promise<Contents> {
   const until = Date.now()
   const isNow = (ms: number): boolean => ms >= since && ms <= until
-  const templates = new Numbers()
-  const locators = new Numbers()
-  const rows: Row[] = []
-  await eachRow(dataFolder, tenant.tenantLocator, leave, text => {
-    const own: number[] = []
-    const template = text
+  /** The text without locators and times of the run; these are handed to `locator`. */
+  const said = (text: string, locator: (text: string) => void): string =>
+    text
       .replaceAll(tenant.tenantName, 'tenant')
       .replace(MILLISECONDS, at => (isNow(Number(at)) ? 'now' : at))
       .replace(ISO_TIME, at => (isNow(Date.parse(at)) ? 'now' : at))
-      .replace(LOCATOR, locator => {
-        own.push(locators.of(locator))
+      .replace(LOCATOR, found => {
+        locator(found)
         return '<>'
       })
-    rows.push({ template: templates.of(template), locators: own })
+  const numbers = new Map<string, number>()
+  const templates: bigint[] = []
+  /** Numbers of the locators of all rows, and at which of them a row ends. */
+  const own: number[] = []
+  const ends: number[] = []
+  await eachRow(dataFolder, tenant.tenantLocator, leave, text => {
+    const template = said(text, locator => {
+      const number = numbers.get(locator) ?? numbers.size
+      // A copy: what is cut out of a text keeps all of it.
+      if (number === numbers.size) numbers.set(Buffer.from(locator).toString(), number)
+      own.push(number)
+    })
+    templates.push(digest(template))
+    ends.push(own.length)
   })
-  const hashes = templates.all.map(text => digest(text))
-  let labels = new BigUint64Array(locators.all.length)
-  const said = ({ template, locators: own }: Row): bigint =>
-    own.reduce((hash, locator) => mixed(hash, labels[locator]!), hashes[template]!)
-  for (let round = 0; round < ROUNDS; round += 1) {
+  const plain = BigUint64Array.from(templates)
+  const whole = new BigUint64Array(plain.length)
+  let labels = new BigUint64Array(numbers.size)
+  for (let round = 0; round <= ROUNDS; round += 1) {
     const next = new BigUint64Array(labels.length)
-    for (const row of rows) {
-      const hash = said(row)
+    for (let row = 0, at = 0; row < whole.length; row += 1) {
+      const begin = at
+      let hash = plain[row]!
+      for (; at < ends[row]!; at += 1) hash = mixed(hash, labels[own[at]!]!)
+      whole[row] = hash
       // Added up, so that it does not matter in which order rows come.
-      for (const [place, locator] of row.locators.entries())
-        next[locator] = BigInt.asUintN(64, next[locator]! + mixed(hash, BigInt(place)))
+      for (let place = begin; place < at; place += 1)
+        next[own[place]!] = BigInt.asUintN(64, next[own[place]!]! + mixed(hash, BigInt(place - begin)))
     }
     labels = next
   }
-  const plain = new Map<string, number>()
-  const counts = new Map<string, number>()
-  const examples = new Map<string, Row>()
-  for (const row of rows) {
-    const key = said(row).toString(16)
-    const text = templates.all[row.template]!
-    plain.set(text, (plain.get(text) ?? 0) + 1)
-    counts.set(key, (counts.get(key) ?? 0) + 1)
-    examples.set(key, row)
-  }
-  return { rows: rows.length, plain, counts, text: key => templates.all[examples.get(key)!.template]! }
-}
-
-/** Texts, each once, by their numbers. */
-class Numbers {
-  readonly all: string[] = []
-  readonly #numbers = new Map<string, number>()
-
-  of(text: string): number {
-    const known = this.#numbers.get(text)
-    if (known !== undefined) return known
-    this.#numbers.set(text, this.all.length)
-    this.all.push(text)
-    return this.all.length - 1
+  return {
+    ...{ rows: plain.length, plain, whole },
+    async texts(wanted) {
+      const found = new Map<bigint, string>()
+      await eachRow(dataFolder, tenant.tenantLocator, leave, text => {
+        const template = said(text, () => undefined)
+        const hash = digest(template)
+        if (wanted.has(hash)) found.set(hash, template)
+      })
+      return found
+    },
   }
 }
 
@@ -108,14 +106,42 @@ function mixed(a: bigint, b: bigint): bigint {
   return BigInt.asUintN(64, (x ^ (x >> 29n)) * 0x94d049bb133111ebn)
 }
 
+/** Differences that are told. */
+const MOST_TOLD = 20
+
 /** What one has more often than the other: rows that say something else, or if there are none, that refer to something else. */
-export function lacking(contents: Contents, other: Contents): string[] {
-  const plain = [...contents.plain].filter(([text, count]) => count !== (other.plain.get(text) ?? 0))
-  if (plain.length > 0)
-    return plain.map(([text, count]) => `${count} instead of ${other.plain.get(text) ?? 0} of ${text}`)
-  return [...contents.counts].flatMap(([row, count]) =>
-    count > (other.counts.get(row) ?? 0) ? [contents.text(row)] : [],
+export async function lacking(contents: Contents, other: Contents): Promise<string[]> {
+  const more = moreOf(contents.plain, other.plain).slice(0, MOST_TOLD)
+  if (more.length > 0) {
+    const texts = await contents.texts(new Set(more.map(one => one.value)))
+    return more.map(({ value, count, others }) => `${count} instead of ${others} of ${texts.get(value)}`)
+  }
+  const wholes = new Set(
+    moreOf(contents.whole, other.whole)
+      .slice(0, MOST_TOLD)
+      .map(one => one.value),
   )
+  if (wholes.size === 0) return []
+  const plain = contents.plain.filter((_, row) => wholes.has(contents.whole[row]!))
+  return [...(await contents.texts(new Set(plain))).values()]
+}
+
+type More = { readonly value: bigint; readonly count: number; readonly others: number }
+
+/** Values that are more often among these than among the others. */
+function moreOf(values: BigUint64Array, others: BigUint64Array): More[] {
+  const [own, theirs] = [values.toSorted(), others.toSorted()]
+  const more: More[] = []
+  for (let at = 0, other = 0; at < own.length; ) {
+    const value = own[at]!
+    const begin = at
+    while (own[at] === value) at += 1
+    while (other < theirs.length && theirs[other]! < value) other += 1
+    const otherBegin = other
+    while (theirs[other] === value) other += 1
+    if (at - begin > other - otherBegin) more.push({ value, count: at - begin, others: other - otherBegin })
+  }
+  return more
 }
 
 /** How many timers of the tenant are due before the time (ms), or are being fired. */
@@ -157,11 +183,15 @@ async function eachRow(
         .all<{ name: string }>()
       for (const { name: table } of tables) {
         if (leave.tables.has(table) || /^(sqlite|_cf)_/.test(table)) continue
-        for (let offset = 0; ; offset += PAGE) {
+        for (let after = 0; ; ) {
           const { results } = await database
-            .prepare(`select * from "${table}" limit ${PAGE} offset ${offset}`)
+            .prepare(
+              `select rowid as "rowid", * from "${table}" where rowid > ? order by rowid limit ${PAGE}`,
+            )
+            .bind(after)
             .all()
-          for (const row of results) {
+          for (const { rowid, ...row } of results) {
+            after = Number(rowid)
             const kept = Object.entries(row).filter(([column]) => !leave.columns.has(`${table}.${column}`))
             const text = `${table}: ${kept.map(([column, value]) => `${column}=${String(value)}`).join(' | ')}`
             if (!leave.rows.test(text)) take(text)

@@ -1,12 +1,12 @@
-// The rows of whole policies: as `differenceQueries` writes one, but of all policies of an account together, so that the
-// statements of a batch are as many for a large account as for a small one.
+// The rows of whole policies: as `differenceQueries` writes one, but of all policies together, so that the statements of a
+// batch are as many for many policies as for one.
 import { INVOICE_TIMER } from '../../billing/bill.ts'
 import { coverEnds } from '../../cancellations/effective.ts'
 import type { Configuration } from '../../configuration/configuration.ts'
 import { scheduleChanges } from '../../events/schedules/plan.ts'
 import { pastDueTimers } from '../../lapses/timers.ts'
 import type { NewTimer } from '../../platform/commit.ts'
-import { type Database, putRows, type Query } from '../../platform/database.ts'
+import type { Database, Query } from '../../platform/database.ts'
 import { derivedUuid, shardOfDigits } from '../../platform/locators.ts'
 import { type Instant, later } from '../../platform/time.ts'
 import type { PolicyAggregate } from '../../policies/aggregate.ts'
@@ -16,38 +16,28 @@ import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../policies/store/r
 import { policies, policyTerms } from '../../policies/tables.ts'
 import { endsNaturally, termEndTimers } from '../../policies/term-end.ts'
 import { policyState } from '../../policies/transitions.ts'
+import type { TableRows } from './table-rows.ts'
 
-/** Queries that insert the policies with everything in them, and what they are found by. */
-export function policyRows(
-  database: Database,
+/** Adds the policies with everything in them, and what they are found by. */
+export function addPolicies(
+  rows: TableRows,
   { products }: Configuration,
   aggregates: readonly PolicyAggregate[],
-): Query[] {
-  const collections = COLLECTION_NAMES.flatMap(name => {
-    const { table, toRow } = COLLECTIONS[name]
-    const rows = aggregates.flatMap(aggregate =>
-      [...(aggregate[name] as ReadonlyMap<unknown, unknown>).values()].map(record => ({
-        ...toRow(record as never),
-        policyLocator: aggregate.policy.locator,
-      })),
-    )
-    return putRows(database, table, rows as never)
-  })
-  const terms = aggregates.flatMap(aggregate =>
-    termChange(products[aggregate.policy.productName]!, undefined, aggregate).added.map(term => ({
-      ...term,
-      policyLocator: aggregate.policy.locator,
-    })),
+): void {
+  rows.add(
+    policies,
+    aggregates.map(one => policyRow(one, NOTHING_UNREAD)),
   )
-  return [
-    ...putRows(
-      database,
-      policies,
-      aggregates.map(one => policyRow(one, NOTHING_UNREAD)),
-    ),
-    ...collections,
-    ...putRows(database, policyTerms, terms),
-  ]
+  for (const aggregate of aggregates) {
+    const { policy } = aggregate
+    const ofPolicy = <R extends object>(row: R) => ({ ...row, policyLocator: policy.locator })
+    for (const name of COLLECTION_NAMES) {
+      const { table, toRow } = COLLECTIONS[name]
+      const records = [...(aggregate[name] as ReadonlyMap<unknown, unknown>).values()]
+      rows.add(table, records.map(record => ofPolicy(toRow(record as never))) as never)
+    }
+    rows.add(policyTerms, termChange(products[policy.productName]!, undefined, aggregate).added.map(ofPolicy))
+  }
 }
 
 /** What goes on by the clock from the policies' last state: bills, what is unpaid, the end, schedules of events. */

@@ -1,9 +1,10 @@
-// A migration's object calls this at each alarm: some accounts, one after the other, each in a batch of its own with its
-// state. So a crash, a deploy or an eviction repeats what was not committed, and loses nothing that was.
+// A migration's object calls this at each alarm: some accounts, one after the other, a portion of them in one batch with their
+// states. So a crash, a deploy or an eviction repeats what was not committed, and loses nothing that was.
 import { loadConfiguration } from '../../configuration/cache.ts'
 import { versionQuery } from '../../configuration/store.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import {
   HOME_SHARD,
@@ -17,7 +18,6 @@ import { itemFailure } from '../request.ts'
 import { commitChange, migrationPlace, runningQuery } from '../service.ts'
 import { MIGRATION_TRANSITIONS, outcomeOf } from '../states.ts'
 import {
-  type AccountCounts,
   accountGuard,
   beginQuery,
   changeAccountQuery,
@@ -35,14 +35,18 @@ import {
   putBackQuery,
   readCounts,
   takePlaceQuery,
+  waitAgainQuery,
   waitingQuery,
 } from '../store.ts'
-import { migrateAccount } from './account.ts'
-import { contextOf, type Ground } from './ground.ts'
+import { preparedAccount } from './account.ts'
+import { type ConfiguredGround, contextOf, type Ground } from './ground.ts'
+import { beforeTwin, type Portion, portionsOf } from './portions.ts'
+import type { PreparedAccount } from './prepared.ts'
+import { ordinalsOf, record } from './recording.ts'
 
 /** Accounts of one alarm, and their items together: what an alarm reads before the first of them is shared by all. */
-const MOST_ACCOUNTS_AT_ONCE = 50
-const MOST_ITEMS_AT_ONCE = 2_000
+const MOST_ACCOUNTS_AT_ONCE = 128
+const MOST_ITEMS_AT_ONCE = 4_000
 
 /** Attempts at an account, the last of which a fault of the system ends: then it is in error, until it is recovered. */
 const MOST_TRIES = 3
@@ -71,10 +75,7 @@ export async function workOn(
   if (!tenant) return undefined
   const database = shardDatabase(env, tenant, shard.shard, calls)
   const home = shard.shard === HOME_SHARD ? database : shardDatabase(env, tenant, HOME_SHARD, calls)
-  const [rows, counts] = await database.batch([
-    migrationQuery(database, locator),
-    countsQuery(database, locator),
-  ])
+  const [rows] = await database.batch([migrationQuery(database, locator)])
   const migration = rows[0] as Migration | undefined
   if (!migration) return undefined
   const ground: Ground = { env, tenant, calls, shard: shard.shard, database, home, migration }
@@ -82,8 +83,7 @@ export async function workOn(
   const [, places] = await home.batch([takePlaceQuery(home, locator), placeQuery(home, locator)])
   if (!places[0]) return TURN_MS
   if (migration.state === 'submitted') {
-    const running = await begun(ground, readCounts(counts))
-    return running ? 0 : TURN_MS
+    return (await begun(ground)) ? 0 : TURN_MS
   }
   return await someAccounts(ground, isHalted)
 }
@@ -98,8 +98,10 @@ async function rested(ground: Ground): Promise<undefined> {
 }
 
 /** Whether it is processing now; false when somebody else changed its state. */
-async function begun(ground: Ground, counts: AccountCounts): Promise<boolean> {
+async function begun(ground: Ground): Promise<boolean> {
   const { database, migration } = ground
+  const [rows] = await database.batch([countsQuery(database, migration.locator)])
+  const counts = readCounts(rows)
   const context = contextOf(ground)
   const place = migrationPlace(context, migration.locator)
   return await unlessChanged(async () => {
@@ -144,53 +146,97 @@ async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<nu
   const claimedBy = new Map(
     [...checked, ...claims].map(({ originalId, accountLocator }) => [originalId, accountLocator]),
   )
-  await database.batch([beginQuery(database, first!, tenantNow(tenant))])
+  const portions = portionsOf(beforeTwin(waiting, migration, claimedBy), MOST_ITEMS_AT_ONCE)
+  const begun = new Set(portions[0])
+  const waitAgain = waiting.filter(one => one.state === 'processing' && !begun.has(one))
+  await database.batch([
+    beginQuery(database, locator, ordinalsOf(portions[0]!), tenantNow(tenant)),
+    ...(waitAgain.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(waitAgain))] : []),
+  ])
   const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
   const configured = { ...ground, configuration, configVersion: versions[0]!.version }
   const sources = new Sources(ground, locator)
-  let items = 0
-  for (const [at, account] of waiting.entries()) {
-    if (items > MOST_ITEMS_AT_ONCE) break
-    if (isHalted()) {
-      await database.batch([putBackQuery(database, account)])
-      break
-    }
-    items += account.totalItems
-    // A turn for whoever else waits: where a database answers at once, nothing between accounts would let others in.
-    await scheduler.wait(0)
-    // A second account of that id in the same request: whether the first was made is read again.
-    const hasTwin =
-      migration.type === 'fullMigration' &&
-      !claimedBy.has(account.originalId) &&
-      waiting.slice(at + 1).some(({ originalId }) => originalId === account.originalId)
-    const next = items > MOST_ITEMS_AT_ONCE || hasTwin ? undefined : waiting[at + 1]
-    try {
+  for (const [at, portion] of portions.entries()) {
+    const read = async (account: MigrationAccount, context: RequestContext): Promise<PreparedAccount> => {
       const value = await sources.read(account)
-      await migrateAccount(configured, account, value, next, claimedBy.get(account.originalId))
-      if (hasTwin) return 0
-    } catch (problem) {
-      // What it rests on has changed: the account was patched, paused, or the configuration deployed anew.
-      if (problem instanceof GuardTripped) return 0
-      return await afterFault(ground, account, problem)
+      return preparedAccount(configured, context, account, value, claimedBy.get(account.originalId))
     }
+    const waitMs = await onePortion(configured, portion, portions[at + 1] ?? [], { isHalted, read })
+    if (waitMs !== undefined) return waitMs
   }
   return 0
+}
+
+type Work = {
+  readonly isHalted: () => boolean
+  readonly read: (account: MigrationAccount, context: RequestContext) => Promise<PreparedAccount>
+}
+
+/** Milliseconds until the next look, where it is not to go on with `next`; that is begun otherwise. */
+async function onePortion(
+  ground: ConfiguredGround,
+  portion: Portion,
+  next: Portion,
+  work: Work,
+): Promise<number | undefined> {
+  const { database, migration } = ground
+  const context = contextOf(ground)
+  const { prepared, fault } = await preparedPortion(portion, context, work)
+  const left = portion.slice(prepared.length + (fault ? 1 : 0))
+  const goesOn = !fault && left.length === 0
+  if (prepared.length > 0)
+    try {
+      await record(ground, context, prepared, { next: goesOn ? next : [], left })
+    } catch (problem) {
+      return await notRecorded(ground, prepared, problem)
+    }
+  else if (left.length > 0)
+    await database.batch([putBackQuery(database, migration.locator, ordinalsOf(left))])
+  if (fault) return await afterFault(ground, fault.account, fault.problem)
+  return goesOn && next.length > 0 ? undefined : 0
+}
+
+type Fault = { readonly account: MigrationAccount; readonly problem: unknown }
+
+/** The accounts up to one that cannot be worked on, or until it is halted. */
+async function preparedPortion(
+  portion: Portion,
+  context: RequestContext,
+  { isHalted, read }: Work,
+): Promise<{ prepared: PreparedAccount[]; fault?: Fault }> {
+  const prepared: PreparedAccount[] = []
+  for (const account of portion) {
+    if (isHalted()) break
+    // A turn for whoever else waits: where a database answers at once, nothing between accounts would let others in.
+    await scheduler.wait(0)
+    try {
+      prepared.push(await read(account, context))
+    } catch (problem) {
+      return { prepared, fault: { account, problem } }
+    }
+  }
+  return { prepared }
+}
+
+/** Nothing of them is recorded. Which of several is to blame nobody can tell: from now on each goes by itself. */
+async function notRecorded(
+  ground: Ground,
+  [first, ...others]: readonly PreparedAccount[],
+  problem: unknown,
+): Promise<number> {
+  // What they rest on has changed: one was patched, or the configuration deployed anew.
+  if (problem instanceof GuardTripped) return 0
+  const { account } = first!
+  if (others.length === 0) return await afterFault(ground, account, problem)
+  told(account, account.tries + 1, problem)
+  return RETRY_MS[0]!
 }
 
 /** The account is tried again, three times in all; then it is in error, and the others go on. */
 async function afterFault(ground: Ground, account: MigrationAccount, problem: unknown): Promise<number> {
   const { database, tenant } = ground
   const tries = account.tries + 1
-  const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
-  console.error(
-    JSON.stringify({
-      at: 'migration',
-      migration: account.migrationLocator,
-      account: account.ordinal,
-      tries,
-      problem: text,
-    }),
-  )
+  told(account, tries, problem)
   if (tries >= MOST_TRIES) {
     await givenUp(
       ground,
@@ -202,6 +248,16 @@ async function afterFault(ground: Ground, account: MigrationAccount, problem: un
   }
   await database.batch([changeAccountQuery(database, account, { tries, updatedAt: tenantNow(tenant) })])
   return RETRY_MS[account.tries] ?? 0
+}
+
+function told({ migrationLocator, ordinal }: MigrationAccount, tries: number, problem: unknown): void {
+  const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
+  console.error(
+    JSON.stringify({
+      ...{ at: 'migration', migration: migrationLocator, account: ordinal },
+      ...{ tries, problem: text },
+    }),
+  )
 }
 
 /** The account is in error, unless it was recorded after all; the others go on. */
