@@ -210,14 +210,23 @@ export const outcomesQuery = (
   outcomes: readonly AccountOutcome[],
   at: Instant,
 ): Query => {
-  const told = outcomes.map(({ ordinal, state, processedItems, errorItems, warnings }) => [
-    ...[ordinal, state, processedItems, errorItems, JSON.stringify(warnings)],
-  ])
+  // By ordinal, so that each account is found by its key: joined with a list, SQLite reads all accounts of the migration.
+  const told = Object.fromEntries(
+    outcomes.map(({ ordinal, state, processedItems, errorItems, warnings }) => [
+      ordinal,
+      [state, processedItems, errorItems, JSON.stringify(warnings)],
+    ]),
+  )
+  const own = sql`'$."' || ordinal || '"'`
   return build.run(sql`
-    update ${migrationAccounts} set updated_at = ${at}, state = told.value ->> 1,
-      processed_items = told.value ->> 2, error_items = told.value ->> 3, warnings = told.value ->> 4
-    from json_each(${JSON.stringify(told)}) told
-    where migration_locator = ${migration} and ordinal = told.value ->> 0`)
+    update ${migrationAccounts} set updated_at = ${at}, state = told ->> (${own} || '[0]'),
+      processed_items = told ->> (${own} || '[1]'), error_items = told ->> (${own} || '[2]'),
+      warnings = told ->> (${own} || '[3]')
+    from (select ${JSON.stringify(told)} as told)
+    where ${amongAccounts(
+      migration,
+      outcomes.map(one => one.ordinal),
+    )}`)
 }
 
 export const mappingRows = (
