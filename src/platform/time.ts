@@ -76,10 +76,15 @@ const ADD = {
 
 export type CalendarUnit = keyof typeof ADD
 
+const additions = new Map<string, Instant>()
+
 /** Calendar arithmetic in the zone; a day that the month lacks is clamped to its last day. `count` may be negative. */
-export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant {
-  return ADD[unit](zoned(at, zone), count).epochMilliseconds as Instant
-}
+export const add = (at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant =>
+  remembered(
+    additions,
+    `${at} ${count} ${unit} ${zone}`,
+    () => ADD[unit](zoned(at, zone), count).epochMilliseconds as Instant,
+  )
 
 export function startOfDay(at: Instant, zone: TimeZone): Instant {
   return startOfZonedDay(zoned(at, zone)).epochMilliseconds as Instant

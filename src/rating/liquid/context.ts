@@ -35,6 +35,9 @@ export function newRenderState(data: unknown, environment: RenderingEnvironment)
   }
 }
 
+/** No clock is looked at: what a rendering may take is counted. */
+const UNTIMED = { use: () => {}, check: () => {} } as unknown as Context['renderLimit']
+
 /** The library counts the items of a range that it builds; each takes several bytes. */
 const RANGE_ITEM_MEMORY = 4
 
@@ -53,12 +56,12 @@ export class RenderingContext extends Context {
     const memoryLimit = {
       use: (units: number) => state.budget.countMemory(units * RANGE_ITEM_MEMORY),
       check: () => {},
-    }
+    } as unknown as Context['memoryLimit']
     super(
       Object.create(null),
       engine.options,
       { sync: true, globals },
-      { memoryLimit: memoryLimit as unknown as Context['memoryLimit'], liquid: engine },
+      { memoryLimit, renderLimit: UNTIMED, liquid: engine },
     )
     this.state = state
     this.#engine = engine
@@ -78,15 +81,29 @@ export class RenderingContext extends Context {
     return new RenderingContext(this.#engine, this.state)
   }
 
-  override *_get(paths: Parameters<Context['_get']>[0]): IterableIterator<unknown> {
-    const value: unknown = yield* super._get(paths) as Generator<unknown, unknown>
+  // biome-ignore lint/correctness/useYield: the library drives what it asks for.
+  override *_get(path: Parameters<Context['_get']>[0]): IterableIterator<unknown> {
+    return this.valueAt(path)
+  }
+
+  /** What the variable that the path begins with has there; that it has nothing is noted. */
+  valueAt(path: readonly unknown[]): unknown {
+    let value: unknown = this.#scopeOf(path[0])
+    for (const part of path) value = this.readProperty(value, part)
     const { undefinedNames } = this.state
     if (value === undefined && undefinedNames.size < MOST_UNDEFINED) {
-      const name = paths.map(part => String(toValue(part))).join('.')
+      const name = path.map(part => String(toValue(part))).join('.')
       // Loops ask whether they stand in another.
       if (name !== 'forloop') undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
     }
     return value
+  }
+
+  /** The innermost that has the name, as the library looks for it. */
+  #scopeOf(name: unknown): object {
+    const { scopes } = this as unknown as { readonly scopes: readonly object[] }
+    for (let at = scopes.length - 1; at >= 0; at -= 1) if ((name as string) in scopes[at]!) return scopes[at]!
+    return (name as string) in this.environments ? this.environments : this.globals
   }
 
   override readProperty(owner: unknown, name: unknown): unknown {

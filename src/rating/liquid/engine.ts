@@ -1,12 +1,10 @@
 import {
-  AssignTag,
   BreakTag,
   CaptureTag,
   CommentTag,
   type Context,
   ContinueTag,
   DecrementTag,
-  EchoTag,
   type Emitter,
   IncrementTag,
   InlineCommentTag,
@@ -34,9 +32,10 @@ import { GroupedCycleTag } from './tags/cycle.ts'
 import { CountedForTag, CountedTablerowTag } from './tags/loops.ts'
 import { PageBlockTag } from './tags/page-blocks.ts'
 import { SnippetTag } from './tags/snippet.ts'
+import { DirectAssignTag, DirectEchoTag } from './tags/values.ts'
 
 const TAGS: Liquid['tags'] = {
-  assign: AssignTag,
+  assign: DirectAssignTag,
   break: BreakTag,
   capture: CaptureTag,
   case: FirstMatchCaseTag,
@@ -44,7 +43,7 @@ const TAGS: Liquid['tags'] = {
   continue: ContinueTag,
   cycle: GroupedCycleTag,
   decrement: DecrementTag,
-  echo: EchoTag,
+  echo: DirectEchoTag,
   footer: PageBlockTag,
   for: CountedForTag,
   header: PageBlockTag,

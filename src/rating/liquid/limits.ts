@@ -34,12 +34,14 @@ export const DEFAULT_LIMITS: RenderLimits = {
 /** What one rendering has used up. Every method throws `TemplateError` (`templateLimit`) when its limit is passed. */
 export class RenderBudget {
   readonly limits: RenderLimits
+  readonly #mostWork: number
   #work = 0
   #outputBytes = 0
   #memory = 0
 
-  constructor(limits: Partial<RenderLimits> = {}) {
-    this.limits = { ...DEFAULT_LIMITS, ...limits }
+  constructor(limits?: Partial<RenderLimits>) {
+    this.limits = limits ? { ...DEFAULT_LIMITS, ...limits } : DEFAULT_LIMITS
+    this.#mostWork = this.limits.nodes * UNITS_PER_NODE
   }
 
   countNode(): void {
@@ -49,8 +51,7 @@ export class RenderBudget {
   /** Work within a node, in units: the characters read, or a multiple of the constants above. */
   countWork(units: number): void {
     this.#work += units
-    if (this.#work > this.limits.nodes * UNITS_PER_NODE)
-      throw exceeded(`${this.limits.nodes} rendered nodes and loop turns`)
+    if (this.#work > this.#mostWork) throw exceeded(`${this.limits.nodes} rendered nodes and loop turns`)
   }
 
   countOutput(text: string): void {

@@ -62,7 +62,7 @@ function contains(container: unknown, item: unknown, work: Work): boolean {
   return text.includes(printed(sought))
 }
 
-type Comparison = (left: unknown, right: unknown, context: RenderingContext) => boolean
+export type Comparison = (left: unknown, right: unknown, context: RenderingContext) => boolean
 
 const ordered =
   (holds: (difference: number) => boolean): Comparison =>
@@ -86,7 +86,7 @@ const equals: Comparison = (left, right, context) => equal(left, right, context)
 const differs: Comparison = (left, right, context) => !equal(left, right, context)
 
 /** Operators of conditions. A comparison in order with nothing is false; `and` and `or` bind equally, from the right. */
-export const operators = {
+export const comparisons = {
   '==': equals,
   '!=': differs,
   '<>': differs,
@@ -96,7 +96,10 @@ export const operators = {
   '<': ordered(difference => difference < 0),
   '>=': ordered(difference => difference >= 0),
   '<=': ordered(difference => difference <= 0),
-  contains: ((left, right, context) => contains(left, right, context)) as Comparison,
+  contains: ((left, right, context) => contains(left, right, context)) satisfies Comparison,
   and: logical((left, right) => left && right),
   or: logical((left, right) => left || right),
-} as unknown as Operators
+}
+
+/** The same for the library. */
+export const operators = comparisons as unknown as Operators

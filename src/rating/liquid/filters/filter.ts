@@ -1,29 +1,50 @@
-import { type Liquid, toValue } from 'liquidjs/dist/liquid.browser.mjs'
+import { type Liquid, type Token, toValue } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from '../context.ts'
 import { FILTER_WORK, STEP_WORK } from '../limits.ts'
 
 /**
  * A filter: its input and arguments are plain values (never a literal of the library), the context is that of the
- * template. What it makes is counted by `registerFilters`; one that could make far more than it was given counts first.
+ * template. What it makes is counted by `carriedOut`; one that could make far more than it was given counts first.
  */
 export type Filter = (input: unknown, args: unknown[], context: RenderingContext) => unknown
 
 export type Filters = Record<string, Filter>
 
+const filtersByName = new Map<string, Filter>()
+
+/** The filter of that name, once it is registered. */
+export const filterNamed = (name: string): Filter | undefined => filtersByName.get(name)
+
+/** The library knows the filters by these functions, for the little that it evaluates itself. */
 export function registerFilters(engine: Liquid, filters: Filters): void {
-  for (const [name, filter] of Object.entries(filters))
+  for (const [name, filter] of Object.entries(filters)) {
+    filtersByName.set(name, filter)
     engine.registerFilter(name, function (input: unknown, ...args: unknown[]) {
-      const context = this.context as RenderingContext
-      context.filter = this.token
-      const value = toValue(input)
-      const values = args.map(toValue)
-      const read = values.reduce<number>((size, arg) => size + sizeOf(arg) + STEP_WORK, sizeOf(value))
-      context.budget.countWork(FILTER_WORK + read)
-      const result = filter(value, values, context)
-      context.budget.countMemory(sizeOf(result))
-      context.filter = undefined
-      return result
+      return carriedOut(filter, this.token, input, args, this.context as RenderingContext)
     })
+  }
+}
+
+/** What the filter makes of the input; `args` are its own from here on. What is read and made is counted. */
+export function carriedOut(
+  filter: Filter,
+  token: Token,
+  input: unknown,
+  args: unknown[],
+  context: RenderingContext,
+): unknown {
+  context.filter = token
+  const value = toValue(input)
+  let read = sizeOf(value)
+  for (let at = 0; at < args.length; at += 1) {
+    args[at] = toValue(args[at])
+    read += sizeOf(args[at]) + STEP_WORK
+  }
+  context.budget.countWork(FILTER_WORK + read)
+  const result = filter(value, args, context)
+  context.budget.countMemory(sizeOf(result))
+  context.filter = undefined
+  return result
 }
 
 const sizeOf = (value: unknown): number =>

@@ -23,6 +23,17 @@ function asText(value: unknown, what: string, context: RenderingContext): string
 /** An argument with a name, as the library gives it: `column: "rate"`. */
 const isNamed = (arg: unknown): arg is [string, unknown] => Array.isArray(arg)
 
+/** Undefined where what is asked for is not known yet. */
+function keyOf(args: readonly unknown[], context: RenderingContext): string | undefined {
+  const given = args.filter(arg => !isNamed(arg))
+  const keys = (given.length === 0 ? [undefined] : given).map(one => asText(one, 'key', context))
+  const named = args.filter(isNamed)
+  const columns = named.map(([, name]) => asText(name, 'column', context))
+  if (named.length > 1 || named.some(([name]) => name !== 'column'))
+    return context.reject("A look-up takes keys, and 'column' as the only argument with a name.")
+  return [...keys, ...columns].includes(undefined) ? undefined : lookUpKey(keys as string[], columns[0])
+}
+
 /** `args`: the keys, of which most tables have one, and perhaps `column: "rate"`. */
 function lookUp(
   tableName: unknown,
@@ -31,14 +42,10 @@ function lookUp(
   at?: Instant,
 ): unknown {
   const table = asText(tableName, 'table', context)
-  const given = args.filter(arg => !isNamed(arg))
-  const keys = (given.length === 0 ? [undefined] : given).map(one => asText(one, 'key', context))
-  const named = args.filter(isNamed)
-  const columns = named.map(([, name]) => asText(name, 'column', context))
-  if (named.length > 1 || named.some(([name]) => name !== 'column'))
-    return context.reject("A look-up takes keys, and 'column' as the only argument with a name.")
-  if (table === undefined || [...keys, ...columns].includes(undefined)) return undefined
-  const key = lookUpKey(keys as string[], columns[0])
+  const [only] = args
+  const key =
+    args.length === 1 && typeof only === 'string' ? lookUpKey([only], undefined) : keyOf(args, context)
+  if (table === undefined || key === undefined) return undefined
   const found = context.state.environment.lookup(table, key, at)
   if (typeof found === 'object') return found.value
   if (found === 'noSuchTable')

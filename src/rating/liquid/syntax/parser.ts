@@ -7,13 +7,15 @@ import {
   Parser,
   type TagToken,
   type Template,
+  type Token,
   TokenKind,
   type TopLevelToken,
   TypeGuards,
-  toValueSync,
   Value,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import { didYouMean } from '../../../platform/did-you-mean.ts'
+import type { RenderingContext } from '../context.ts'
+import { evaluationOf } from '../evaluation.ts'
 import { BLOCKS, balanced, skipBlock } from './blocks.ts'
 import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
 import { type Report, TooManyErrors } from './report.ts'
@@ -61,6 +63,7 @@ export class TemplateParser extends Parser {
       if (this.#depth > DEEPEST_NESTING) throw new Error(`blocks nest deeper than ${DEEPEST_NESTING}`)
       const tag = TypeGuards.isTagToken(token) ? token : undefined
       if (!tag && TypeGuards.isOutputToken(token)) return this.#output(token) as unknown as Output
+      if (TypeGuards.isHTMLToken(token)) return textNode(token) as unknown as Output
       if (tag && !Object.hasOwn(this.#engine.tags, tag.name)) {
         this.#report.add(
           'ERROR',
@@ -96,12 +99,12 @@ export class TemplateParser extends Parser {
       this.#report.add('WARNING', 'emptyOutput', "An empty '{{ }}' prints nothing. Remove it.", token.begin)
       return nothing(token)
     }
-    const value = new Value(tokenizer.readFilteredValue(), this.#engine)
+    const value = evaluationOf(new Value(tokenizer.readFilteredValue(), this.#engine))
     if (!tokenizer.end()) throw tokenizer.error(`cannot read ${tokenizer.snapshot()}`)
     return {
       token,
       render(context: Context, emitter: Emitter): void {
-        emitter.write(toValueSync(value.value(context)))
+        emitter.write(value(context as RenderingContext))
       },
     }
   }
@@ -142,6 +145,17 @@ export class TemplateParser extends Parser {
       },
       cut: cut !== undefined,
     }
+  }
+}
+
+/** Text as it stands. */
+function textNode(token: Token & { getContent(): string }): Template {
+  const text = token.getContent()
+  return {
+    token,
+    render(_context: Context, emitter: Emitter): void {
+      emitter.write(text)
+    },
   }
 }
 

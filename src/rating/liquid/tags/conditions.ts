@@ -1,19 +1,35 @@
 import { type Context, type Emitter, IfTag, UnlessTag } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from '../context.ts'
+import { evaluationOf, RENDERED } from '../evaluation.ts'
 import { ITEM_WORK } from '../limits.ts'
+import { isTrue } from '../operators.ts'
 
 /** `if`, whose every condition counts: a long chain is no single node. */
 export class CountedIfTag extends IfTag {
-  override *render(context: Context, emitter: Emitter): ReturnType<IfTag['render']> {
-    ;(context as RenderingContext).budget.countWork(this.branches.length * ITEM_WORK)
-    return yield* super.render(context, emitter)
+  readonly #branches = this.branches.map(({ value, templates }) => ({ test: evaluationOf(value), templates }))
+
+  override render(outer: Context, emitter: Emitter): ReturnType<IfTag['render']> {
+    const context = outer as RenderingContext
+    context.budget.countWork(this.branches.length * ITEM_WORK)
+    const holding = this.#branches.find(({ test }) => isTrue(test(context)))
+    this.liquid.renderer.renderTemplates(holding?.templates ?? this.elseTemplates ?? [], context, emitter)
+    return RENDERED
   }
 }
 
-/** `unless`, counted as `if` is. */
+/** `unless`, counted as `if` is. Its own condition must not hold; those of its `elsif` must. */
 export class CountedUnlessTag extends UnlessTag {
-  override *render(context: Context, emitter: Emitter): ReturnType<UnlessTag['render']> {
-    ;(context as RenderingContext).budget.countWork(this.branches.length * ITEM_WORK)
-    return yield* super.render(context, emitter)
+  readonly #branches = this.branches.map(({ value, templates }, at) => ({
+    test: evaluationOf(value),
+    wanted: at > 0,
+    templates,
+  }))
+
+  override render(outer: Context, emitter: Emitter): ReturnType<UnlessTag['render']> {
+    const context = outer as RenderingContext
+    context.budget.countWork(this.branches.length * ITEM_WORK)
+    const chosen = this.#branches.find(({ test, wanted }) => isTrue(test(context)) === wanted)
+    this.liquid.renderer.renderTemplates(chosen?.templates ?? this.elseTemplates, context, emitter)
+    return RENDERED
   }
 }

@@ -1,7 +1,6 @@
 import {
   type Context,
   type Emitter,
-  evalTokenValue,
   ForTag,
   TablerowTag,
   type Token,
@@ -9,6 +8,7 @@ import {
   toValueSync,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from '../context.ts'
+import { plainEvaluation, RENDERED } from '../evaluation.ts'
 import { ITEM_WORK } from '../limits.ts'
 import { asInteger, LiquidNumber } from '../numbers.ts'
 
@@ -17,13 +17,19 @@ type Turns = { length: number; at(index: number): unknown }
 
 const NO_TURNS: Turns = { length: 0, at: () => undefined }
 
-function turnsOf(collection: Token, context: Context): Turns {
+type TurnsIn = (context: RenderingContext) => Turns
+
+function turnsOf(collection: Token): TurnsIn {
   if (TypeGuards.isRangeToken(collection)) {
-    const low = asInteger(toValueSync(evalTokenValue(collection.lhs, context))) ?? 0
-    const high = asInteger(toValueSync(evalTokenValue(collection.rhs, context))) ?? 0
-    return { length: Math.max(0, high - low + 1), at: index => low + index }
+    const [from, to] = [plainEvaluation(collection.lhs), plainEvaluation(collection.rhs)]
+    return context => {
+      const low = asInteger(from(context)) ?? 0
+      const high = asInteger(to(context)) ?? 0
+      return { length: Math.max(0, high - low + 1), at: index => low + index }
+    }
   }
-  return listTurns(toValueSync(evalTokenValue(collection, context)))
+  const list = plainEvaluation(collection)
+  return context => listTurns(list(context))
 }
 
 /** Lists by item, maps as pairs of key and value, any other value once: a field may hold one value or several. */
@@ -56,34 +62,43 @@ function forloopOf(length: number, index: number, parentloop: unknown): object {
 
 /** `for`: `offset`, then `limit`, then `reversed`, in whatever order they are written. */
 export class CountedForTag extends ForTag {
-  override *render(context: Context, emitter: Emitter): ReturnType<ForTag['render']> {
-    const { budget } = context as RenderingContext
+  readonly #turns = turnsOf(this.collection)
+  readonly #modifiers = Object.keys(this.hash.hash).length
+  readonly #resumeKey = `continue-${this.variable}-${this.collection.getText()}`
+
+  override render(outer: Context, emitter: Emitter): ReturnType<ForTag['render']> {
+    const context = outer as RenderingContext
+    const { budget } = context
     const renderer = this.liquid.renderer
-    budget.countWork(Object.keys(this.hash.hash).length * ITEM_WORK)
-    const resumeKey = `continue-${this.variable}-${this.collection.getText()}`
+    budget.countWork(this.#modifiers * ITEM_WORK)
     const scope: Record<string, unknown> = Object.create(null)
-    scope.continue = context.getRegister(resumeKey, 0)
+    scope.continue = context.getRegister(this.#resumeKey, 0)
     context.push(scope)
-    const { offset, limit, reversed } = toValueSync(this.hash.render(context)) as Record<string, unknown>
+    const { offset, limit, reversed } = this.#modifiersIn(context)
     context.pop()
-    const turns = part(turnsOf(this.collection, context), offset, limit, reversed === true)
-    context.setRegister(resumeKey, Math.max(0, asInteger(offset) ?? 0) + turns.length)
+    const turns = part(this.#turns(context), offset, limit, reversed === true)
+    context.setRegister(this.#resumeKey, Math.max(0, asInteger(offset) ?? 0) + turns.length)
     if (turns.length === 0) {
-      yield renderer.renderTemplates(this.elseTemplates, context, emitter)
-      return
+      renderer.renderTemplates(this.elseTemplates, context, emitter)
+      return RENDERED
     }
-    const parentloop = context.getSync(['forloop'])
+    const parentloop = context.valueAt(['forloop'])
     delete scope.continue
     context.push(scope)
     for (let index = 0; index < turns.length && !context.breakCalled; index += 1) {
       budget.countNode()
       scope[this.variable] = turns.at(index)
       scope.forloop = forloopOf(turns.length, index, parentloop)
-      yield renderer.renderTemplates(this.templates, context, emitter)
+      renderer.renderTemplates(this.templates, context, emitter)
       context.continueCalled = false
     }
     context.breakCalled = false
     context.pop()
+    return RENDERED
+  }
+
+  #modifiersIn(context: Context): Record<string, unknown> {
+    return this.#modifiers === 0 ? {} : (toValueSync(this.hash.render(context)) as Record<string, unknown>)
   }
 }
 
@@ -93,7 +108,7 @@ export class CountedTablerowTag extends TablerowTag {
     const { budget } = context as RenderingContext
     budget.countWork(Object.keys(this.args.hash).length * ITEM_WORK)
     const args = toValueSync(this.args.render(context)) as Record<string, unknown>
-    const turns = part(turnsOf(this.collection, context), args.offset, args.limit)
+    const turns = part(turnsOf(this.collection)(context as RenderingContext), args.offset, args.limit)
     const columns = Math.max(1, asInteger(args.cols) ?? turns.length)
     const scope: Record<string, unknown> = Object.create(null)
     context.push(scope)
