@@ -4,6 +4,7 @@ import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { noteBookmark } from './bookmarks.ts'
 import type { Calls } from './calls.ts'
+import { type ReadRows, rowReader } from './result-rows.ts'
 
 export type Query = BatchItem<'sqlite'>
 
@@ -35,10 +36,20 @@ export const statement = <Q extends Query>(make: (build: DrizzleD1Database) => Q
 type Prepared = {
   getQuery(): { sql: string; params: unknown[] }
   mapResult(result: D1Result, isFromBatch: true): unknown
+  /** Known once it has had rows; drizzle reads what no reader of ours does. */
+  reader?: ReadRows | 'drizzle'
 }
 
 /** Drizzle's own way to this is not in its types. */
 const prepare = (query: Query): Prepared => (query as unknown as { _prepare(): Prepared })._prepare()
+
+/** What the query makes of its result. */
+function resultOf(prepared: Prepared, result: D1Result): unknown {
+  prepared.reader ??= rowReader(prepared) ?? 'drizzle'
+  return prepared.reader === 'drizzle'
+    ? prepared.mapResult(result, true)
+    : prepared.reader(result.results as Record<string, unknown>[])
+}
 
 const sizes = new WeakMap<D1Database, number>()
 
@@ -80,7 +91,8 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string)
       const { sql: text, params } = prepared.getQuery()
       const bound: Prepared = {
         getQuery: () => ({ sql: text, params: fillPlaceholders(params, values) }),
-        mapResult: (result, isFromBatch) => prepared.mapResult(result, isFromBatch),
+        mapResult: result => resultOf(prepared, result),
+        reader: 'drizzle',
       }
       return { _prepare: () => bound } as unknown as Q
     },
@@ -92,7 +104,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string)
         calls.rowsWritten += meta.rows_written
         sizes.set(client, meta.size_after)
       }
-      return results.map((result, at) => prepared[at]!.mapResult(result, true)) as BatchResponse<T>
+      return results.map((result, at) => resultOf(prepared[at]!, result)) as BatchResponse<T>
     },
   }
 }

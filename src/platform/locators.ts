@@ -1,6 +1,7 @@
 // Locators. Digits for what clients parse as numbers (policy, quote, endorsement, renewal, cancellation, and
 // every displayId), UUIDs for all else (brief 0.9); both tell the shard that holds the record.
 import { createHash } from 'node:crypto'
+import { shortSha1 } from './short-sha1.ts'
 
 /** Shards that a digit locator can tell apart: `sequence × 64 + shard`. */
 export const SHARDS = 64
@@ -50,13 +51,24 @@ export const shardOfUuid = (locator: Uuid): number => Number.parseInt(locator.sl
  * Derived records (the segments of a run) get theirs so, and need no row.
  */
 export function derivedUuid(shard: number, ...names: string[]): Uuid {
-  const hash = createHash('sha1').update(names.join('\n')).digest()
-  hash[6] = (hash[6]! & 0x0f) | 0x50
-  hash[8] = (hash[8]! & 0x3f) | 0x80
-  hash[15] = shard
-  const hex = hash.toString('hex', 0, 16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid
+  const text = names.join('\n')
+  const [a, b, c, d] = shortSha1(text) ?? platformSha1(text)
+  const version = (b! & 0xffff0fff) | 0x5000
+  const variant = (c! & 0x3fffffff) | 0x80000000
+  const last = (d! & 0xffffff00) | (shard & 0xff)
+  return `${hexPair(a! >>> 16)}${hexPair(a!)}-${hexPair(version >>> 16)}-${hexPair(version)}-${hexPair(variant >>> 16)}-${hexPair(variant)}${hexPair(last >>> 16)}${hexPair(last)}` as Uuid
 }
+
+/** The first four words of the digest, of 32 bits each. */
+function platformSha1(text: string): number[] {
+  const digest = createHash('sha1').update(text).digest()
+  return [0, 4, 8, 12].map(at => digest.readInt32BE(at))
+}
+
+const HEX_BYTES = Array.from({ length: 256 }, (_, value) => hexByte(value))
+
+/** The lower 16 bits as four digits. */
+const hexPair = (bits: number): string => HEX_BYTES[(bits >>> 8) & 0xff]! + HEX_BYTES[bits & 0xff]!
 
 /**
  * A supply for what is only shown. Its digits lie below those of the sequence, so that no record ever has them, and

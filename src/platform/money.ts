@@ -96,12 +96,16 @@ export function exactMoney(value: Decimal | string, currency: CurrencyCode): Mon
 
 /** An amount from a whole number of minor units, as the store keeps it. Refuses (422) one that is too large. */
 export function fromMinor(minor: number, currency: CurrencyCode): Money {
+  assertKept(minor, currency)
+  return { minor: minor === 0 ? 0 : minor, currency }
+}
+
+function assertKept(minor: number, currency: CurrencyCode): void {
   if (!Number.isSafeInteger(minor) || Math.abs(minor) > LARGEST_MINOR)
     throw new Refusal(
       'amountOutOfRange',
       `An amount of ${minor} is beyond ${LARGEST_MINOR} minor units of ${currency}, the largest that is kept.`,
     )
-  return { minor: minor === 0 ? 0 : minor, currency }
 }
 
 export const zero = (currency: CurrencyCode): Money => ({ minor: 0, currency })
@@ -125,8 +129,12 @@ export const negated = (a: Money): Money => fromMinor(-a.minor, a.currency)
 
 /** The sum of the amounts; zero of `currency` when there are none. */
 export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
-  let total = zero(currency)
-  for (const amount of amounts) total = plus(total, amount)
+  const total = { minor: 0, currency }
+  for (const amount of amounts) {
+    sameCurrency(total, amount)
+    total.minor += amount.minor
+    assertKept(total.minor, currency)
+  }
   return total
 }
 
@@ -140,5 +148,8 @@ export function toText(amount: Money): string {
   return toDecimal(amount).toFixed(minorDigits(amount.currency))
 }
 
-/** The amount as the JSON number of API responses (brief 0.2). */
-export const toNumber = (amount: Money): number => Number(toText(amount))
+/**
+ * The amount as the JSON number of API responses (brief 0.2). Both whole numbers are exact, so that their quotient is the number
+ * closest to the amount: the one that its decimal text is read as.
+ */
+export const toNumber = ({ minor, currency }: Money): number => minor / 10 ** minorDigits(currency)

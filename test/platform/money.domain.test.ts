@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type CurrencyCode, decimal, exactMoney, fromMinor } from '../../src/platform/money.ts'
+import {
+  type CurrencyCode,
+  decimal,
+  exactMoney,
+  fromMinor,
+  LARGEST_MINOR,
+  sum,
+  toNumber,
+  toText,
+} from '../../src/platform/money.ts'
 
 const CURRENCIES = ['EUR', 'JPY', 'BHD'] as CurrencyCode[]
 
@@ -37,4 +46,23 @@ it.each([
   ['1.0005', 'BHD'],
 ])('%s %s has more places than the currency', (text, currency) => {
   expect(exactMoney(text, currency as CurrencyCode)).toBeUndefined()
+})
+
+it('an amount is the JSON number that its decimal text is read as', () => {
+  const minor = fc.integer({ min: -LARGEST_MINOR, max: LARGEST_MINOR })
+  fc.assert(
+    fc.property(minor, fc.constantFrom(...CURRENCIES), (some, currency) => {
+      const amount = fromMinor(some, currency)
+      expect(toNumber(amount)).toBe(Number(toText(amount)))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+it('a sum refuses what is too large on the way, and amounts of another currency', () => {
+  const [euro, yen] = CURRENCIES as [CurrencyCode, CurrencyCode]
+  const largest = fromMinor(LARGEST_MINOR, euro)
+  expect(sum([fromMinor(105, euro), fromMinor(-5, euro)], euro)).toEqual({ minor: 100, currency: 'EUR' })
+  expect(() => sum([largest, fromMinor(1, euro), fromMinor(-1, euro)], euro)).toThrow(/beyond/)
+  expect(() => sum([fromMinor(1, yen)], euro)).toThrow(/do not combine/)
 })

@@ -53,8 +53,12 @@ export type Collection = {
 
 /** A row without its nulls and its policy. */
 function present<T extends object>(row: T): { [K in keyof T]: Exclude<T[K], null> } {
-  const kept = Object.entries(row).filter(([name, value]) => value !== null && name !== 'policyLocator')
-  return Object.fromEntries(kept) as { [K in keyof T]: Exclude<T[K], null> }
+  const kept = {} as { [K in keyof T]: Exclude<T[K], null> }
+  for (const name in row) {
+    const value = row[name]
+    if (value !== null && name !== 'policyLocator') kept[name] = value as Exclude<T[typeof name], null>
+  }
+  return kept
 }
 
 const minorOf = (amount: { minor: number } | undefined): number | undefined => amount?.minor
