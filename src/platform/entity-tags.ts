@@ -1,15 +1,14 @@
 // Entity tags (RFC 9110, 8.8.3): a digest of what a record looks like to whoever reads it. So a tag costs no round trip and no
 // column, changes exactly when an answer would, and can be held against the record wherever it is at hand: in the Worker, and
 // inside the policy's object, before the batch whose guards see to it that nothing came in between.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Refusal } from './errors.ts'
 
 /** 132 bits of SHA-256 as base64url. */
 const TAG_CHARACTERS = 22
 
 /** The tag of a JSON text, without quotation marks. */
-export const entityTag = (json: string): string =>
-  createHash('sha256').update(json).digest('base64url').slice(0, TAG_CHARACTERS)
+export const entityTag = (json: string): string => hash('sha256', json, 'base64url').slice(0, TAG_CHARACTERS)
 
 /** What `If-Match` names: any record that there is, or one that has one of these tags. */
 export type IfMatch = '*' | readonly string[]

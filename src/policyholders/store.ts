@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Guard } from '../platform/commit.ts'
-import { type Database, putRows, type Query } from '../platform/database.ts'
+import { type Database, putRows, type Query, statement } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
 import type { Position, ShardRows } from '../platform/paging.ts'
 import { termMatches } from '../platform/search/matching.ts'
@@ -9,8 +9,15 @@ import type { Instant } from '../platform/time.ts'
 import type { Policyholder } from './policyholder.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from './tables.ts'
 
+const POLICYHOLDER = statement(build =>
+  build
+    .select()
+    .from(policyholders)
+    .where(eq(policyholders.locator, sql.placeholder('locator'))),
+)
+
 export const policyholderQuery = (database: Database, locator: Uuid) =>
-  database.build.select().from(policyholders).where(eq(policyholders.locator, locator))
+  database.bind(POLICYHOLDER, { locator })
 
 export function readPolicyholder(row: typeof policyholders.$inferSelect): Policyholder {
   return {

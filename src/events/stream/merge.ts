@@ -11,6 +11,11 @@ export function mergeShards<E extends { sequence: number; at: number }>(
   positions: Positions,
   most: number,
 ): { events: E[]; positions: Positions } {
+  const [only] = shards
+  if (only && shards.length === 1) {
+    const events = only.slice(0, most)
+    return { events, positions: [events.at(-1)?.sequence ?? positions[0] ?? 0] }
+  }
   const taken = shards.map(() => 0)
   const events: E[] = []
   while (events.length < most) {

@@ -7,6 +7,7 @@ import { share, sharePreflight } from './protection.ts'
 import { filledPath, SUCCESSORS } from './records.ts'
 import { concluded, optionsResponse, problemResponse } from './respond.ts'
 import type { Route } from './route.ts'
+import { SegmentRouter } from './segment-router.ts'
 import { serve } from './serve.ts'
 
 type Bindings = { Bindings: Env; Variables: { exchange: Exchange } }
@@ -68,7 +69,7 @@ const laterOf = (context: Context): ((work: Promise<unknown>) => void) => {
 
 /** The app of the routes and pages; trailing slashes are tolerated (brief 0.5). */
 export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly Page[]): Hono<Bindings> {
-  const app = new Hono<Bindings>({ strict: false })
+  const app = new Hono<Bindings>({ strict: false, router: new SegmentRouter() })
   app.use(async (context, next) => {
     const exchange = beginExchange(context.req.raw)
     context.set('exchange', exchange)
