@@ -63,6 +63,11 @@ export type Operation = {
   find?: { call(world: World, subject: Subject): Call; read(subject: Subject, answer: never): Subject }
   /** Whether it hashes a password: slow on purpose, refused when many come at once. */
   hashes?: true
+  /**
+   * Whether it is measured of few records that have all been asked for just before, as its plan is: a policy's object trusts what
+   * it remembers for two seconds, so that else some answers would take a round trip more, as many as the machine is slow.
+   */
+  warmed?: true
   /** Where it is not as usual, since one takes long. */
   atOnce?: number
   call(world: World, subject: Subject): Call
@@ -251,6 +256,7 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'get price',
     kind: 'read',
     takes: 'policy',
+    warmed: true,
     call: ({ token }, locator) => get(token, `/policy/${locator}/price`),
   },
   {

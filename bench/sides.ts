@@ -97,7 +97,7 @@ let made = 0
 
 const isStocked = (kind: SubjectKind, stock: Stock): kind is StockKind => kind in stock
 
-/** Subjects for an operation, at most so many; those of a stock are taken from it, for good. */
+/** Subjects for an operation, at most so many; those of a stock are taken from it, for good, and those to be warm are made so. */
 export async function subjects(
   side: Side,
   operation: Operation,
@@ -110,7 +110,11 @@ export async function subjects(
       Subject,
       undefined
     >
-  return endless(takes === 'new' ? undefined : side.records[takes], most)
+  if (takes === 'new') return endless(undefined, most)
+  if (!operation.warmed) return endless(side.records[takes], most)
+  const few = side.records[takes].slice(0, CONCURRENCY)
+  await Promise.all(few.map(subject => side.connection.send(side.call(operation, subject))))
+  return endless(few, most)
 }
 
 function* endless(records: readonly string[] | undefined, most: number): Generator<Subject, undefined> {
