@@ -27,6 +27,8 @@ const build = drizzle({ prepare: () => undefined } as unknown as D1Database, { c
 export type Statement<Q extends Query> = {
   readonly make: (build: DrizzleD1Database) => Q
   prepared?: Prepared
+  /** Its text: drizzle makes that of a query in SQL anew each time. */
+  query?: ReturnType<Prepared['getQuery']>
 }
 
 /** A statement, to be made once for an isolate: to build a query takes far more work than to send it. */
@@ -88,7 +90,8 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string)
     bind<Q extends Query>(made: Statement<Q>, values: Readonly<Record<string, unknown>>) {
       made.prepared ??= prepare(made.make(build))
       const { prepared } = made
-      const { sql: text, params } = prepared.getQuery()
+      made.query ??= prepared.getQuery()
+      const { sql: text, params } = made.query
       const bound: Prepared = {
         getQuery: () => ({ sql: text, params: fillPlaceholders(params, values) }),
         mapResult: result => resultOf(prepared, result),

@@ -70,15 +70,13 @@ const failed = (webhook: string, problem: unknown): void =>
 /** Claims whenever a lane is free and nothing is ready, until nothing is due, or (undefined) the time is over. */
 async function work(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
-  const { lanes, recorder } = run
+  const { lanes } = run
   for (let mayBeMore = true; ; ) {
     if (lanes.size === LANES) await Promise.race(lanes)
     if (lanes.size > 0 && !mayBeMore) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
     if (run.isSuspended || now() >= until) return undefined
     // What a lane that ends meanwhile leaves to be done, the claim does not see.
     const seesAll = lanes.size === 0
-    // What waits behind a line that has ended comes up with its record, and so does what was given back.
-    await recorder.written()
     const found = await claimed(run)
     if ('nextDue' in found) {
       if (seesAll) return found
@@ -96,10 +94,13 @@ async function work(run: Run): Promise<NothingDue | undefined> {
   }
 }
 
-/** Claims what is due, or tells when something will be. */
-async function claimed({ place, webhookLocator }: Run): Promise<Ready[] | NothingDue> {
-  const at = now()
-  const claim = await claimDue(place.database, webhookLocator, at, (at + LEASE_MS) as Instant, MOST_CLAIMED)
+/** Records what is there and claims what is due, or tells when something will be: one round trip. */
+async function claimed({ place, webhookLocator, recorder }: Run): Promise<Ready[] | NothingDue> {
+  const { claim, at } = await recorder.withClaim(async before => {
+    const at = now()
+    const leaseUntil = (at + LEASE_MS) as Instant
+    return { at, claim: await claimDue(place.database, webhookLocator, at, leaseUntil, MOST_CLAIMED, before) }
+  })
   if ('nextDue' in claim) return claim
   const webhook = await webhookOf(place, claim.webhook)
   const headers = await resolvedHeaders(place, webhook.endpoint.headers)

@@ -1,7 +1,7 @@
 // Deliveries in their order: of a webhook's deliveries in a line (tables.ts) the earliest unfinished one is `pending`,
 // all behind it are `waiting`. Whatever adds or ends deliveries leaves them so.
 import { type SQL, sql } from 'drizzle-orm'
-import type { Database, Query } from '../../platform/database.ts'
+import { type Database, type Query, statement } from '../../platform/database.ts'
 import type { Instant } from '../../platform/time.ts'
 import { deliveries } from '../tables.ts'
 
@@ -21,15 +21,19 @@ export const relinked = (database: Database, webhookLocator: string): Query[] =>
     where webhook_locator = ${webhookLocator} and finished_at is null and state = 'waiting' and not ${isBehind}`),
 ]
 
-/** A query that lets the next of each of the lines come up, after those before it have ended. */
-export const nextUp = (database: Database, webhookLocator: string, lines: readonly string[]): Query =>
-  database.build.run(sql`
+const NEXT_UP = statement(build =>
+  build.run(sql`
     update ${deliveries} set state = 'pending'
-    where webhook_locator = ${webhookLocator} and state = 'waiting' and event_sequence in (
+    where webhook_locator = ${sql.placeholder('webhook')} and state = 'waiting' and event_sequence in (
       select min(event_sequence) from ${deliveries}
-      where webhook_locator = ${webhookLocator} and finished_at is null
-        and line in (select value from json_each(${JSON.stringify(lines)}))
-      group by line)`)
+      where webhook_locator = ${sql.placeholder('webhook')} and finished_at is null
+        and line in (select value from json_each(${sql.placeholder('lines')}))
+      group by line)`),
+)
+
+/** A query that lets the next of each of the lines come up, after those before it have ended. */
+export const nextUp = (database: Database, webhook: string, lines: readonly string[]): Query =>
+  database.bind(NEXT_UP, { webhook, lines: JSON.stringify(lines) })
 
 /** A query that lets everything that was put aside wait again, where `holds` is true; `relinked` must follow. */
 export const replayed = (database: Database, webhookLocator: string, at: Instant, holds: SQL): Query =>

@@ -1,7 +1,9 @@
 // Deliveries as rows: claim what is due, record what came of it. Written without `commit`: an attempt is nobody's
 // request, and its result only moves its own rows.
 import { eq, sql } from 'drizzle-orm'
-import type { Database, Query } from '../../platform/database.ts'
+import type { BatchResponse } from 'drizzle-orm/batch'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { type Database, type Query, statement } from '../../platform/database.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import type { Instant } from '../../platform/time.ts'
 import { type AttemptMade, deliveries, events, webhooks } from '../tables.ts'
@@ -50,36 +52,93 @@ const MOST_LOGGED = 20
 const listening = sql`w.enabled and w.suspended_at is null`
 const oldestDue = sql`(select min(due_at) from ${deliveries} where webhook_locator = w.locator and state = 'pending')`
 
+const WEBHOOKS_DUE = statement(build =>
+  build.all<{ locator: Uuid }>(sql`
+    select locator from (select w.locator, ${oldestDue} as due from ${webhooks} w where ${listening})
+    where due <= ${sql.placeholder('at')} order by due`),
+)
+
 /** Locators of webhooks with deliveries due at `at`, those that wait longest first. */
 export async function webhooksDue(database: Database, at: Instant): Promise<Uuid[]> {
-  const [rows] = await database.batch([
-    database.build.all<{ locator: Uuid }>(sql`
-      select locator from (select w.locator, ${oldestDue} as due from ${webhooks} w where ${listening})
-      where due <= ${at} order by due`),
-  ])
+  const [rows] = await database.batch([database.bind(WEBHOOKS_DUE, { at })])
   return rows.map(row => row.locator)
 }
 
 /** Earliest time at which a delivery is due, as SQL for one value; null when none waits. */
 export const earliestDelivery = sql`(select min(due) from (select ${oldestDue} as due from ${webhooks} w where ${listening}))`
 
-const dueOf = (database: Database, webhookLocator: string) =>
-  database.build.all<{ due: Instant | null }>(
-    sql`select ${oldestDue} as due from ${webhooks} w where w.locator = ${webhookLocator} and ${listening}`,
-  )
+const NEXT_DUE = statement(build =>
+  build.all<{ due: Instant | null }>(
+    sql`select ${oldestDue} as due from ${webhooks} w where w.locator = ${sql.placeholder('webhook')} and ${listening}`,
+  ),
+)
 
 /** The same for one webhook. */
 export async function nextDue(database: Database, webhookLocator: string): Promise<Instant | undefined> {
-  const [rows] = await database.batch([dueOf(database, webhookLocator)])
+  const [rows] = await database.batch([database.bind(NEXT_DUE, { webhook: webhookLocator })])
   return rows[0]?.due ?? undefined
 }
 
 /** What both queries of a claim tell of a delivery. */
 type Found = { readonly attempts: number; readonly line: string | null; readonly event: StoredEvent }
 
+const webhookOfClaim = sql.placeholder('webhook')
+const leaseOfClaim = sql.placeholder('leaseUntil')
+
+const CLAIM = statement(build =>
+  build
+    .update(deliveries)
+    .set({ dueAt: sql`${leaseOfClaim}` })
+    .where(
+      sql`rowid in (select rowid from ${deliveries}
+        where webhook_locator = ${webhookOfClaim} and state = 'pending' and due_at <= ${sql.placeholder('at')}
+          and exists (select 1 from ${webhooks} w where w.locator = webhook_locator and ${listening})
+        order by due_at, event_sequence limit ${sql.placeholder('most')})`,
+    )
+    .returning({ eventSequence: deliveries.eventSequence }),
+)
+
+const WEBHOOK = statement(build => build.select().from(webhooks).where(eq(webhooks.locator, webhookOfClaim)))
+
+const HEADS = statement(build =>
+  build
+    .select({ attempts: deliveries.attempts, line: deliveries.line, event: events })
+    .from(deliveries)
+    .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
+    .where(
+      sql`${deliveries.webhookLocator} = ${webhookOfClaim} and ${deliveries.state} = 'pending'
+        and ${deliveries.dueAt} = ${leaseOfClaim}`,
+    )
+    .orderBy(deliveries.eventSequence),
+)
+
+const heads = alias(deliveries, 'head')
+
+// Joined crosswise, which has SQLite begin with the heads: by itself it would go through all that the webhook was ever sent.
+const FOLLOWING = statement(build =>
+  build
+    .select({
+      attempts: deliveries.attempts,
+      line: deliveries.line,
+      event: events,
+      dueAt: deliveries.dueAt,
+    })
+    .from(heads)
+    .crossJoin(deliveries)
+    .crossJoin(events)
+    .where(
+      sql`${heads.webhookLocator} = ${webhookOfClaim} and ${heads.state} = 'pending' and ${heads.dueAt} = ${leaseOfClaim}
+        and ${deliveries.webhookLocator} = ${heads.webhookLocator} and ${deliveries.line} = ${heads.line}
+        and ${deliveries.finishedAt} is null and ${deliveries.state} = 'waiting'
+        and ${events.sequence} = ${deliveries.eventSequence}`,
+    )
+    .orderBy(deliveries.eventSequence)
+    .limit(MOST_FOLLOWING),
+)
+
 /**
  * Claims at most `most` deliveries of the webhook that are due at `at`, with what follows in their lines. Where none is, it
- * answers when the next is due.
+ * answers when the next is due. `before` is carried out first, in the same round trip.
  */
 export async function claimDue(
   database: Database,
@@ -87,49 +146,28 @@ export async function claimDue(
   at: Instant,
   leaseUntil: Instant,
   most: number,
+  before: readonly Query[] = [],
 ): Promise<Claim | NothingDue> {
-  const { build } = database
-  const due = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at <= ${at}`
-  const told = { attempts: deliveries.attempts, line: deliveries.line, event: events }
-  const ofWebhook = sql`${deliveries.webhookLocator} = ${webhookLocator}`
-  const isClaimed = sql`webhook_locator = ${webhookLocator} and state = 'pending' and due_at = ${leaseUntil}`
-  const [claimed, found, heads, following, next] = await database.batch([
-    build
-      .update(deliveries)
-      .set({ dueAt: leaseUntil })
-      .where(
-        sql`rowid in (select rowid from ${deliveries}
-          where ${due}
-            and exists (select 1 from ${webhooks} w where w.locator = webhook_locator and ${listening})
-          order by due_at, event_sequence limit ${most})`,
-      )
-      .returning({ eventSequence: deliveries.eventSequence }),
-    build.select().from(webhooks).where(eq(webhooks.locator, webhookLocator)),
-    build
-      .select(told)
-      .from(deliveries)
-      .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
-      .where(sql`${ofWebhook} and ${deliveries.state} = 'pending' and ${deliveries.dueAt} = ${leaseUntil}`)
-      .orderBy(deliveries.eventSequence),
-    build
-      .select({ ...told, dueAt: deliveries.dueAt })
-      .from(deliveries)
-      .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
-      .where(
-        sql`${ofWebhook} and ${deliveries.finishedAt} is null and ${deliveries.state} = 'waiting'
-          and ${deliveries.line} in (select line from ${deliveries} where ${isClaimed})`,
-      )
-      .orderBy(deliveries.eventSequence)
-      .limit(MOST_FOLLOWING),
-    dueOf(database, webhookLocator),
-  ])
+  const values = { webhook: webhookLocator, at, leaseUntil, most }
+  const queries = [
+    database.bind(CLAIM, values),
+    database.bind(WEBHOOK, values),
+    database.bind(HEADS, values),
+    database.bind(FOLLOWING, values),
+    database.bind(NEXT_DUE, values),
+  ] as const
+  const sent = [...before, ...queries] as unknown as typeof queries
+  const answers: readonly unknown[] = await database.batch(sent)
+  const [claimed, found, first, following, next] = answers.slice(before.length) as unknown as BatchResponse<
+    typeof queries
+  >
   const webhook = found[0]
-  // Another's claim of the same millisecond may be among `heads`; `claimed` tells which are ours.
+  // Another's claim of the same millisecond may be among them; `claimed` tells which are ours.
   const ours = new Set(claimed.map(row => row.eventSequence))
-  const first = heads.filter(one => ours.has(one.event.sequence))
-  if (!webhook || first.length === 0) return { nextDue: next[0]?.due ?? undefined }
+  const own = first.filter(one => ours.has(one.event.sequence))
+  if (!webhook || own.length === 0) return { nextDue: next[0]?.due ?? undefined }
   const behind = Map.groupBy(following, one => one.line)
-  return { webhook, leaseUntil, lines: first.map(head => lineOf(head, behind.get(head.line) ?? [], at)) }
+  return { webhook, leaseUntil, lines: own.map(head => lineOf(head, behind.get(head.line) ?? [], at)) }
 }
 
 /** The head and what may follow it at once: not beyond one that is to wait longer. */
@@ -141,17 +179,42 @@ function lineOf(head: Found, behind: readonly (Found & { dueAt: number })[], at:
 
 const delivery = ({ event, attempts }: Found): ClaimedDelivery => ({ event, attempts })
 
+/** Results that one statement records: with the longest answers their text stays below a parameter's 2 MB. */
+const MOST_RECORDED = 50
+
+const log = sql.raw('"delivery".log')
+const divertedAt = sql.raw('"delivery".diverted_at')
+
+// The webhook is told in each row, and not once beside them: so SQLite begins with the results, and looks each delivery up. By
+// a condition of its own it would go through all that the webhook was ever sent.
+const RECORD = statement(build =>
+  build.run(sql`
+    update ${deliveries} set attempts = r.attempts, due_at = r.due_at, finished_at = r.finished_at,
+      state = iif(r.state = 'failed' and ${divertedAt} is not null, 'diverted', r.state),
+      diverted_at = case r.state when 'sent' then null when 'diverted' then r.finished_at else ${divertedAt} end,
+      outcome = coalesce(r.outcome, ${sql.raw('"delivery".outcome')}),
+      log = iif(r.made is null, ${log}, json_insert(
+        iif(json_array_length(${log}) < ${MOST_LOGGED}, ${log}, json_remove(${log}, '$[0]')), '$[#]', json(r.made)))
+    from (
+      select value ->> 0 as webhook, value ->> 1 as sequence, value ->> 3 as state, value ->> 4 as attempts,
+        value ->> 5 as due_at, value ->> 6 as outcome, value ->> 7 as made, value ->> 8 as finished_at,
+        exists (select 1 from ${deliveries} h where h.webhook_locator = value ->> 0
+          and h.event_sequence = value ->> 2 and h.state = 'pending' and h.due_at = ${leaseOfClaim}) as ours
+      from json_each(${sql.placeholder('results')})
+    ) r
+    where webhook_locator = r.webhook and event_sequence = r.sequence
+      and ((r.state = 'sent' and ${sql.raw('"delivery".state')} <> 'sent')
+        or (r.ours and ${sql.raw('"delivery".finished_at')} is null))`),
+)
+
 /**
  * Records results of a claim. A 2xx counts whoever holds the line by now; any other result only while the lease is
- * ours, for after it another attempt may be under way.
+ * ours, for after it another attempt may be under way. Recorded a second time they change nothing.
  */
-export function recordResults(
-  database: Database,
-  claim: Claim,
-  results: readonly DeliveryResult[],
-): [Query, ...Query[]] {
+export function recordResults(database: Database, claim: Claim, results: readonly DeliveryResult[]): Query[] {
   const webhook = claim.webhook.locator
   const rows = results.map(({ head, event, state, attempts, dueAt, made }) => [
+    webhook,
     event.sequence,
     head,
     state,
@@ -161,28 +224,18 @@ export function recordResults(
     made ? JSON.stringify(made) : null,
     state === 'pending' ? null : dueAt,
   ])
-  const log = sql.raw('"delivery".log')
-  const record = database.build.run(sql`
-    update ${deliveries} set attempts = r.attempts, due_at = r.due_at, finished_at = r.finished_at,
-      state = iif(r.state = 'failed' and ${sql.raw('"delivery".diverted_at')} is not null, 'diverted', r.state),
-      diverted_at = case r.state when 'sent' then null when 'diverted' then r.finished_at
-        else ${sql.raw('"delivery".diverted_at')} end,
-      outcome = coalesce(r.outcome, ${sql.raw('"delivery".outcome')}),
-      log = iif(r.made is null, ${log}, json_insert(
-        iif(json_array_length(${log}) < ${MOST_LOGGED}, ${log}, json_remove(${log}, '$[0]')), '$[#]', json(r.made)))
-    from (
-      select value ->> 0 as sequence, value ->> 2 as state, value ->> 3 as attempts, value ->> 4 as due_at,
-        value ->> 5 as outcome, value ->> 6 as made, value ->> 7 as finished_at,
-        exists (select 1 from ${deliveries} h where h.webhook_locator = ${webhook}
-          and h.event_sequence = value ->> 1 and h.state = 'pending' and h.due_at = ${claim.leaseUntil}) as ours
-      from json_each(${JSON.stringify(rows)})
-    ) r
-    where webhook_locator = ${webhook} and event_sequence = r.sequence
-      and ((r.state = 'sent' and ${sql.raw('"delivery".state')} <> 'sent')
-        or (r.ours and ${sql.raw('"delivery".finished_at')} is null))`)
   const lines = new Set(results.flatMap(({ event }) => lineName(event) ?? []))
-  return [record, nextUp(database, webhook, [...lines])]
+  // Backwards, so that no statement finds the lease gone that was its own: it ends with the result of the line's first.
+  return [
+    ...parts(rows.toReversed(), MOST_RECORDED).map(some =>
+      database.bind(RECORD, { leaseUntil: claim.leaseUntil, results: JSON.stringify(some) }),
+    ),
+    nextUp(database, webhook, [...lines]),
+  ]
 }
+
+const parts = <T>(all: readonly T[], most: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / most) }, (_, at) => all.slice(at * most, (at + 1) * most))
 
 /** The line that deliveries of the event are in; undefined for none. Written by `deliveriesOf` (outbox.ts). */
 const lineName = ({ policyLocator, policyholderLocator }: StoredEvent): string | undefined =>

@@ -4,7 +4,11 @@ import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { attempt } from '../../../src/events/delivery/attempt.ts'
 import { consumeAnnouncements } from '../../../src/events/delivery/consume.ts'
+import { deliverTo } from '../../../src/events/delivery/deliver.ts'
+import { placeOf } from '../../../src/events/delivery/place.ts'
+import { RECORD_WITHIN_MS } from '../../../src/events/delivery/recorder.ts'
 import { claimDue } from '../../../src/events/delivery/store.ts'
+import { type Calls, noCalls } from '../../../src/platform/calls.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../../../src/platform/locators.ts'
 import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
 import { type Instant, now } from '../../../src/platform/time.ts'
@@ -319,5 +323,70 @@ describe('whatever happens in between', () => {
     const got = await receiver.received()
     expect(new Set(got.map(({ headers }) => headers['webhook-id'])).size).toBe(300)
     expect(got).toHaveLength(300)
+  })
+})
+
+describe('round trips', () => {
+  /** Delivers what is due for the webhook; what that took. */
+  const delivering = async (tenant: Tenant, webhook: string): Promise<Calls & { durationMs: number }> => {
+    const calls = noCalls()
+    const begun = now()
+    await deliverTo(placeOf(env, tenant, 0, calls), webhook)
+    return { ...calls, durationMs: now() - begun }
+  }
+  const events = (policies: number, ofEach: number) =>
+    Array.from({ length: policies * ofEach }, (_, at) => ({
+      policyLocator: (100_000_001 + (at % policies)) as PolicyLocator,
+    }))
+
+  it('of a batch of the queue are one for all hints of a shard, and a call of each webhook with something due', async () => {
+    const tenant = await makeTenant()
+    const receivers = await Promise.all([1, 2].map(() => openReceiver()))
+    for (const { url } of receivers) await makeWebhook(tenant, { url })
+    await makeWebhook(tenant, { url: receivers[0]!.url, eventTypes: ['payment.pay'] })
+    await happen(tenant, events(3, 2))
+    const told: unknown[] = []
+    const METRICS = {
+      writeDataPoint: ({ blobs, doubles }: { blobs: string[]; doubles: number[] }) => {
+        const [, d1, object, r2, queue] = doubles
+        told.push({ what: blobs.slice(0, 3), d1, object, r2, queue })
+      },
+    }
+    const hints = Array.from({ length: 20 }, (_, at) => ({
+      ...{ id: `${at}`, timestamp: new Date(), attempts: 1 },
+      body: shardName(tenant, 0),
+    }))
+    await consumeAnnouncements(createMessageBatch('q', hints), { ...env, METRICS } as unknown as Env)
+    // One of the two is the tenant, which an isolate reads every 5 s.
+    expect(told).toEqual([{ what: ['queue', 'announcements', '200'], d1: 2, object: 2, r2: 0, queue: 0 }])
+    await untilFinished(tenant)
+    for (const receiver of receivers) expect(await receiver.received()).toHaveLength(6)
+  })
+
+  it('of what a claim takes are two: one claims, one records all of it and finds that there is no more', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    const { locator } = await makeWebhook(tenant, { url: receiver.url })
+    await happen(tenant, events(20, 3))
+    const { d1, durationMs } = await delivering(tenant, locator)
+    expect(await receiver.received()).toHaveLength(60)
+    // A result does not wait longer than this, and neither does a look for more.
+    const late = Math.floor(durationMs / RECORD_WITHIN_MS)
+    expect(d1).toBeGreaterThanOrEqual(2)
+    expect(d1).toBeLessThanOrEqual(2 + 2 * late)
+  })
+
+  it('read and write no more rows for a webhook that was sent hundreds before', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    const { locator } = await makeWebhook(tenant, { url: receiver.url })
+    await happen(tenant, events(2, 2))
+    const first = await delivering(tenant, locator)
+    await happen(tenant, events(50, 6))
+    await delivering(tenant, locator)
+    await happen(tenant, events(2, 2))
+    const last = await delivering(tenant, locator)
+    expect((await deliveriesIn(tenant)).filter(({ state }) => state === 'sent')).toHaveLength(308)
+    expect([last.rowsRead, last.rowsWritten]).toEqual([first.rowsRead, first.rowsWritten])
   })
 })
