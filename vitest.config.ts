@@ -18,6 +18,8 @@ const numberOf = (name: string): number | undefined =>
 export default defineConfig({
   plugins: [exampleFilesModule()],
   test: {
+    // What is waited for comes late on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     // Tests wait for the runtime, and those of the whole service for its start, so that three keep two cores busy.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // Read by test/support/sizes.ts.
@@ -39,9 +41,9 @@ export default defineConfig({
           environment: 'node',
           // Pure functions have nothing to keep apart; what they import is read once for all files.
           isolate: false,
-          // Ten times what the slowest takes: two busy cores must not fail a test.
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          // Twenty times what the slowest takes: two busy cores must not fail a test.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -78,8 +80,8 @@ export default defineConfig({
           ],
           setupFiles: ['./test/support/emission/setup.ts', './test/support/exchanges/setup.ts'],
           include: ['test/**/*.service.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

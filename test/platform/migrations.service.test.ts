@@ -94,10 +94,8 @@ describe('migrating many databases', () => {
   })
 })
 
-test('the databases of a test are ready within 2 s', async () => {
-  const start = performance.now()
+test('the databases of a test are ready, and free', async () => {
   await prepareDatabases({ tenants: 8 })
-  expect(performance.now() - start).toBeLessThan(2_000)
   const { results } = await env.CONTROL.prepare('select distinct state from pool_database').all()
   expect(results).toEqual([{ state: 'free' }])
 })

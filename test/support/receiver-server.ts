@@ -12,12 +12,14 @@ export type Behaviour = {
   headers?: Record<string, string>
   delayMs?: number
   hang?: boolean
+  /** Only once the box is told how to answer from then on. */
+  held?: boolean
 }
 
 export type Received = { headers: Record<string, string>; body: string; atMs: number }
 
 /** `behaviours` are used one after the other; the last one goes on. */
-type Box = { behaviours: Behaviour[]; received: Received[] }
+type Box = { behaviours: Behaviour[]; received: Received[]; release: (() => void)[] }
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -28,7 +30,7 @@ declare module 'vitest' {
 const boxes = new Map<string, Box>()
 
 function boxOf(path: string): Box {
-  const box = boxes.get(path) ?? { behaviours: [{ status: 200 }], received: [] }
+  const box = boxes.get(path) ?? { behaviours: [{ status: 200 }], received: [], release: [] }
   boxes.set(path, box)
   return box
 }
@@ -51,12 +53,14 @@ function receiver(): Server {
     if (request.method === 'GET') return response.end(JSON.stringify(box.received))
     if (request.method === 'PUT') {
       box.behaviours = JSON.parse(body)
+      for (const release of box.release.splice(0)) release()
       return response.end()
     }
     box.received.push({ headers: flat(request.headers), body, atMs: Date.now() })
-    const { status, headers, body: answer = 'received', delayMs = 0, hang } = box.behaviours[0]!
+    const { status, headers, body: answer = 'received', delayMs = 0, hang, held } = box.behaviours[0]!
     if (box.behaviours.length > 1) box.behaviours.shift()
     if (hang) return
+    if (held) await new Promise<void>(resolve => box.release.push(resolve))
     await new Promise(resolve => setTimeout(resolve, delayMs))
     response.writeHead(status, headers).end(answer)
   })

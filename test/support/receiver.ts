@@ -6,7 +6,7 @@ export type Receiver = {
   readonly url: string
   /** What was posted so far, in order. */
   received(): Promise<Received[]>
-  /** Answers so from now on. */
+  /** Answers so from now on, and what is held as it was to be. */
   answer(...behaviours: Behaviour[]): Promise<void>
   /** Waits until `count` posts have come; fails after 20 s. */
   wait(count: number): Promise<Received[]>

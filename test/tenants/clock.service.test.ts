@@ -28,7 +28,7 @@ beforeAll(() => prepareDatabases({ tenants: 24 }))
 const BERLIN = 'Europe/Berlin' as TimeZone
 const DAY_MS = 86_400_000
 /** Ample for the work of one step: the clock runs on meanwhile. */
-const SOON_MS = 5_000
+const SOON_MS = 60_000
 
 let motor: Motor
 let made = 0
@@ -278,7 +278,7 @@ describe('the clock', () => {
   it('of another tenant is untouched, and of this one until it is recreated', async () => {
     const other = await motorTenant(`other${made}`, motorWithoutLapses())
     await advance(1, 'year')
-    expect(Math.abs((await timeOf(other)) - Date.now())).toBeLessThan(1_000)
+    expect(Math.abs((await timeOf(other)) - Date.now())).toBeLessThan(SOON_MS)
     expect((await timeOf(motor)) - Date.now()).toBeGreaterThan(360 * DAY_MS)
     await callOk('POST', '/configuration/studio/deploy', {
       token: await administrator(),
@@ -287,7 +287,7 @@ describe('the clock', () => {
         recreate: 'true',
       }),
     })
-    expect(Math.abs((await timeOf(motor)) - Date.now())).toBeLessThan(1_000)
+    expect(Math.abs((await timeOf(motor)) - Date.now())).toBeLessThan(SOON_MS)
   })
 
   it('of a production tenant is the real one', async () => {

@@ -254,13 +254,14 @@ describe('whatever happens in between', () => {
 
   it('a result that comes after the lease ran out does not undo what the next attempt recorded', async () => {
     const tenant = await makeTenant()
-    const receiver = await openReceiver({ status: 500, delayMs: 2_000 }, { status: 200 })
+    const receiver = await openReceiver({ status: 500, held: true }, { status: 200 })
     await makeWebhook(tenant, { url: receiver.url })
     await happen(tenant, [{}])
     const first = deliver(tenant)
     await receiver.wait(1)
     await letPass(tenant, 30_000)
     await deliver(tenant)
+    await receiver.answer({ status: 200 })
     await first
     expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 1, outcome: '200' }])
   })
@@ -268,7 +269,7 @@ describe('whatever happens in between', () => {
   it('slow endpoints delay no other, of this tenant or another, not even for events that come meanwhile', async () => {
     const [tenant, other] = await Promise.all([makeTenant(), makeTenant()])
     const slow = await Promise.all(
-      Array.from({ length: 8 }, () => openReceiver({ status: 200, delayMs: 5_000 })),
+      Array.from({ length: 8 }, () => openReceiver({ status: 200, held: true })),
     )
     const [quick, others] = await Promise.all([openReceiver(), openReceiver()])
     for (const { url } of slow) await makeWebhook(tenant, { url })
@@ -291,12 +292,13 @@ describe('whatever happens in between', () => {
     await Promise.all([quick.wait(3), others.wait(1)])
     const unanswered = (await deliveriesIn(tenant)).filter(({ state }) => state !== 'sent')
     expect(unanswered).toHaveLength(8 * 3)
+    for (const receiver of slow) await receiver.answer({ status: 200 })
     await untilFinished(tenant)
   })
 
   it('a slow answer holds up its own line, and no other', async () => {
     const tenant = await makeTenant()
-    const receiver = await openReceiver({ status: 200, delayMs: 4_000 }, { status: 200 })
+    const receiver = await openReceiver({ status: 200, held: true }, { status: 200 })
     await makeWebhook(tenant, { url: receiver.url })
     await happen(
       tenant,
@@ -306,6 +308,7 @@ describe('whatever happens in between', () => {
     const all = deliver(tenant)
     while ((await sent()) < 29) await scheduler.wait(50)
     expect(await sent()).toBe(29)
+    await receiver.answer({ status: 200 })
     await all
     expect(await sent()).toBe(30)
     expect(await receiver.received()).toHaveLength(30)
