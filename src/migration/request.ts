@@ -56,11 +56,22 @@ export const itemsOf = (value: Readonly<Record<string, unknown>>, kind: ListedKi
   return Array.isArray(items) ? items : []
 }
 
+/** Items of an account that were migrated before, by kind and id. */
+export type MigratedItems = {
+  /** By this migration: they are passed over. */
+  readonly done: ReadonlySet<string>
+  /** By others: ids of an account are its items' for good. */
+  readonly taken: ReadonlySet<string>
+}
+
+const NOTHING_MIGRATED: MigratedItems = { done: new Set(), taken: new Set() }
+
 /** `isNew`: the account is to be made. What fits is in the request, what does not among the failures. */
 export function readAccount(
   value: Readonly<Record<string, unknown>>,
   originalId: string,
   isNew: boolean,
+  { done, taken }: MigratedItems = NOTHING_MIGRATED,
 ): AccountReading {
   const failures: ItemFailure[] = []
   const { policies: _1, invoices: _2, payments: _3, disbursements: _4, accountData, ...rest } = value
@@ -75,6 +86,7 @@ export function readAccount(
     const list = itemsOf(value, kind)
     const byId = Map.groupBy(list.keys(), index => itemId(kind, list[index], index))
     items[kind] = [...byId].flatMap(([id, indexes]) => {
+      if (done.has(`${kind} ${id}`)) return []
       const reads = indexes.map(index => SCHEMAS[kind].safeParse(list[index]))
       const problems = reads.flatMap((read, at): readonly StoredProblem[] =>
         read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, list[indexes[at]!]),
@@ -85,12 +97,18 @@ export function readAccount(
           ...itemFailure(kind, id, [`'id' must be unique: '${id}' stands in '${kind}' more than once.`])
             .problems,
         )
+      if (taken.has(`${kind} ${id}`))
+        problems.unshift(
+          ...itemFailure(kind, id, [
+            `'id' must be unique within the account: '${id}' was migrated by an earlier migration.`,
+          ]).problems,
+        )
       if (problems.length > 0) failures.push({ kind, originalId: id, problems })
       return problems.length > 0 ? [] : reads.map(read => read.data)
     })
   }
   if (own.length > 0) failures.unshift(itemFailure('account', originalId, own))
-  const blocked = blockedBy(value, failures)
+  const blocked = blockedBy(value, failures, done)
   const kept = LISTED_KINDS.map(kind => [
     kind,
     items[kind]!.filter(item => !blocked.has(`${kind} ${(item as { id: string }).id}`)),
@@ -122,6 +140,7 @@ type Link = { readonly kind: ListedKind; readonly id: string; readonly invoice: 
 function blockedBy(
   value: Readonly<Record<string, unknown>>,
   failures: readonly ItemFailure[],
+  done: ReadonlySet<string>,
 ): ReadonlyMap<string, ItemFailure> {
   const failed = new Set(failures.map(({ kind, originalId }) => `${kind} ${originalId}`))
   const blocked = new Map<string, ItemFailure>()
@@ -130,6 +149,7 @@ function blockedBy(
   const links = LISTED_KINDS.flatMap(kind =>
     itemsOf(value, kind).flatMap((item, index): Link[] => {
       const id = itemId(kind, item, index)
+      if (done.has(`${kind} ${id}`)) return []
       const named = kind === 'policies' || kind === 'payments' ? invoiceIdsIn(item) : []
       return named.filter(invoice => invoices.has(invoice)).map(invoice => ({ kind, id, invoice }))
     }),
@@ -141,6 +161,7 @@ function blockedBy(
   for (let more = true; more; ) {
     more = false
     for (const { kind, id, invoice } of links) {
+      if (done.has(`invoices ${invoice}`)) continue
       const fails = failed.has(`${kind} ${id}`)
       if (fails === failed.has(`invoices ${invoice}`)) continue
       if (fails) block('invoices', invoice, id)

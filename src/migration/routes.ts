@@ -48,7 +48,7 @@ export const migrationRoutes: readonly Route[] = [
     path: '/migration/{tenantLocator}/migrations/accounts/{accountLocator}',
     summary: 'Bring in further policies, invoices, payments and disbursements of an account',
     description:
-      'The account is a policyholder that exists, migrated or not. Its items refer to one another; an invoice that was migrated before is paid like any other.',
+      'The account is a policyholder that exists, migrated or not. Its items refer to one another, and to invoices that were migrated for it before by their original ids: payments pay these, and installments of further policies add to them.',
     tags,
     permission: 'migration.write',
     query: MigrationPostQuery,

@@ -251,6 +251,16 @@ export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accoun
         and ${migrationFailures.accountLocator} in (select value from json_each(${JSON.stringify(accounts)}))`,
   )
 
+/** Rows of mappings that are there, as they are to be now. */
+export const changedMappingRows = (database: Database, rows: readonly MappingRow[]): Query[] =>
+  putRows(database, migrationMappings, rows)
+
+/** Trips when something more was migrated for the account than that many items. */
+export const mappingsGuard = (account: Uuid, count: number): Guard => ({
+  name: 'guard_migration_account',
+  holds: sql`(select count(*) from ${migrationMappings} where ${migrationMappings.accountLocator} = ${account}) = ${count}`,
+})
+
 /** Puts the failures of the account in the place of those of an earlier attempt. */
 export const failureRows = (
   database: Database,

@@ -256,6 +256,16 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     /^payments of 121.00 must not be more/,
   ],
   [
+    'an invoice of which more was taken back than paid',
+    wire => {
+      wire.invoices[0].invoiceState = undefined
+      wire.payments[0].paymentItems[0].amount = -5
+    },
+    'invoice',
+    'I1',
+    /^payments of -5.00 must be of the sign of what the invoice asks for, 120.00/,
+  ],
+  [
     'an invoice of another currency',
     wire => (wire.invoices[0].currency = 'USD'),
     'invoice',
@@ -407,6 +417,39 @@ describe('an account that is handed over', () => {
       '30.00',
       '50.00',
     ])
+  })
+
+  it('settles the part of such an invoice that is paid in full, while the rest of it is open', () => {
+    const wire = account()
+    wire.policies[1].terms[0].transactions[0].installments[0].invoiceId = 'I2'
+    wire.invoices.pop()
+    Object.assign(wire.invoices[1], { invoiceState: 'open' })
+    wire.payments = [
+      wire.payments[0],
+      { ...wire.payments[1], paymentItems: [{ invoiceId: 'I2', amount: 35 }] },
+    ]
+    const { policies, failures } = converted(wire)
+    expect(failures).toEqual([])
+    expect(
+      policies.map(({ invoices }) => [...invoices.values()].map(one => one.statuses.at(-1)!.status)),
+    ).toEqual([['paid', 'paid'], ['unfulfilled']])
+  })
+
+  it('pays what one policy asks for on such an invoice by what another gives back there', () => {
+    const wire = account()
+    const [refund] = wire.policies[1].terms[0].transactions
+    refund.installments[0].invoiceId = 'I2'
+    refund.segment.rootElement = root(-30)
+    wire.invoices.pop()
+    wire.payments = [wire.payments[0]]
+    const { policies, failures, totals } = converted(wire)
+    expect(failures).toEqual([])
+    for (const policy of policies)
+      for (const invoice of policy.invoices.values()) {
+        expect(invoice.statuses.at(-1)!.status).toBe('paid')
+        expect(restDue(policy, invoice).minor).toBe(0)
+      }
+    expect(Object.values(totals).map(toText)).toEqual(['120.00', '120.00', '0.00', '0.00'])
   })
 
   it('gives up what was discarded, and asks nobody for it again', () => {

@@ -1,13 +1,15 @@
 // An account as another system has it, as the records that we have of the same: values in, values out (resources brief 9).
 //
 // Policies, invoices and payments that refer to one another stand or fall together: a bill is a part of the history of the
-// policies that it bills, and could not be added to them later, since what is migrated is not altered by migration. So
-// what fails takes along what hangs together with it, which is reported as blocked by it; all else is kept. With control
-// totals an account is all or nothing, since they are of the whole of it.
+// policies that it bills, and could not be added to them later, since what is migrated is not altered by migration; and an
+// invoice whose payment is still to be put right would be past due meanwhile. So what fails takes along what hangs
+// together with it, which is reported as blocked by it; all else is kept. With control totals an account is all or nothing,
+// since they are of the whole of it.
 import { zero } from '../../platform/money.ts'
 import type { ElementMigrationRequest } from '../contract-request.ts'
 import { balance } from './account/balance.ts'
 import { payDisbursements } from './account/disbursements.ts'
+import { EarlierPolicies } from './account/earlier.ts'
 import { Findings } from './account/findings.ts'
 import { makeInvoices, readInvoices } from './account/invoices.ts'
 import { outcomeOf } from './account/outcome.ts'
@@ -17,12 +19,15 @@ import { readPolicyholder } from './account/policyholder.ts'
 import { recordPayments } from './account/settlement.ts'
 import { controlTotals, totalsOf } from './account/totals.ts'
 import type { AccountRequest, Work } from './account/work.ts'
-import type { ConvertContext, Converted } from './converted.ts'
+import type { ConvertContext, Converted, Existing } from './converted.ts'
 import { Problems } from './problems.ts'
 
-/** Digit locators that converting the account takes, at most. */
-export function digitsNeeded({ policies, invoices, payments }: AccountRequest): number {
-  const parts = new Map<string, number>()
+/** Digit locators that converting the account takes, at most. `before`: invoices of before that it names. */
+export function digitsNeeded(
+  { policies, invoices, payments }: AccountRequest,
+  before: Existing['invoices'] = new Map(),
+): number {
+  const parts = new Map([...before].map(([id, one]) => [id, one.parts.length]))
   let digits = 0
   for (const { terms } of policies) {
     const named = new Set<string>()
@@ -50,15 +55,16 @@ export function convertAccount(request: AccountRequest, context: ConvertContext)
   const none = zero(context.configuration.currency)
   const work: Work = { request, context, findings, warnings: new Problems(), none }
   const account = request.accountData && readPolicyholder(work, request.accountData)
-  const invoices = readInvoices(work)
+  const earlier = new EarlierPolicies()
+  const invoices = readInvoices(work, earlier)
   const policies = readPolicies(work, invoices)
   const payments = readPayments(work, invoices)
   findings.block()
   makeInvoices(work, invoices, policies)
   const moves = balance(work, invoices, payments)
-  const paid = recordPayments(work, invoices, payments)
+  const paid = recordPayments(work, invoices, payments, earlier)
   const paidOut = payDisbursements(work, payments, moves)
   const totals = totalsOf(work, invoices, payments, paidOut)
   controlTotals(work, totals)
-  return outcomeOf(work, { account, policies, invoices, payments, paid, paidOut, totals })
+  return outcomeOf(work, { account, policies, earlier, invoices, payments, paid, paidOut, totals })
 }

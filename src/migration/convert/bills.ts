@@ -11,7 +11,6 @@ import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
 import { fromMinor, type Money } from '../../platform/money.ts'
 import type { Instant } from '../../platform/time.ts'
 import type { Modification, PlannedInstallment } from '../../policies/aggregate.ts'
-import type { InvoiceMigrationRequest } from '../contract-request.ts'
 import type { ReadTransaction } from './history.ts'
 import type { Making } from './making.ts'
 import type { Billed } from './transaction/billed.ts'
@@ -163,15 +162,18 @@ export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
   }
 }
 
+/** Times of an invoice, as an invoice of several policies has them for each. */
+export type InvoiceTimes = Pick<Invoice, 'start' | 'end' | 'dueAt' | 'createdAt'>
+
 /** The invoice of these installments of the policy, in the order of the line. Takes one digit. */
 export function invoiceInstallmentsOf(
   making: Making,
-  request: InvoiceMigrationRequest,
+  times: InvoiceTimes,
   locators: readonly Uuid[],
   supply: LocatorSupply,
 ): Invoice {
   const last = joinInstallments(making, locators)
-  const at = request.generateTime ?? request.startTime
+  const at = times.createdAt
   const { kind } = making.modifications.get(last.modificationLocator)!
   const invoice: Invoice = {
     locator: supply.uuid(),
@@ -180,9 +182,9 @@ export function invoiceInstallmentsOf(
     policyModificationLocator: last.modificationLocator,
     installmentNumber: last.number,
     type: last.number === 1 ? INVOICED_TRANSACTIONS[kind] : 'installment',
-    start: request.startTime,
-    end: request.endTime,
-    dueAt: request.dueTime,
+    start: times.start,
+    end: times.end,
+    dueAt: times.dueAt,
     createdAt: at,
     updatedAt: at,
     statuses: [{ at, status: 'unfulfilled' }],

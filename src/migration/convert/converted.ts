@@ -1,5 +1,6 @@
 // What becomes of an account that is handed over: values in, values out.
-import type { Configuration } from '../../configuration/configuration.ts'
+import type { Configuration, ProductDefinition } from '../../configuration/configuration.ts'
+import type { NewTimer } from '../../platform/commit.ts'
 import type { LocatorSupply, Uuid } from '../../platform/locators.ts'
 import type { Money } from '../../platform/money.ts'
 import type { Instant } from '../../platform/time.ts'
@@ -19,8 +20,29 @@ export type ConvertContext = {
   readonly accountLocator: Uuid
   /** Who migrates; stands as the maker of the account where the request names none that is a locator. */
   readonly callerLocator: Uuid
-  /** Of an account that is there already: its credit. Absent, the account is made. */
-  readonly existing?: { readonly credit: Money }
+  /** What there is of an account that is there already. Absent, the account is made. */
+  readonly existing?: Existing
+}
+
+export type Existing = {
+  readonly credit: Money
+  /** Invoices that were migrated before and that the request names, by their ids. */
+  readonly invoices: ReadonlyMap<string, EarlierInvoice>
+  /** The account's last invoice: what is paid beside any stands with it, where the request has none. */
+  readonly lastInvoice?: EarlierPart
+}
+
+/** A policy that is there already, with its product in its own version of the configuration. */
+export type EarlierPolicy = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
+
+/** An invoice of a policy that is there already. */
+export type EarlierPart = { readonly policy: EarlierPolicy; readonly invoice: Uuid }
+
+/** What an invoice that was migrated before became: one of each policy that it bills. */
+export type EarlierInvoice = {
+  readonly parts: readonly [EarlierPart, ...EarlierPart[]]
+  /** Whether the request says that it is settled: an earlier attempt at this very request made it. */
+  readonly isToldSettled: boolean
 }
 
 export type AuxRow = { readonly locator: string; readonly key: string; readonly value: string }
@@ -45,11 +67,24 @@ export type ControlTotals = {
   readonly disbursed: Money
 }
 
+/** A policy that was there already, of which invoices were paid. */
+export type PolicyChange = {
+  readonly before: PolicyAggregate
+  readonly after: PolicyAggregate
+  readonly product: ProductDefinition
+  readonly timers: readonly NewTimer[]
+}
+
+/** What policies of the request added to an invoice that was migrated before: invoices of their own. */
+export type AddedParts = { readonly originalId: string; readonly parts: readonly Uuid[] }
+
 export type Converted = {
   /** Absent where the account exists, or failed. */
   readonly account: Policyholder | undefined
   /** Policies with all that belongs to them: bills, invoices, payments. */
   readonly policies: readonly PolicyAggregate[]
+  readonly changes: readonly PolicyChange[]
+  readonly added: readonly AddedParts[]
   readonly auxData: readonly AuxRow[]
   readonly disbursements: readonly ConvertedDisbursement[]
   readonly mappings: readonly ItemMapping[]

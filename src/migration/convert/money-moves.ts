@@ -6,16 +6,19 @@
 // last invoice, since credit is what payments say. A settled invoice that payments do not cover is covered from it, and a
 // settled refund that nobody paid out went to it.
 import { type Invoice, type InvoiceSettlement, invoiceStatus } from '../../billing/invoice.ts'
-import type { Payment } from '../../billing/payments/payment.ts'
+import { applied, type Payment, paymentState } from '../../billing/payments/payment.ts'
 import type { FieldValues } from '../../platform/fields/values.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../platform/money.ts'
 import { type Instant, later } from '../../platform/time.ts'
 import type { Making } from './making.ts'
 
+/** What a payment changes of a policy. */
+export type Payable = Pick<Making, 'invoices' | 'payments'>
+
 /** The part of an invoice that a policy has. */
 export type Part = {
-  readonly making: Making
+  readonly making: Payable
   readonly invoice: Uuid
   /** What it asks for; nothing until all invoices of the account are made. */
   readonly due: Money
@@ -39,18 +42,18 @@ export type Received = {
   readonly credited?: Money
 }
 
+const standingOf = ({ making, invoice }: Part): Payment[] =>
+  [...making.payments.values()].filter(
+    one => one.invoiceLocator === invoice && paymentState(one) === 'posted',
+  )
+
+/** What the part asks for beyond what is paid of it. */
+export const restOf = (part: Part): Money =>
+  minus(part.due, sum(standingOf(part).map(applied), part.due.currency))
+
 /** What of the amount is for which part. Paid in full, each gets what it asks for; else one after the other does. */
 function spread(parts: readonly Part[], amount: Money, currency: CurrencyCode): Money[] {
-  const rests = parts.map(part => {
-    const paid = [...part.making.payments.values()].filter(one => one.invoiceLocator === part.invoice)
-    return minus(
-      part.due,
-      sum(
-        paid.map(one => minus(one.amount, one.credited)),
-        currency,
-      ),
-    )
-  })
+  const rests = parts.map(restOf)
   if (sum(rests, currency).minor === amount.minor) return rests
   let left = amount
   return rests.map((rest, at) => {
@@ -120,9 +123,7 @@ export function settle(parts: readonly Part[], how: Extract<InvoiceSettlement, '
   for (const part of parts) {
     const invoice = invoiceOf(part)
     const isNothing = part.due.minor === 0
-    const at = [...part.making.payments.values()]
-      .filter(one => one.invoiceLocator === part.invoice)
-      .reduce((last, one) => later(last, one.postedAt), invoice.createdAt)
+    const at = standingOf(part).reduce((last, one) => later(last, one.postedAt), invoice.statuses.at(-1)!.at)
     const status = isNothing ? 'zeroDue' : how
     if (invoiceStatus(invoice) === status) continue
     part.making.invoices.set(part.invoice, {

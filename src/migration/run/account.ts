@@ -1,21 +1,13 @@
 // One account: read, converted, and made ready to be recorded. Nothing of it is written here.
-import { creditQuery, readCredit } from '../../billing/payments/store.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { locatorSupply, type Uuid } from '../../platform/locators.ts'
-import type { Money } from '../../platform/money.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { convertAccount, digitsNeeded } from '../convert/account.ts'
 import { LISTED_KINDS } from '../item.ts'
-import {
-  type AccountReading,
-  itemFailure,
-  itemId,
-  itemsOf,
-  type ReadAccount,
-  readAccount,
-} from '../request.ts'
-import { type MigrationAccount, mappingsOfQuery } from '../store.ts'
+import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
+import type { MigrationAccount } from '../store.ts'
+import { earlierOf, knownOf } from './earlier.ts'
 import type { ConfiguredGround } from './ground.ts'
 import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
 
@@ -50,22 +42,23 @@ async function outcomeOf(
     converted: undefined,
     failures: [itemFailure('account', originalId, errors)],
     before,
-    credit: undefined,
+    earlier: undefined,
   })
   if (isFull && claimedBy !== undefined && claimedBy !== accountLocator)
     return refused([
       `'id' must be unique among the accounts that were migrated: '${originalId}' is account ${claimedBy}. Send further items to POST …/migrations/accounts/${claimedBy}.`,
     ])
   const isNew = isFull && !known?.done.has(`account ${originalId}`)
-  const read = readAccount(value as Record<string, unknown>, originalId, isNew)
-  const { request, failures } = known ? withoutTaken(read, known.taken) : read
+  const sent = value as Record<string, unknown>
+  const { request, failures } = readAccount(sent, originalId, isNew, known)
   const isAccountWrong = failures.some(({ kind }) => kind === 'account')
   // What is wrong with its items is told too; what they add up to says nothing then.
   const checked = isAccountWrong ? { ...request, accounting: undefined } : request
-  const left = known ? withoutDone(checked, known.done) : checked
+  const earlier = known && !isNew ? await earlierOf(ground, known, checked, sent) : undefined
   try {
-    const supply = locatorSupply(shard, await takeLocators(context, shard, digitsNeeded(left)))
-    const converted = convertAccount(left, {
+    const digits = digitsNeeded(checked, earlier?.existing.invoices)
+    const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
+    const converted = convertAccount(checked, {
       configuration: configuration.configuration,
       configVersion,
       now: context.now,
@@ -73,13 +66,13 @@ async function outcomeOf(
       shard,
       accountLocator,
       callerLocator: ground.migration.createdBy as Uuid,
-      ...(!isNew && known && { existing: { credit: known.credit } }),
+      ...(earlier && { existing: earlier.existing }),
     })
-    return wholeIfBalanced(value as Record<string, unknown>, known?.done, account, checked, {
+    return wholeIfBalanced(sent, known?.done, account, checked, {
       converted,
       failures: [...failures, ...converted.failures],
       before,
-      credit: isNew ? undefined : known?.credit,
+      earlier,
     })
   } catch (problem) {
     if (!(problem instanceof Refusal) || problem.status >= 500) throw problem
@@ -115,41 +108,3 @@ function wholeIfBalanced(
     : [itemFailure('account', originalId, [`blocked by ${by}`])]
   return { ...outcome, converted: undefined, failures: [...account, ...failures, ...waiting] }
 }
-
-/** Of an account of which something was migrated before: items of this migration, of others, and its credit. */
-async function knownOf(
-  { database, configuration }: ConfiguredGround,
-  { accountLocator, migrationLocator }: MigrationAccount,
-): Promise<{ done: ReadonlySet<string>; taken: ReadonlySet<string>; credit: Money }> {
-  const [mappings, credits] = await database.batch([
-    mappingsOfQuery(database, accountLocator),
-    creditQuery(database, accountLocator),
-  ])
-  const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
-  return {
-    done: keys(mappings.filter(row => row.migrationLocator === migrationLocator)),
-    taken: keys(mappings.filter(row => row.migrationLocator !== migrationLocator)),
-    credit: readCredit(credits, configuration.configuration.currency),
-  }
-}
-
-/** Ids of an account are its items' for good: another migration cannot use them again. */
-function withoutTaken({ request, failures }: AccountReading, taken: ReadonlySet<string>): AccountReading {
-  const again = LISTED_KINDS.flatMap(kind =>
-    request[kind]
-      .filter(({ id }) => taken.has(`${kind} ${id}`))
-      .map(({ id }) =>
-        itemFailure(kind, id, [
-          `'id' must be unique within the account: '${id}' was migrated by an earlier migration.`,
-        ]),
-      ),
-  )
-  return { request: withoutDone(request, taken), failures: [...failures, ...again] }
-}
-
-const withoutDone = (request: ReadAccount, done: ReadonlySet<string>): ReadAccount => ({
-  ...request,
-  ...Object.fromEntries(
-    LISTED_KINDS.map(kind => [kind, request[kind].filter(({ id }) => !done.has(`${kind} ${id}`))]),
-  ),
-})

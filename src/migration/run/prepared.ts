@@ -5,7 +5,6 @@ import { creditGuard } from '../../billing/payments/store.ts'
 import type { Guard, NewTimer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
-import type { Money } from '../../platform/money.ts'
 import { searchTerms } from '../../policyholders/search.ts'
 import { termRows } from '../../policyholders/store.ts'
 import { policyholders, policyholderTerms } from '../../policyholders/tables.ts'
@@ -13,6 +12,7 @@ import type { AuxRow, Converted } from '../convert/converted.ts'
 import type { ItemFailure, ItemMapping } from '../item.ts'
 import { type AccountOutcome, type MigrationAccount, mappingRows } from '../store.ts'
 import { migrationFailures, migrationMappings } from '../tables.ts'
+import { changedRows, type Earlier, earlierGuards } from './earlier.ts'
 import type { ConfiguredGround } from './ground.ts'
 import { addPolicies, courseOfPolicies } from './loading.ts'
 import { TableRows } from './table-rows.ts'
@@ -23,8 +23,8 @@ export type Outcome = {
   readonly failures: readonly ItemFailure[]
   /** Items that were migrated by earlier attempts. */
   readonly before: number
-  /** Of an account that exists: what its disbursements and bills rest on. */
-  readonly credit: Money | undefined
+  /** Of an account that exists: what its disbursements, payments and bills rest on. */
+  readonly earlier: Earlier | undefined
 }
 
 export type PreparedAccount = {
@@ -45,7 +45,7 @@ export function preparedOf(
   ground: ConfiguredGround,
   { now: at }: RequestContext,
   account: MigrationAccount,
-  { converted, failures, before, credit }: Outcome,
+  { converted, failures, before, earlier }: Outcome,
 ): PreparedAccount {
   const { database, migration, configuration } = ground
   const { migrationLocator, accountLocator, totalItems } = account
@@ -53,6 +53,7 @@ export function preparedOf(
   const mappings = kept ? mappingsOf(kept, account) : []
   const processed = migration.validateOnly ? totalItems - failures.length : mappings.length + before
   const course = kept && courseOfPolicies(database, configuration.configuration, kept.policies, at)
+  const changed = kept && earlier && changedRows(ground, earlier, kept, at)
   const rows = new TableRows()
   if (kept) addRecords(rows, ground, at, account, kept)
   rows.add(migrationMappings, mappingRows(account, mappings, at))
@@ -72,9 +73,12 @@ export function preparedOf(
     isMade: kept?.account !== undefined,
     rows,
     auxData: kept?.auxData ?? [],
-    guards: kept && credit ? [creditGuard(accountLocator, credit)] : [],
-    facts: course?.facts ?? [],
-    timers: course?.timers ?? [],
+    guards:
+      kept && earlier
+        ? [creditGuard(accountLocator, earlier.existing.credit), ...earlierGuards(accountLocator, earlier)]
+        : [],
+    facts: [...(course?.facts ?? []), ...(changed?.facts ?? [])],
+    timers: [...(course?.timers ?? []), ...(changed?.timers ?? [])],
   }
 }
 

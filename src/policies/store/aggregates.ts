@@ -53,6 +53,8 @@ export type PolicySelection =
   | { modificationLocator: Uuid }
   /** Locators as a JSON list. */
   | { locators: string }
+  /** Locators of invoices as a JSON list. */
+  | { invoiceLocators: string }
 
 /**
  * Queries that read the policies with everything in them; `readAggregates` takes their results. They are part
@@ -82,6 +84,7 @@ type Choice =
   | 'transactionLocator'
   | 'modificationLocator'
   | 'locators'
+  | 'invoiceLocators'
 
 const chosen = sql.placeholder('chosen')
 
@@ -109,6 +112,7 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
     (select policy_locator from ${reinstatements} where locator = ${chosen}))`,
   modificationLocator: sql`= (select policy_locator from ${modifications} where locator = ${chosen})`,
   locators: sql`in (select value from json_each(${chosen}))`,
+  invoiceLocators: sql`in (select policy_locator from ${invoices} where locator in (select value from json_each(${chosen})))`,
 }
 
 /** `make` gets the condition on a policy's locator, to stand after the column. */

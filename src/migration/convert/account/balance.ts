@@ -1,7 +1,8 @@
 // Whether invoices are what payments and credit make of them: rules 8 and 9 of resources brief 9.3.
 import { type Money, minus, negated, plus, toText } from '../../../platform/money.ts'
+import { POLICY_LIMITS } from '../../../policies/aggregate.ts'
 import type { CreditMove } from '../money-moves.ts'
-import { type InvoiceItem, type Invoices, madeAt } from './invoices.ts'
+import { balanceOf, type InvoiceItem, type Invoices, partsOf } from './invoices.ts'
 import { livePayments, type Payments } from './payments.ts'
 import type { Work } from './work.ts'
 
@@ -23,31 +24,33 @@ export const creditLeft = ({ context, none }: Work, moves: readonly CreditMove[]
   moves.reduce((all, { by }) => plus(all, by), context.existing?.credit ?? none)
 
 function tally(work: Work, invoices: Invoices, payments: Payments): void {
-  for (const item of invoices.values()) item.paid = work.none
-  for (const { byInvoice } of livePayments(work, payments))
-    for (const [invoice, amount] of byInvoice) {
-      const item = invoices.get(invoice)!
-      item.paid = plus(item.paid, amount)
-    }
+  const amounts = livePayments(work, payments).flatMap(({ byInvoice }) => [...byInvoice])
+  const byInvoice = Map.groupBy(amounts, ([invoice]) => invoice)
+  for (const item of invoices.values())
+    item.received = (byInvoice.get(item.id) ?? []).map(([, amount]) => amount)
 }
-
-type Live = (readonly [string, InvoiceItem])[]
 
 /** Undefined where something is found to fail. Each invoice is looked at by itself first, then at what credit has to cover. */
 function checked(work: Work, invoices: Invoices, payments: Payments): CreditMove[] | undefined {
   const { findings } = work
-  const live = [...invoices].filter(([id]) => !findings.fails('invoices', id))
-  const isHoused = creditHasPlace(work, live, payments)
-  if (!isHoused) return undefined
-  for (const one of live) checkState(work, one)
-  if (live.some(([id]) => findings.fails('invoices', id))) return undefined
+  const live = [...invoices.values()].filter(({ id }) => !findings.fails('invoices', id))
+  if (!hasCreditPlace(work, live, payments)) return undefined
+  for (const item of live) {
+    const wrong = wrongWith(item, work.none)
+    if (wrong !== undefined) fail(work, item, wrong)
+  }
+  if (live.some(({ id }) => findings.fails('invoices', id))) return undefined
   const moves = received(work, payments)
   return coverFromCredit(work, live, moves) ? moves : undefined
 }
 
-function creditHasPlace(work: Work, live: Live, payments: Payments): boolean {
+const fail = ({ findings }: Work, { id, earlier }: InvoiceItem, rule: string): void =>
+  findings.wrong('invoices', id, earlier ? `invoiceId '${id}' was migrated before: ${rule}` : rule)
+
+function hasCreditPlace(work: Work, live: readonly InvoiceItem[], payments: Payments): boolean {
+  if (live.length > 0 || work.context.existing?.lastInvoice) return true
   const homeless = livePayments(work, payments).filter(
-    ({ byInvoice, credit }) => live.length === 0 && byInvoice.size === 0 && credit.minor > 0,
+    ({ byInvoice, credit }) => byInvoice.size === 0 && credit.minor > 0,
   )
   for (const { request } of homeless)
     work.findings.wrong(
@@ -58,20 +61,27 @@ function creditHasPlace(work: Work, live: Live, payments: Payments): boolean {
   return homeless.length === 0
 }
 
-function checkState({ findings }: Work, [id, { request, total, paid }]: Live[number]): void {
-  const rest = minus(total, paid)
-  const isOver = rest.minor !== 0 && Math.sign(rest.minor) !== Math.sign(total.minor)
+/** Which rule the invoice breaks; undefined where it holds. */
+function wrongWith(item: InvoiceItem, none: Money): string | undefined {
+  const { state, earlier, received } = item
+  const parts = partsOf(item)
+  const { total, paid, rest } = balanceOf(item, none)
   const [asked, got] = [toText(total), toText(paid)]
-  if (isOver)
-    findings.wrong('invoices', id, `payments of ${got} must not be more than the invoice asks for, ${asked}.`)
-  else if (request.invoiceState === 'discarded' && paid.minor !== 0)
-    findings.wrong('invoices', id, `invoiceState discarded must have no payments; it has ${got}.`)
-  else if (request.invoiceState === 'open' && rest.minor === 0 && total.minor !== 0)
-    findings.wrong(
-      'invoices',
-      id,
-      `invoiceState open must have payments of less than its total ${asked}; it is paid.`,
-    )
+  const sign = Math.sign(total.minor)
+  if (state === 'discarded' && received.some(one => one.minor !== 0))
+    return `invoiceState discarded must have no payments; it has ${got}.`
+  if (earlier && parts.length === 0 && received.some(one => one.minor !== 0))
+    return `what it asked for is settled (${earlier.statuses.join(', ')}), and payments of it must be items without invoiceId.`
+  if (rest.minor !== 0 && Math.sign(rest.minor) !== sign)
+    return `payments of ${got} must not be more than the invoice asks for, ${asked}.`
+  if (paid.minor !== 0 && Math.sign(paid.minor) !== sign)
+    return `payments of ${got} must be of the sign of what the invoice asks for, ${asked}.`
+  if (state === 'open' && rest.minor === 0 && total.minor !== 0)
+    return `invoiceState open must have payments of less than its total ${asked}; it is paid.`
+  const most = Math.max(0, ...(earlier?.open ?? []).map(({ making }) => making.payments.size))
+  return most + received.length > POLICY_LIMITS.payments
+    ? `its policy has ${most} payments and gets ${received.length}; a policy may have ${POLICY_LIMITS.payments}.`
+    : undefined
 }
 
 /** What payments bring that no invoice asks for. */
@@ -81,28 +91,28 @@ const received = (work: Work, payments: Payments): CreditMove[] =>
     .map(({ request, credit }) => ({ at: request.paymentTime, by: credit }))
 
 /** Adds what settled invoices take from credit, refunds first, which add to it; false where it does not do for one of them. */
-function coverFromCredit(work: Work, live: Live, moves: CreditMove[]): boolean {
+function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: CreditMove[]): boolean {
   let left = creditLeft(work, moves)
   const short = live
-    .filter(
-      ([, { request, total, paid }]) => request.invoiceState === 'settled' && minus(total, paid).minor !== 0,
-    )
+    .filter(({ state }) => state === 'settled')
+    .map(item => ({ item, ...balanceOf(item, work.none) }))
+    .filter(({ rest }) => rest.minor !== 0)
     .sort(
-      ([, a], [, b]) =>
-        (a.total.minor < 0 ? 0 : 1) - (b.total.minor < 0 ? 0 : 1) || madeAt(a.request) - madeAt(b.request),
+      (a, b) =>
+        (a.total.minor < 0 ? 0 : 1) - (b.total.minor < 0 ? 0 : 1) ||
+        a.item.times.createdAt - b.item.times.createdAt,
     )
-  for (const [id, { request, total, paid }] of short) {
-    const rest = minus(total, paid)
+  for (const { item, total, paid, rest } of short) {
     left = minus(left, rest)
     if (left.minor < 0) {
-      work.findings.wrong(
-        'invoices',
-        id,
+      fail(
+        work,
+        item,
         `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(plus(left, rest))} is left.`,
       )
       return false
     }
-    moves.push({ at: madeAt(request), by: negated(rest) })
+    moves.push({ at: item.times.createdAt, by: negated(rest) })
   }
   return true
 }

@@ -16,6 +16,8 @@ type Link = { readonly kind: 'policies' | 'payments'; readonly id: string; reado
 export class Findings {
   readonly #found = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
   readonly #links: Link[] = []
+  /** Invoices that were migrated before. They are no items of the request, and fail only what would change them. */
+  readonly #there = new Set<string>()
 
   /** The problems of the item, to be added to. */
   of(kind: ItemKind, id: string): Problems {
@@ -45,6 +47,10 @@ export class Findings {
     })
   }
 
+  isThere(invoice: string): void {
+    this.#there.add(invoice)
+  }
+
   /** The item and the invoice that it names stand or fall together. */
   link(kind: Link['kind'], id: string, invoice: string): void {
     this.#links.push({ kind, id, invoice })
@@ -59,7 +65,7 @@ export class Findings {
         const [one, other] = [this.fails(kind, id), this.fails('invoices', invoice)]
         if (one === other) continue
         if (one) this.wrong('invoices', invoice, `blocked by ${id}`)
-        else this.wrong(kind, id, `blocked by ${invoice}`)
+        else this.wrong(kind, id, this.#reasonOf(invoice))
         again = true
         more = true
       }
@@ -67,9 +73,15 @@ export class Findings {
     return more
   }
 
+  /** What becomes of an invoice that is there already is told with those that name it. */
+  #reasonOf(invoice: string): string {
+    const [problem] = this.#there.has(invoice) ? this.of('invoices', invoice).list() : []
+    return problem?.errors[0] ?? `blocked by ${invoice}`
+  }
+
   list(): ItemFailure[] {
     return [...this.#found.values()]
-      .filter(({ problems }) => problems.any)
+      .filter(({ kind, id, problems }) => problems.any && !(kind === 'invoices' && this.#there.has(id)))
       .map(({ kind, id, problems }) => ({ kind, originalId: id, problems: problems.list() }))
   }
 }

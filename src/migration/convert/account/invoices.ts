@@ -1,34 +1,63 @@
 // The invoices of an account: read, then made of the installments that went on them, once its policies stand.
 import { totalsDueOf } from '../../../billing/bill.ts'
-import type { Money } from '../../../platform/money.ts'
-import { type Instant, timeZone as zoneNamed } from '../../../platform/time.ts'
+import type { InvoiceStatus } from '../../../billing/invoice.ts'
+import { type Money, minus, sum } from '../../../platform/money.ts'
+import { timeZone as zoneNamed } from '../../../platform/time.ts'
 import type { InvoiceMigrationRequest } from '../../contract-request.ts'
 import type { ItemKind } from '../../item.ts'
-import { invoiceInstallmentsOf, keepOpposites } from '../bills.ts'
-import { type Part, totalOf } from '../money-moves.ts'
+import { type InvoiceTimes, invoiceInstallmentsOf, keepOpposites } from '../bills.ts'
+import { type Part, restOf } from '../money-moves.ts'
 import type { ConvertedPolicy } from '../policy.ts'
+import { type EarlierPolicies, earlierInvoices } from './earlier.ts'
 import type { Work } from './work.ts'
 
 export type InvoiceItem = {
-  readonly request: InvoiceMigrationRequest
-  /** Once its policies stand. */
-  parts: Part[]
-  total: Money
-  /** Sum of the items of payments. */
-  paid: Money
+  readonly id: string
+  /** What it is to be; derived from payments where nothing says it. */
+  readonly state: InvoiceMigrationRequest['invoiceState']
+  readonly times: InvoiceTimes
+  /** What there is of it already; absent where the request brings it. */
+  readonly earlier?: Earlier
+  /** Of each policy of the request that it bills, once they stand. */
+  added: Part[]
+  /** What payments of the request pay of it. */
+  received: readonly Money[]
+}
+
+export type Earlier = {
+  /** What is not settled. */
+  readonly open: readonly Part[]
+  /** The part with which credit stands. */
+  readonly home: Part
+  readonly statuses: readonly InvoiceStatus[]
 }
 
 export type Invoices = ReadonlyMap<string, InvoiceItem>
 
-export const madeAt = ({ generateTime, startTime }: InvoiceMigrationRequest): Instant =>
-  generateTime ?? startTime
+/** All that may be paid of it. */
+export const partsOf = ({ earlier, added }: InvoiceItem): Part[] => [...(earlier?.open ?? []), ...added]
 
-export function readInvoices(work: Work): Invoices {
-  const { request, findings, warnings, none } = work
-  const invoices = new Map<string, InvoiceItem>()
+/** What it asks for, what is paid of that (also before), and the difference. */
+export function balanceOf(item: InvoiceItem, none: Money): { total: Money; paid: Money; rest: Money } {
+  const { currency } = none
+  const total = sum(
+    partsOf(item).map(part => part.due),
+    currency,
+  )
+  const before = (item.earlier?.open ?? []).map(part => minus(part.due, restOf(part)))
+  const paid = sum([...before, ...item.received], currency)
+  return { total, paid, rest: minus(total, paid) }
+}
+
+/** Those of the request and those of before that it names. */
+export function readInvoices(work: Work, policies: EarlierPolicies): Invoices {
+  const { request, findings, warnings } = work
+  const invoices = earlierInvoices(work, policies)
+  for (const id of invoices.keys()) findings.isThere(id)
   for (const invoice of findings.singles('invoices', request.invoices)) {
-    const { id, currency, timezone, startTime, endTime, generateTime, dueTime } = invoice
-    invoices.set(id, { request: invoice, parts: [], total: none, paid: none })
+    const { id, currency, timezone, startTime, endTime, generateTime, dueTime, invoiceState } = invoice
+    const times = { createdAt: generateTime ?? startTime, start: startTime, end: endTime, dueAt: dueTime }
+    invoices.set(id, { id, state: invoiceState, times, added: [], received: [] })
     assertCurrency(work, 'invoices', id, currency)
     if (timezone !== undefined && !zoneNamed(timezone))
       findings.wrong('invoices', id, 'timezone must be the IANA name of a time zone, as Europe/Berlin.')
@@ -50,38 +79,34 @@ export function assertCurrency(
     findings.wrong(kind, id, `currency must be ${own}, the currency of the tenant.`)
 }
 
-/** What each invoice bills, and its total. */
+/** What policies of the request put on each invoice. */
 export function makeInvoices(
-  { context, findings, none }: Work,
+  { context: { supply }, findings, none }: Work,
   invoices: Invoices,
   policies: ReadonlyMap<string, ConvertedPolicy>,
 ): void {
-  const { supply, configuration } = context
-  for (const [id, item] of invoices) {
-    if (findings.fails('invoices', id)) continue
-    item.parts = [...policies.values()].flatMap(({ making, invoiced }): Part[] => {
-      const installments = invoiced.get(id)
-      if (!installments) return []
-      return [
-        {
-          ...{ making, due: none },
-          invoice: invoiceInstallmentsOf(making, item.request, installments, supply).locator,
-        },
-      ]
-    })
-    if (item.parts.length === 0)
+  const live = [...invoices.values()].filter(({ id }) => !findings.fails('invoices', id))
+  const partsFor = new Map(
+    live.map(item => [
+      item,
+      [...policies.values()].flatMap(({ making, invoiced }) => {
+        const installments = invoiced.get(item.id)
+        if (!installments) return []
+        return [{ making, invoice: invoiceInstallmentsOf(making, item.times, installments, supply) }]
+      }),
+    ]),
+  )
+  for (const [{ id, earlier }, parts] of partsFor)
+    if (parts.length === 0 && !earlier)
       findings.wrong('invoices', id, 'id must be the invoiceId of an installment: the invoice bills nothing.')
-  }
   findings.block()
   for (const [id, { making }] of policies) if (!findings.fails('policies', id)) keepOpposites(making, supply)
   // Of each policy once, since what one invoice asks for takes a look at all of its modification's.
   const dueOf = new Map([...policies.values()].map(({ making }) => [making, totalsDueOf(making)] as const))
-  for (const [id, item] of invoices) {
-    if (findings.fails('invoices', id)) continue
-    item.parts = item.parts.map(part => ({
-      ...part,
-      due: dueOf.get(part.making)!(part.making.invoices.get(part.invoice)!),
+  for (const [item, parts] of partsFor)
+    item.added = parts.map(({ making, invoice }) => ({
+      making,
+      invoice: invoice.locator,
+      due: findings.fails('invoices', item.id) ? none : dueOf.get(making)!(invoice),
     }))
-    item.total = totalOf(item.parts, configuration.currency)
-  }
 }

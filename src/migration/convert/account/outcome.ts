@@ -1,11 +1,12 @@
 // What came of an account: its records, what its ids became, and what failed.
 import type { PolicyAggregate } from '../../../policies/aggregate.ts'
 import type { Policyholder } from '../../../policyholders/policyholder.ts'
-import { type ItemKind, type ItemMapping, LISTED_KINDS } from '../../item.ts'
+import { type ItemKind, type ItemMapping, LISTED_KINDS, type MappingNode } from '../../item.ts'
 import type { AuxRow, ControlTotals, Converted } from '../converted.ts'
 import { originRows } from '../origin.ts'
 import type { ConvertedPolicy } from '../policy.ts'
 import type { PaidOut } from './disbursements.ts'
+import { addedParts, type EarlierPolicies } from './earlier.ts'
 import type { Invoices } from './invoices.ts'
 import type { Payments } from './payments.ts'
 import { accountOrigin } from './policyholder.ts'
@@ -16,6 +17,7 @@ import { accountIdOf, type Work } from './work.ts'
 export type Worked = {
   readonly account: Policyholder | undefined
   readonly policies: ReadonlyMap<string, ConvertedPolicy>
+  readonly earlier: EarlierPolicies
   readonly invoices: Invoices
   readonly payments: Payments
   readonly paid: Paid
@@ -31,6 +33,8 @@ export function outcomeOf(work: Work, worked: Worked): Converted {
   return {
     account,
     policies: policies.map(([, { making }]) => making as PolicyAggregate),
+    changes: worked.earlier.changes(work),
+    added: addedParts(work, worked.invoices),
     auxData: [
       ...(account ? [accountOrigin(request.accountData!, context.accountLocator)] : []),
       ...policies.flatMap(([, one]) => one.auxData),
@@ -60,13 +64,13 @@ function mappingsOf(
   return [
     ...(account ? listOf('account', accountIdOf(work), [context.accountLocator]) : []),
     ...policies.map(([, { mapping }]): ItemMapping => ({ kind: 'policies', ...mapping })),
-    ...[...invoices].flatMap(([id, { parts }]) =>
-      findings.fails('invoices', id)
+    ...[...invoices.values()].flatMap(({ id, earlier, added }) =>
+      earlier || findings.fails('invoices', id)
         ? []
         : listOf(
             'invoices',
             id,
-            parts.map(part => part.invoice),
+            added.map(part => part.invoice),
           ),
     ),
     ...[...paid].flatMap(([id, locators]) => listOf('payments', id, locators)),
@@ -74,10 +78,16 @@ function mappingsOf(
   ]
 }
 
+/** What else an item became, by its place: the first of all stands for the item itself. */
+export const partNode = (originalId: string, at: number, locator: string): MappingNode => ({
+  originalId: `${originalId}[${at}]`,
+  locator,
+})
+
 function listOf(kind: ItemKind, originalId: string, locators: readonly string[]): ItemMapping[] {
   const [locator, ...others] = locators
   if (locator === undefined) return []
-  const children = others.map(one => ({ originalId, locator: one }))
+  const children = others.map((one, at) => partNode(originalId, at + 1, one))
   return [{ kind, originalId, locator, ...(children.length > 0 && { children }) }]
 }
 
@@ -91,6 +101,8 @@ function nothing(work: Work): Converted {
   return {
     account: undefined,
     policies: [],
+    changes: [],
+    added: [],
     auxData: [],
     disbursements: [],
     mappings: [],

@@ -33,7 +33,9 @@ export function readPayments(work: Work, invoices: Invoices): Payments {
         if (amount.minor < 0) wrong('amount must not lie below zero: what no invoice asks for is credit.')
         credit = plus(credit, amount)
       } else if (!invoices.has(invoiceId))
-        wrong(`invoiceId '${invoiceId}' must be the id of an invoice of the request.`)
+        wrong(
+          `invoiceId '${invoiceId}' must be the id of an invoice of the request, or of one that was migrated for the account before.`,
+        )
       else {
         byInvoice.set(invoiceId, plus(byInvoice.get(invoiceId) ?? none, amount))
         findings.link('payments', id, invoiceId)

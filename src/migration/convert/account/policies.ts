@@ -35,7 +35,7 @@ function linkInstallments(
         problems.add(
           'installment',
           `${policy.id}/terms[${termAt}]/transactions[${at}]/${id ?? `installments[${index}]`}`,
-          `invoiceId '${invoiceId}' must be the id of an invoice of the request.`,
+          `invoiceId '${invoiceId}' must be the id of an invoice of the request, or of one that was migrated for the account before.`,
         )
       }
 }

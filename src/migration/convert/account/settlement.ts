@@ -1,62 +1,78 @@
 // Payments, and what settles invoices, as records.
 import type { Uuid } from '../../../platform/locators.ts'
-import { minus } from '../../../platform/money.ts'
-import { receive, receiveCredit, settle } from '../money-moves.ts'
-import { type InvoiceItem, type Invoices, madeAt } from './invoices.ts'
+import { type Part, receive, receiveCredit, restOf, settle } from '../money-moves.ts'
+import type { EarlierPolicies } from './earlier.ts'
+import { balanceOf, type InvoiceItem, type Invoices, partsOf } from './invoices.ts'
 import { livePayments, type PaymentItem, type Payments } from './payments.ts'
 import type { Work } from './work.ts'
 
 /** The locators of the payments that each payment of the other system became, by its id. */
 export type Paid = ReadonlyMap<string, readonly Uuid[]>
 
-export function recordPayments(work: Work, invoices: Invoices, payments: Payments): Paid {
-  const live = [...invoices.values()].filter(({ request }) => !work.findings.fails('invoices', request.id))
+export function recordPayments(
+  work: Work,
+  invoices: Invoices,
+  payments: Payments,
+  policies: EarlierPolicies,
+): Paid {
+  const live = [...invoices.values()].filter(({ id }) => !work.findings.fails('invoices', id))
   const last = live.reduce<InvoiceItem | undefined>(
-    (found, one) => (found && madeAt(found.request) > madeAt(one.request) ? found : one),
+    (found, one) => (found && found.times.createdAt > one.times.createdAt ? found : one),
     undefined,
   )
+  const { existing } = work.context
+  const home = (): Part => (last ? homeOf(last) : policies.partOf(existing!.lastInvoice!))
   const inOrder = livePayments(work, payments).sort((a, b) => a.request.paymentTime - b.request.paymentTime)
-  const paid = new Map(inOrder.map(one => [one.request.id, recorded(work, one, invoices, last)] as const))
+  const paid = new Map(inOrder.map(one => [one.request.id, recorded(work, one, invoices, home)] as const))
   for (const one of live) settled(work, one)
   return paid
 }
+
+/** The part of the invoice with which credit stands. */
+const homeOf = ({ earlier, added }: InvoiceItem): Part => earlier?.home ?? added[0]!
 
 function recorded(
   { context: { accountLocator, supply } }: Work,
   { request: { paymentTime: at }, byInvoice, credit, fieldValues }: PaymentItem,
   invoices: Invoices,
-  last: InvoiceItem | undefined,
+  home: () => Part,
 ): Uuid[] {
   const made: Uuid[] = []
   // A payment of more than an invoice asked for, as a live one is; beside a refund or nothing, a payment of its own.
   const overpaid = [...byInvoice].findLast(([, amount]) => amount.minor > 0)?.[0]
   for (const [invoice, amount] of byInvoice) {
-    const { parts } = invoices.get(invoice)!
     const terms = { amount, at, fieldValues, source: 'received' as const }
     const more = invoice === overpaid && credit.minor > 0 && { credited: credit }
-    made.push(...receive(parts, { ...terms, ...more }, accountLocator, supply))
+    made.push(...receive(partsOf(invoices.get(invoice)!), { ...terms, ...more }, accountLocator, supply))
   }
   if (credit.minor > 0 && overpaid === undefined) {
     const [own] = byInvoice.keys()
-    const { parts } = own === undefined ? last! : invoices.get(own)!
-    const terms = { amount: credit, at, fieldValues }
-    made.push(receiveCredit(parts[0]!, terms, accountLocator, supply))
+    const part = own === undefined ? home() : homeOf(invoices.get(own)!)
+    made.push(receiveCredit(part, { amount: credit, at, fieldValues }, accountLocator, supply))
   }
   return made
 }
 
-function settled(
-  { context: { accountLocator, supply } }: Work,
-  { request, parts, total, paid }: InvoiceItem,
-): void {
-  const rest = minus(total, paid)
-  if (request.invoiceState === 'settled' && rest.minor !== 0)
+/** Settles the invoice, or the parts of it that ask for nothing any more: nobody's cover is to rest on what is paid. */
+function settled({ context: { accountLocator, supply }, none }: Work, item: InvoiceItem): void {
+  const { state, times } = item
+  const parts = partsOf(item)
+  if (state === 'discarded') {
+    settle(parts, 'writtenOff')
+    return
+  }
+  const { rest } = balanceOf(item, none)
+  const isCovered = state === 'settled' || rest.minor === 0
+  // Where refunds of some parts pay for others, that goes by credit too.
+  if (isCovered && parts.some(part => restOf(part).minor !== 0))
     receive(
       parts,
-      { amount: rest, at: madeAt(request), fieldValues: {}, source: 'credit' },
+      { amount: rest, at: times.createdAt, fieldValues: {}, source: 'credit' },
       accountLocator,
       supply,
     )
-  if (request.invoiceState === 'discarded') settle(parts, 'writtenOff')
-  else if (request.invoiceState === 'settled' || rest.minor === 0) settle(parts, 'paid')
+  settle(
+    parts.filter(part => isCovered || restOf(part).minor === 0),
+    'paid',
+  )
 }

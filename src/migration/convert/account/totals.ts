@@ -14,10 +14,10 @@ export function totalsOf(
   { disbursements, moves }: PaidOut,
 ): ControlTotals {
   const { currency } = work.context.configuration
-  const live = [...invoices].filter(([id]) => !work.findings.fails('invoices', id))
+  const live = [...invoices.values()].filter(({ id }) => !work.findings.fails('invoices', id))
   return {
     invoiced: sum(
-      live.flatMap(([, { request, total }]) => (request.invoiceState === 'discarded' ? [] : [total])),
+      live.flatMap(({ state, added }) => (state === 'discarded' ? [] : added.map(part => part.due))),
       currency,
     ),
     paid: sum(

@@ -1,0 +1,471 @@
+// Rule 7 in full: payments and installments that name an invoice which was migrated for the account before, in an earlier attempt of the
+// same migration or by another one (resources brief 9.3).
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyholderCreditsResponse } from '../../src/billing/contract.ts'
+import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
+import type { GracePeriodResponse } from '../../src/lapses/contract.ts'
+import type {
+  AccountMigrationIdMappingsResponse,
+  AccountMigrationResponse,
+  MigrationFailuresResponse,
+  MigrationResponse,
+} from '../../src/migration/contract.ts'
+import { BODY, sourceKey } from '../../src/migration/files.ts'
+import { workOn } from '../../src/migration/run/run.ts'
+import { newMigrationQueries } from '../../src/migration/store.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { openDatabase, type Query } from '../../src/platform/database.ts'
+import { newUuid, type Uuid } from '../../src/platform/locators.ts'
+import { tenantOfShard } from '../../src/platform/tenancy.ts'
+import { now } from '../../src/platform/time.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { faultyDatabase } from '../support/faulty-database.ts'
+import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+type List<T> = { listCompleted: boolean; items: T[] }
+
+let motor: Motor
+let token: string
+let root: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('earlier')
+  token = await motor.signIn('anna.admin')
+  root = `/migration/${motor.tenantLocator}/migrations`
+})
+
+const read = <T>(path: string): Promise<T> => callOk<T>('GET', `${root}/${path}`, { token })
+
+async function settled(locator: string): Promise<MigrationResponse> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const migration = await read<MigrationResponse>(locator)
+    if (!['submitted', 'processing'].includes(migration.migrationState)) return migration
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  throw new Error('The migration does not end.')
+}
+
+async function sent(path: string, body: unknown): Promise<MigrationResponse> {
+  const { locator } = await callOk<MigrationResponse>('POST', `${root}${path}`, { token, body })
+  return await settled(locator)
+}
+
+const more = (account: string, body: object, query = ''): Promise<MigrationResponse> =>
+  sent(`/accounts/${account}${query}`, body)
+
+async function patched(locator: string, accountLocator: string, body: object): Promise<MigrationResponse> {
+  const { status, body: answer } = await callApi('PATCH', `${root}/${locator}`, {
+    token,
+    body: { accountLocator, ...body },
+  })
+  if (status !== 200) throw new Error(JSON.stringify(answer))
+  return await settled(locator)
+}
+
+/** What is told of each item, by kind and id. */
+async function told({ locator }: MigrationResponse): Promise<Record<string, string[]>> {
+  const { items } = await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)
+  return Object.fromEntries(
+    items.flatMap(failure =>
+      (['policies', 'invoices', 'payments', 'disbursements'] as const).flatMap(kind =>
+        Object.entries(failure[kind]).map(([id, { errors }]) => [
+          `${kind} ${id}`,
+          errors.validationItems.flatMap(one => one.errors),
+        ]),
+      ),
+    ),
+  )
+}
+
+const accountOf = async ({ locator }: MigrationResponse): Promise<AccountMigrationResponse> =>
+  (await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)).items[0]!
+
+const mappingsOf = (locator: string, account: string): Promise<AccountMigrationIdMappingsResponse> =>
+  read(`${locator}/accounts/${account}/mappings?by=originalId`)
+
+const policyAt = async (locator: string): Promise<PolicyResponse> =>
+  (await motor.get(`/policy/${locator}`)).body
+
+async function creditOf(account: string): Promise<number> {
+  const { body } = await motor.get<PolicyholderCreditsResponse>(`/policyholder/${account}/credits`)
+  return body.balances[0]?.amount ?? 0
+}
+
+/** Types of events about policies, other than those of the migration. */
+async function eventsAfter(sequence: number): Promise<string[]> {
+  const { results } = await boundDatabase(poolBinding(1))
+    .prepare(`select type from event where sequence > ? and type not like 'migration.%' order by sequence`)
+    .bind(sequence)
+    .all<{ type: string }>()
+  return results.map(one => one.type)
+}
+
+const lastEvent = async (): Promise<number> =>
+  (await boundDatabase(poolBinding(1))
+    .prepare('select coalesce(max(sequence), 0) as n from event')
+    .first<{ n: number }>())!.n
+
+/** Due in time: nothing comes of its being unpaid. */
+const invoice = (id: string, changes: object = {}) =>
+  migratedInvoice(id, { dueTime: '2027-02-15T00:00:00+01:00', ...changes })
+
+/** An account with one policy, and an open invoice of 84.40. */
+const open = (id: string, changes: object = {}) =>
+  migratedAccount(id, {
+    invoices: [invoice('I1')],
+    ...{ payments: [], disbursements: [], accounting: undefined },
+    ...changes,
+  })
+
+const unreadable = { id: 'P2', productName: 'private_motor', terms: 'lost' }
+
+describe('a payment of an invoice that was migrated by an earlier attempt', () => {
+  it('pays it once it is corrected, beside nothing but the events of the migration', async () => {
+    const wrong = migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I-1' }, { amount: 20 }])
+    const migration = await sent('', [open('A-1', { payments: [wrong] })])
+    expect(await told(migration)).toEqual({
+      'payments M1': [
+        "paymentItems[0].invoiceId 'I-1' must be the id of an invoice of the request, or of one that was migrated for the account before.",
+      ],
+    })
+    const { accountLocator } = await accountOf(migration)
+    const before = await mappingsOf(migration.locator, accountLocator!)
+    const from = await lastEvent()
+    const right = migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I1' }, { amount: 20 }])
+    const done = await patched(migration.locator, accountLocator!, { payments: { M1: right } })
+    expect(done).toMatchObject({ migrationState: 'finished', processedAccounts: 1 })
+    expect(await accountOf(done)).toMatchObject({ totalItems: 4, processedItems: 4, errorItems: 0 })
+    const policy = await policyAt(before.policies.P1!.locator)
+    expect(policy.invoices).toMatchObject([
+      { locator: before.invoices.I1!.locator, totalDue: 84.4, settlementStatus: 'settled' },
+    ])
+    const [payment] = policy.invoices[0]!.payments
+    expect(payment).toMatchObject({ amount: 104.4, creditedAmount: 20 })
+    expect(payment!.postedTimestamp).toBe(String(Date.UTC(2026, 2, 10, 8)))
+    expect(policy.invoices[0]!.statuses?.at(-1)).toMatchObject({ timestamp: payment!.postedTimestamp })
+    expect(await creditOf(accountLocator!)).toBe(20)
+    const after = await mappingsOf(migration.locator, accountLocator!)
+    expect(after.payments.M1!.locator).toBe(payment!.locator)
+    expect(after.invoices).toEqual(before.invoices)
+    expect(await eventsAfter(from)).toEqual([])
+  })
+
+  it('that is too much is refused as it would be with it, and so is one of an invoice that is paid', async () => {
+    const lost = (id: string, amount: number) => migratedPayment(id, [{ amount, invoiceId: 'lost' }])
+    const migration = await sent('', [open('A-2', { payments: [lost('M1', 1), lost('M2', 1)] })])
+    const { accountLocator } = await accountOf(migration)
+    const pay = (id: string, amount: number) => migratedPayment(id, [{ amount, invoiceId: 'I1' }])
+    const both = await patched(migration.locator, accountLocator!, {
+      payments: { M1: pay('M1', 84.4), M2: pay('M2', 84.4) },
+    })
+    const over =
+      "invoiceId 'I1' was migrated before: payments of 168.80 must not be more than the invoice asks for, 84.40."
+    expect(await told(both)).toEqual({ 'payments M1': [over], 'payments M2': [over] })
+    // One of them is credit: the other pays the invoice, and credit stands with it.
+    const done = await patched(migration.locator, accountLocator!, {
+      payments: { M2: migratedPayment('M2', [{ amount: 84.4 }]) },
+    })
+    expect(done.migrationState).toBe('finished')
+    expect(await creditOf(accountLocator!)).toBe(84.4)
+    const again = await more(accountLocator!, { payments: [pay('M3', 84.4)] })
+    expect(await told(again)).toEqual({
+      'payments M3': [
+        "invoiceId 'I1' was migrated before: what it asked for is settled (paid), and payments of it must be items without invoiceId.",
+      ],
+    })
+    expect(await creditOf(accountLocator!)).toBe(84.4)
+  })
+})
+
+describe('further items of an account', () => {
+  it('pay an invoice of before in parts, leave credit with it, and pay that out', async () => {
+    const { accountLocator } = await accountOf(await sent('', [open('B-1')]))
+    const account = accountLocator!
+    const balances = { invoiced: 0, paid: 30, credit: 0, disbursed: 0 }
+    const part = { payments: [migratedPayment('M1', [{ amount: 30, invoiceId: 'I1' }])] }
+    const checked = await more(account, part, '?validateOnly=true')
+    expect(checked.migrationState).toBe('finished')
+    const first = await more(account, { ...part, accounting: { originalAccountBalances: balances } })
+    expect(first).toMatchObject({ migrationType: 'addAccountItems', migrationState: 'finished' })
+    const { policies } = await mappingsOf(first.locator, account)
+    const unpaid = await policyAt(policies.P1!.locator)
+    expect(unpaid.invoices).toMatchObject([{ settlementStatus: 'outstanding' }])
+    expect(unpaid.invoices[0]!.payments.map(one => one.amount)).toEqual([30])
+    const second = await more(account, {
+      payments: [migratedPayment('M2', [{ amount: 54.4, invoiceId: 'I1' }, { amount: 10 }])],
+      disbursements: [
+        { id: 'D1', disbursementTime: '2026-05-01T00:00:00+02:00', sources: [{ amount: 4 }] },
+        { id: 'D2', disbursementTime: '2026-05-01T00:00:00+02:00', sources: [{ amount: 7 }] },
+      ],
+    })
+    expect(await told(second)).toEqual({
+      'disbursements D2': ['sources of 7.00 must not be more than the credit at that time, 6.00.'],
+    })
+    const paid = await policyAt(policies.P1!.locator)
+    expect(paid.invoices).toMatchObject([{ settlementStatus: 'settled' }])
+    expect(await creditOf(account)).toBe(6)
+    const { body } = await motor.get<List<DisbursementResponse>>(`/policyholder/${account}/disbursements`)
+    expect(body.items.map(one => one.amount)).toEqual([4])
+  })
+
+  it('of which one brings an invoice by an id of before anew are refused with what pays it', async () => {
+    const { accountLocator } = await accountOf(await sent('', [open('B-2')]))
+    const again = await more(accountLocator!, {
+      policies: [migratedPolicy('P2', 'I1')],
+      invoices: [invoice('I1')],
+      payments: [migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I1' }])],
+    })
+    expect(await told(again)).toEqual({
+      'policies P2': ['blocked by I1'],
+      'invoices I1': ["'id' must be unique within the account: 'I1' was migrated by an earlier migration."],
+      'payments M1': ['blocked by I1'],
+    })
+    const { policies } = await mappingsOf(again.locator, accountLocator!)
+    expect((await policyAt(policies.P1!.locator)).invoices[0]!.payments).toEqual([])
+  })
+
+  it('may be credit alone, which stands with the last invoice of the account', async () => {
+    const { accountLocator } = await accountOf(await sent('', [open('B-3')]))
+    const done = await more(accountLocator!, { payments: [migratedPayment('M1', [{ amount: 15 }])] })
+    expect(done.migrationState).toBe('finished')
+    expect(await creditOf(accountLocator!)).toBe(15)
+    const { policies } = await mappingsOf(done.locator, accountLocator!)
+    const { invoices } = await policyAt(policies.P1!.locator)
+    expect(invoices).toMatchObject([{ settlementStatus: 'outstanding', payments: [{ creditedAmount: 15 }] }])
+  })
+})
+
+describe('installments of a policy on an invoice that was migrated before', () => {
+  it('are an invoice of its own beside the others of the same id, and paid as one with them', async () => {
+    const account = open('C-1', { policies: [migratedPolicy('P1', 'I1'), unreadable] })
+    const migration = await sent('', [account])
+    expect(Object.keys(await told(migration))).toEqual(['policies P2'])
+    const { accountLocator } = await accountOf(migration)
+    const before = await mappingsOf(migration.locator, accountLocator!)
+    const done = await patched(migration.locator, accountLocator!, {
+      policies: { P2: migratedPolicy('P2', 'I1') },
+    })
+    expect(done.migrationState).toBe('finished')
+    expect(await accountOf(done)).toMatchObject({ totalItems: 4, processedItems: 4, errorItems: 0 })
+    const { policies, invoices } = await mappingsOf(migration.locator, accountLocator!)
+    expect(invoices.I1!.locator).toBe(before.invoices.I1!.locator)
+    expect(Object.keys(invoices.I1!.childrenMappings)).toEqual(['I1[1]'])
+    const own = (await policyAt(policies.P2!.locator)).invoices
+    expect(own).toMatchObject([{ totalDue: 84.4, settlementStatus: 'outstanding' }])
+    expect(invoices.I1!.childrenMappings['I1[1]']!.locator).toBe(own[0]!.locator)
+    // 100.00 pay the first part in full, and some of the second.
+    const paid = await more(accountLocator!, {
+      payments: [migratedPayment('M1', [{ amount: 100, invoiceId: 'I1' }])],
+    })
+    expect(paid.migrationState).toBe('finished')
+    const parts = await Promise.all([policies.P1!, policies.P2!].map(one => policyAt(one.locator)))
+    expect(
+      parts.map(({ invoices: [one] }) => [one!.settlementStatus, one!.payments.map(({ amount }) => amount)]),
+    ).toEqual([
+      ['settled', [84.4]],
+      ['outstanding', [15.6]],
+    ])
+    const over = await more(accountLocator!, {
+      payments: [migratedPayment('M2', [{ amount: 68.81, invoiceId: 'I1' }])],
+    })
+    expect((await told(over))['payments M2']![0]).toContain(
+      'payments of 84.41 must not be more than the invoice asks for, 84.40.',
+    )
+  })
+
+  it('must be covered where the request says that it is settled, and wait for the payment that covers them', async () => {
+    const account = open('C-2', {
+      policies: [migratedPolicy('P1', 'I1'), unreadable],
+      invoices: [invoice('I1', { invoiceState: 'settled' })],
+      payments: [
+        migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I1' }]),
+        migratedPayment('M2', [{ amount: 84.4, invoiceId: 'lost' }]),
+      ],
+    })
+    const migration = await sent('', [account])
+    expect(Object.keys(await told(migration))).toEqual(['policies P2', 'payments M2'])
+    const { accountLocator } = await accountOf(migration)
+    const P2 = migratedPolicy('P2', 'I1')
+    const short = await patched(migration.locator, accountLocator!, { policies: { P2 } })
+    expect((await told(short))['policies P2']).toEqual([
+      "invoiceId 'I1' was migrated before: invoiceState settled must have payments and credit of its total 84.40; it has payments of 0.00, and a credit of 0.00 is left.",
+    ])
+    const done = await patched(migration.locator, accountLocator!, {
+      payments: { M2: migratedPayment('M2', [{ amount: 84.4, invoiceId: 'I1' }]) },
+    })
+    expect(done.migrationState).toBe('finished')
+    const { policies } = await mappingsOf(migration.locator, accountLocator!)
+    expect((await policyAt(policies.P2!.locator)).invoices).toMatchObject([
+      { settlementStatus: 'settled', payments: [{ amount: 84.4 }] },
+    ])
+  })
+
+  it('are given up with an invoice that was discarded, which takes no payments', async () => {
+    const { accountLocator } = await accountOf(
+      await sent('', [open('C-3', { invoices: [invoice('I1', { invoiceState: 'discarded' })] })]),
+    )
+    const further = await more(accountLocator!, {
+      policies: [migratedPolicy('P2', 'I1')],
+      payments: [migratedPayment('M1', [{ amount: 5, invoiceId: 'I1' }])],
+    })
+    const refused =
+      "invoiceId 'I1' was migrated before: invoiceState discarded must have no payments; it has 5.00."
+    expect(await told(further)).toEqual({ 'policies P2': [refused], 'payments M1': [refused] })
+    const done = await more(accountLocator!, { policies: [migratedPolicy('P3', 'I1')] })
+    expect(done.migrationState).toBe('finished')
+    const { policies } = await mappingsOf(done.locator, accountLocator!)
+    expect((await policyAt(policies.P3!.locator)).invoices).toMatchObject([
+      { totalDue: 84.4, settlementType: 'writtenOff' },
+    ])
+  })
+
+  it('stand or fall together with what pays that invoice in the same request', async () => {
+    const { accountLocator } = await accountOf(await sent('', [open('C-4')]))
+    const wrong = migratedPolicy('P2', 'I1', { productName: 'unknown' })
+    const further = await more(accountLocator!, {
+      policies: [wrong],
+      payments: [migratedPayment('M1', [{ amount: 168.8, invoiceId: 'I1' }])],
+    })
+    const failures = await told(further)
+    expect(Object.keys(failures)).toEqual(['policies P2', 'payments M1'])
+    expect(failures['payments M1']).toEqual(['blocked by P2'])
+    const done = await patched(further.locator, accountLocator!, {
+      policies: { P2: migratedPolicy('P2', 'I1') },
+    })
+    expect(done.migrationState).toBe('finished')
+    const { policies } = await mappingsOf(done.locator, accountLocator!)
+    const parts = await Promise.all([policies.P1!, policies.P2!].map(one => policyAt(one.locator)))
+    expect(parts.map(one => one.invoices[0]!.settlementStatus)).toEqual(['settled', 'settled'])
+  })
+})
+
+/**
+ * Further items as a request leaves them, but of a migration that no object was woken for, so that nobody else works on it. What
+ * works on it tells how many round trips to D1 it took.
+ */
+async function left(
+  account: string,
+  body: object,
+): Promise<{ locator: Uuid; work: (client?: D1Database) => Promise<number> }> {
+  const shard = { tenantLocator: motor.tenantLocator as Uuid, generation: 1, shard: 0 }
+  const client = boundDatabase(poolBinding(1))
+  const database = openDatabase(client, noCalls())
+  const locator = newUuid(0)
+  const bytes = new TextEncoder().encode(JSON.stringify(body))
+  const migration = {
+    ...{ locator, state: 'processing' as const, type: 'addAccountItems' as const, validateOnly: false },
+    ...{ totalAccounts: 1, createdAt: now(), createdBy: newUuid(0), username: 'anna.admin' },
+    ...{ updatedAt: now(), runningSince: now(), doneBefore: 0 },
+  }
+  const row = {
+    ...{ migrationLocator: locator, ordinal: 0, accountLocator: account as Uuid, originalId: account },
+    ...{ state: 'pending' as const, source: BODY, start: 0, length: bytes.length, totalItems: 1 },
+    ...{ processedItems: 0, errorItems: 0, warnings: [], tries: 0, updatedAt: now() },
+  }
+  await env.FILES.put(sourceKey((await tenantOfShard(env, shard))!, locator, BODY), bytes)
+  await database.batch(newMigrationQueries(database, migration, [row]) as [Query, ...Query[]])
+  const work = async (through = client): Promise<number> => {
+    const calls = noCalls()
+    await workOn({ ...env, [poolBinding(1)]: through } as Env, shard, locator, () => false, calls)
+    return calls.d1
+  }
+  return { locator, work }
+}
+
+/** Whoever worked on it gives up its place. */
+const ended = async ({ locator, work }: { locator: Uuid; work: () => Promise<number> }): Promise<void> => {
+  await work()
+  await work()
+  expect((await read<MigrationResponse>(locator)).accounts.processing).toBe(0)
+}
+
+/** Of an alarm: the migration, its place, what waits, ids that are taken, and the account begun; then what the account has. */
+const OF_AN_ALARM = 6
+
+describe('an invoice of before that lives on', () => {
+  it('is read with what it belongs to, in one round trip however many there are', async () => {
+    const many = Array.from({ length: 12 }, (_, at) => String(at + 1))
+    const { accountLocator } = await accountOf(
+      await sent('', [
+        open('D-1', {
+          policies: many.map(one => migratedPolicy(`P${one}`, `I${one}`)),
+          invoices: many.map(one => invoice(`I${one}`)),
+        }),
+      ]),
+    )
+    const pay = (ids: string[]) =>
+      ids.map(one => migratedPayment(`M${one}`, [{ amount: 84.4, invoiceId: `I${one}` }]))
+    const none = await left(accountLocator!, {})
+    expect(await none.work()).toBe(OF_AN_ALARM + 1)
+    const one = await left(accountLocator!, { payments: pay(['1']) })
+    expect(await one.work()).toBe(OF_AN_ALARM + 2)
+    const all = await left(accountLocator!, { payments: pay(many.slice(1)) })
+    expect(await all.work()).toBe(OF_AN_ALARM + 2)
+    for (const each of [none, one, all]) {
+      expect((await read<MigrationResponse>(each.locator)).accounts).toMatchObject({ completed: 1 })
+      await ended(each)
+    }
+  })
+
+  it('and is paid while a migration is about to pay it is paid once', async () => {
+    const first = await sent('', [open('D-2')])
+    const { accountLocator } = await accountOf(first)
+    const { invoices, policies } = await mappingsOf(first.locator, accountLocator!)
+    const further = await left(accountLocator!, {
+      payments: [migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I1' }])],
+    })
+    const client = faultyDatabase(
+      boundDatabase(poolBinding(1)),
+      () => undefined,
+      async batch => {
+        if (batch !== OF_AN_ALARM + 1) return
+        await callOk('POST', `/invoice/${invoices.I1!.locator}/pay`, {
+          token,
+          body: { fieldValues: { method: 'card' } },
+        })
+      },
+    )
+    await further.work(client)
+    expect((await read<MigrationResponse>(further.locator)).accounts).toMatchObject({ processing: 1 })
+    await further.work()
+    expect(await told(await read<MigrationResponse>(further.locator))).toEqual({
+      'payments M1': [expect.stringContaining('what it asked for is settled (paid)')],
+    })
+    await ended(further)
+    expect((await policyAt(policies.P1!.locator)).invoices[0]!.payments).toMatchObject([
+      { amount: 84.4, fieldValues: { method: ['card'] } },
+    ])
+    expect(await creditOf(accountLocator!)).toBe(0)
+  })
+
+  it('and begins a grace period has it settled by a migrated payment, of which nobody is told', async () => {
+    const due = invoice('I1', { dueTime: '2026-12-20T00:00:00+01:00' })
+    const first = await sent('', [open('D-3', { invoices: [due] })])
+    const { accountLocator } = await accountOf(first)
+    const { policies, invoices } = await mappingsOf(first.locator, accountLocator!)
+    await motor.post('/test/clock', { timestamp: Date.UTC(2026, 11, 28) })
+    const graces = async () =>
+      (await motor.get<GracePeriodResponse[]>(`/policy/${policies.P1!.locator}/gracePeriods`)).body.map(
+        one => (one.settledTimestamp === undefined ? 'open' : 'settled'),
+      )
+    expect(await graces()).toEqual(['open'])
+    const from = await lastEvent()
+    const done = await more(accountLocator!, {
+      payments: [migratedPayment('M1', [{ amount: 84.4, invoiceId: 'I1' }])],
+    })
+    expect(done.migrationState).toBe('finished')
+    expect(await graces()).toEqual(['settled'])
+    expect(await eventsAfter(from)).toEqual([])
+    // What its object remembers of the policy is read anew.
+    const pay = `/invoice/${invoices.I1!.locator}/pay`
+    expect((await motor.post(pay, { fieldValues: { method: 'card' } })).status).toBe(409)
+    await motor.post('/test/clock', { timestamp: Date.UTC(2027, 1, 5) })
+    const { body } = await motor.get<PolicyResponse>(`/policy/${policies.P1!.locator}`)
+    expect(body.invoices.map(one => one.settlementStatus)).toEqual(['settled', 'outstanding'])
+  })
+})
