@@ -1,5 +1,6 @@
-// `npm run bench [-- --full] [-- --PART | --against COMMIT | --record] [-- --json FILE]`: how the service compares with the least
-// that the platform allows. Starts all it needs on free ports and in a folder of its own, and removes both. See docs/bench.md.
+// `npm run bench [-- --full] [-- --PART | --against COMMIT | --record] [-- --only NAME,…] [-- --json FILE]`: how the service
+// compares with the least that the platform allows. Starts all it needs on free ports and in a folder of its own, and removes
+// both. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +13,7 @@ import { assertFlat, type MigrationFigures } from './migration/migration.ts'
 import { type Options, readOptions } from './options.ts'
 import { measurePart } from './parts.ts'
 import { recordReference } from './recorded.ts'
-import { measureChanges, measureReference } from './reference.ts'
+import { measureChanges, measureReference, measureSome } from './reference.ts'
 import { stopWorkers } from './worker-process.ts'
 
 const say = (line: string): void => console.error(`bench: ${line}`)
@@ -25,15 +26,20 @@ function commit(): string | undefined {
   }
 }
 
-async function bench({ sizes, part, against, recorded, jsonFile }: Options, folder: string): Promise<void> {
+async function bench(
+  { sizes, part, against, only, recorded, jsonFile }: Options,
+  folder: string,
+): Promise<void> {
   writeConfig()
   await writeRouteIndex()
   await buildBundles()
   const { figures, text } = part
     ? await measurePart(part, folder, sizes, say)
-    : against === undefined
-      ? await measureReference(folder, sizes, say)
-      : await measureChanges(against, folder, sizes, say)
+    : against !== undefined
+      ? await measureChanges(against, only, folder, sizes, say)
+      : only
+        ? await measureSome(only, folder, sizes, say)
+        : await measureReference(folder, sizes, say)
   console.log(text)
   if (jsonFile !== undefined)
     writeFileSync(jsonFile, `${JSON.stringify({ commit: commit(), sizes, ...figures }, undefined, 2)}\n`)

@@ -290,5 +290,21 @@ export const OPERATIONS: readonly Operation[] = [
   },
 ]
 
+/** Those of these names, and those before them whose records they take; all without names. An Error names what is unknown. */
+export function operationsFor(names: readonly string[] | undefined): readonly Operation[] {
+  if (!names) return OPERATIONS
+  const chosen = new Set(names.map(name => OPERATIONS.find(one => one.name === name) ?? unknownName(name)))
+  for (const { takes } of chosen) {
+    const before = OPERATIONS.find(({ leaves = {} }) => takes in leaves)
+    if (before) chosen.add(before)
+  }
+  return OPERATIONS.filter(one => chosen.has(one))
+}
+
+function unknownName(name: string): never {
+  const known = OPERATIONS.map(one => one.name).join(', ')
+  throw new Error(`There is no operation '${name}'; there are: ${known}.`)
+}
+
 /** The operation's name as a part of a path. */
 export const planName = ({ name }: Operation): string => name.replaceAll(/\W+/g, '-')

@@ -66,13 +66,15 @@ export type Options = {
   part: Part | undefined
   /** Another commit, whose service is measured in the place of the floor. */
   against: string | undefined
+  /** Names of operations; all when undefined. */
+  only: readonly string[] | undefined
   /** Whether the reference is written to docs/measured.md. */
   recorded: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--PART | --against COMMIT | --record] [--accounts N] [--json FILE]`; an Error says what is wrong. */
+/** `[--full] [--PART | --against COMMIT | --record] [--only NAME,…] [--accounts N] [--json FILE]`; an Error says what is wrong. */
 export function readOptions(words: readonly string[]): Options {
   const flag = { type: 'boolean', default: false } as const
   const { values } = parseArgs({
@@ -82,6 +84,7 @@ export function readOptions(words: readonly string[]): Options {
       ...(Object.fromEntries(PARTS.map(part => [part, flag])) as Record<Part, typeof flag>),
       record: flag,
       against: { type: 'string' },
+      only: { type: 'string' },
       accounts: { type: 'string' },
       json: { type: 'string' },
     },
@@ -91,6 +94,10 @@ export function readOptions(words: readonly string[]): Options {
   const parts = PARTS.filter(part => values[part])
   if (parts.length + Number(values.record) + Number(values.against !== undefined) > 1)
     throw new Error('Only one of the parts, --against and --record can be asked for at a time.')
+  // One name has a comma between digits.
+  const only = values.only?.split(/,(?!\d)/).map(name => name.trim())
+  if (only && (parts.length > 0 || values.record))
+    throw new Error('--only chooses operations; it goes with --against, or with neither a part nor --record.')
   const sizes = values.full ? FULL : SMALL
   const accounts = Number(values.accounts ?? sizes.accounts)
   if (!Number.isSafeInteger(accounts) || accounts < 10)
@@ -99,6 +106,7 @@ export function readOptions(words: readonly string[]): Options {
     sizes: { ...sizes, accounts },
     part: parts[0],
     against: values.against,
+    only,
     recorded: values.record,
     jsonFile: values.json,
   }

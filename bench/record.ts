@@ -1,5 +1,5 @@
 // The plan of each operation, from the service with what it asks of the platform watched (bench/recorder).
-import { OPERATIONS, type Operation, type World } from './operations.ts'
+import type { Operation, World } from './operations.ts'
 import { type Observation, type Plan, planOf, type Recording } from './plan.ts'
 import { emptyStock, serviceSide, subjects } from './sides.ts'
 import type { Worker } from './worker-process.ts'
@@ -13,6 +13,7 @@ const OBSERVED = 5
  * reads of a run find it in memory where it is kept there.
  */
 export async function recordPlans(
+  operations: readonly Operation[],
   recorder: Worker,
   world: World,
   records: Records,
@@ -21,7 +22,7 @@ export async function recordPlans(
   const side = serviceSide(recorder, world, first as Records)
   const stock = emptyStock()
   const plans = new Map<Operation, Plan>()
-  for (const operation of OPERATIONS) {
+  for (const operation of operations) {
     const observations: Observation[] = []
     const source = await subjects(side, operation, stock, OBSERVED)
     for (let next = source.next(); !next.done; next = source.next()) {

@@ -5,7 +5,7 @@ import { startOther } from './against.ts'
 import { type LiquidPerils, measureLiquidPerils } from './liquid-perils.ts'
 import { type MigrationFigures, measureMigration } from './migration/migration.ts'
 import { startNaiveNode } from './naive-node/process.ts'
-import type { Operation } from './operations.ts'
+import { type Operation, operationsFor, type World } from './operations.ts'
 import type { Sizes } from './options.ts'
 import type { Told } from './parts.ts'
 import { describePlan, type Plan } from './plan.ts'
@@ -27,7 +27,7 @@ import {
 } from './report.ts'
 import { waitedFor } from './round-trips.ts'
 import { type Measured, measureAll } from './rounds.ts'
-import { floorSide, serviceSide } from './sides.ts'
+import { floorSide, type Side, serviceSide } from './sides.ts'
 import { type BundleSize, measureStartUp, type StartUp } from './start-up.ts'
 import { measureWebhooks, type WebhookLoad } from './webhooks.ts'
 import { startWorker } from './worker-process.ts'
@@ -96,6 +96,39 @@ async function underLoad(
   sizes: Sizes,
   say: Say,
 ): Promise<Pick<Reference, 'operations' | 'plans' | 'quoteToIssue'>> {
+  const { world, plans, ours, theirs, stop } = await startSides(operationsFor(undefined), folder, say)
+  const naiveNode = await startNaiveNode(join(folder, 'naive-node'))
+  const operations = await measureAll([...plans.keys()], ours, theirs, sizes, say)
+  say('quote to issue')
+  const quoteToIssue = await measureQuoteToIssue(ours, theirs, naiveNode, world, sizes)
+  await Promise.all([stop(), naiveNode.stop()])
+  return { operations, plans: byName(plans), quoteToIssue }
+}
+
+/** Some operations, and those that make what they take, beside the floor: nothing else of the reference. */
+export async function measureSome(
+  names: readonly string[],
+  folder: string,
+  sizes: Sizes,
+  say: Say,
+): Promise<Told> {
+  const { plans, ours, theirs, stop } = await startSides(operationsFor(names), folder, say)
+  const operations = await measureAll([...plans.keys()], ours, theirs, sizes, say)
+  await stop()
+  const figures = { operations, plans: byName(plans) }
+  return { figures, text: [table(operationRows(operations)), ...otherPlans(figures)].join('\n') }
+}
+
+type Sides = {
+  world: World
+  plans: Map<Operation, Plan>
+  ours: Side
+  theirs: Side
+  stop(): Promise<void>
+}
+
+/** Service and floor, the floor with the plans of these operations. */
+async function startSides(operations: readonly Operation[], folder: string, say: Say): Promise<Sides> {
   const dataFolder = join(folder, 'service')
   say('making databases')
   const administrator = await prepareStores(dataFolder)
@@ -104,27 +137,25 @@ async function underLoad(
   say('recording what each operation asks of the platform')
   const recorder = await startWorker({ ...ofService, script: 'bench/recorder/worker.ts' })
   const { world, records } = await fill(recorder.origin, administrator)
-  const plans = await recordPlans(recorder, world, records)
+  const plans = await recordPlans(operations, recorder, world, records)
   await recorder.stop()
   for (const [{ name }, plan] of plans) say(`  ${name}: ${describePlan(plan)}`)
 
-  say('starting service, floor and the naive process')
+  say('starting service and floor')
   const service = await startWorker({ ...ofService, script: 'src/worker.ts' })
   const floor = await startWorker({
     config: 'bench/floor/wrangler.toml',
     script: 'bench/floor/worker.ts',
     dataFolder: join(folder, 'floor'),
   })
-  const naiveNode = await startNaiveNode(join(folder, 'naive-node'))
   const ours = serviceSide(service, world, records)
   const theirs = await floorSide(floor, plans, world, records)
-  const operations = await measureAll(ours, theirs, sizes, say)
-  say('quote to issue')
-  const quoteToIssue = await measureQuoteToIssue(ours, theirs, naiveNode, world, sizes)
-  ours.connection.close()
-  theirs.connection.close()
-  await Promise.all([service.stop(), floor.stop(), naiveNode.stop()])
-  return { operations, plans: byName(plans), quoteToIssue }
+  const stop = async (): Promise<void> => {
+    ours.connection.close()
+    theirs.connection.close()
+    await Promise.all([service.stop(), floor.stop()])
+  }
+  return { world, plans, ours, theirs, stop }
 }
 
 const byName = (plans: ReadonlyMap<Operation, Plan>): Record<string, Plan> =>
@@ -142,7 +173,13 @@ function otherPlans({ operations, plans }: Pick<Reference, 'operations' | 'plans
 }
 
 /** The service of this commit and that of another, in turns. */
-export async function measureChanges(commit: string, folder: string, sizes: Sizes, say: Say): Promise<Told> {
+export async function measureChanges(
+  commit: string,
+  names: readonly string[] | undefined,
+  folder: string,
+  sizes: Sizes,
+  say: Say,
+): Promise<Told> {
   say(`making the service of ${commit}`)
   const other = await startOther(commit, folder)
   say('making databases')
@@ -153,7 +190,7 @@ export async function measureChanges(commit: string, folder: string, sizes: Size
   const filledOther = await fill(other.worker.origin, other.administrator)
   const ours = serviceSide(service, filled.world, filled.records)
   const theirs = serviceSide(other.worker, filledOther.world, filledOther.records)
-  const operations = await measureAll(ours, theirs, sizes, say)
+  const operations = await measureAll(operationsFor(names), ours, theirs, sizes, say)
   ours.connection.close()
   theirs.connection.close()
   await Promise.all([service.stop(), other.worker.stop()])

@@ -1,7 +1,7 @@
 // Service and floor, or the service of two commits: one run of each after the other, round after round.
 import { median, mostCommon, quantile } from './figures.ts'
 import { type Answer, drive, type Run } from './load.ts'
-import { GOALS, OPERATIONS, type Operation } from './operations.ts'
+import { GOALS, type Operation } from './operations.ts'
 import { CONCURRENCY, type Sizes } from './options.ts'
 import { type RoundTrips, roundTrips, rowsOf } from './round-trips.ts'
 import { emptyStock, type Side, type Stock, subjects } from './sides.ts'
@@ -39,14 +39,15 @@ const HASHES_AT_ONCE = 2
 
 type CountedRun = Run & { cpuMs: number | undefined }
 
-/** Runs every operation; `say` is told what is being done. */
+/** Runs the operations, in their order; `say` is told what is being done. */
 export async function measureAll(
+  operations: readonly Operation[],
   service: Side,
   other: Side,
   sizes: Sizes,
   say: (line: string) => void,
 ): Promise<Measured[]> {
-  const runs = OPERATIONS.map(operation => ({
+  const runs = operations.map(operation => ({
     operation,
     service: [] as CountedRun[],
     other: [] as CountedRun[],
