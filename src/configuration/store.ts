@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { accounts } from '../accounts/tables.ts'
-import { type Database, deleteRows, putRows, type Query } from '../platform/database.ts'
+import { type Database, deleteRows, putRows, type Query, statement } from '../platform/database.ts'
 import { newUuid, type Uuid } from '../platform/locators.ts'
 import { HOME_SHARD } from '../platform/tenancy.ts'
 import type { Instant } from '../platform/time.ts'
@@ -10,14 +10,19 @@ import { configurationVersions, deployments } from './tables.ts'
 
 export type VersionRow = typeof configurationVersions.$inferSelect
 
-/** The version, or the latest for undefined; to be read in the batch of whoever needs it. */
-export const versionQuery = (database: Database, version: number | undefined) =>
-  database.build
+const LATEST_VERSION = statement(build =>
+  build.select().from(configurationVersions).orderBy(desc(configurationVersions.version)).limit(1),
+)
+const VERSION = statement(build =>
+  build
     .select()
     .from(configurationVersions)
-    .where(version === undefined ? undefined : eq(configurationVersions.version, version))
-    .orderBy(desc(configurationVersions.version))
-    .limit(1)
+    .where(eq(configurationVersions.version, sql.placeholder('version'))),
+)
+
+/** The version, or the latest for undefined; to be read in the batch of whoever needs it. */
+export const versionQuery = (database: Database, version: number | undefined) =>
+  version === undefined ? database.bind(LATEST_VERSION, {}) : database.bind(VERSION, { version })
 
 export const allVersionsQuery = (database: Database) => database.build.select().from(configurationVersions)
 

@@ -1,7 +1,7 @@
 // Events as rows of the batch that causes them, with one delivery for every webhook that asked for the type.
 import { sql } from 'drizzle-orm'
 import type { RequestContext } from '../platform/context.ts'
-import { type Database, putRows, type Query } from '../platform/database.ts'
+import { type Database, putRows, type Query, statement } from '../platform/database.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../platform/locators.ts'
 import { tenantNow } from '../platform/tenancy.ts'
 import { later } from '../platform/time.ts'
@@ -44,14 +44,19 @@ export function eventRows(
     policyholderLocator: event.policyholderLocator ?? null,
     policyLocator: event.policyLocator ?? null,
   }))
-  const latest = sql`(select max(at) from ${events})`
   return [
     ...putRows(database, events, rows),
-    database.build.run(
-      sql`update ${events} set at = ${latest} where request_id = ${context.requestId} and at < ${latest}`,
-    ),
+    database.bind(NOT_BEFORE_LATEST, { requestId: context.requestId }),
   ]
 }
+
+const latest = sql`(select max(at) from ${events})`
+
+const NOT_BEFORE_LATEST = statement(build =>
+  build.run(
+    sql`update ${events} set at = ${latest} where request_id = ${sql.placeholder('requestId')} and at < ${latest}`,
+  ),
+)
 
 /** Whether the webhook `w` asks for the event `e`: for either of its names, exactly or by a `prefix.*`. */
 export const isSubscribed = sql`exists (
@@ -68,8 +73,11 @@ export const lineOfEvent = sql`coalesce(cast(e.policy_locator as text), e.policy
  * clock: an event's timestamp may be that of a machine whose clock is ahead. One behind an unfinished one of its line waits
  * (tables.ts); for a suspended webhook it is put aside. An earlier commit of the same request has made its own.
  */
-export function deliveriesOf(database: Database, requestId: Uuid): Query {
-  return database.build.run(sql`
+export const deliveriesOf = (database: Database, requestId: Uuid): Query =>
+  database.bind(DELIVERIES, { requestId })
+
+const DELIVERIES = statement(build =>
+  build.run(sql`
     insert into ${deliveries}
       (webhook_locator, event_sequence, line, state, attempts, due_at, outcome, finished_at, diverted_at)
     select webhook, sequence, line,
@@ -84,7 +92,7 @@ export function deliveriesOf(database: Database, requestId: Uuid): Query {
         coalesce(w.failure_handling ->> 'divert', 0) as divert, cast(unixepoch('subsec') * 1000 as integer) as clock,
         row_number() over (partition by w.locator, ${lineOfEvent} order by e.sequence) as turn
       from ${events} e join ${webhooks} w on w.enabled
-      where e.request_id = ${requestId} and ${isSubscribed}
+      where e.request_id = ${sql.placeholder('requestId')} and ${isSubscribed}
         and not exists (select 1 from ${deliveries} x where x.webhook_locator = w.locator and x.event_sequence = e.sequence)
-    ) m`)
-}
+    ) m`),
+)

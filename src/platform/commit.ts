@@ -1,10 +1,10 @@
 // The only way to write a tenant's database: one batch with the record of the write, the guards, the facts,
 // the events with their deliveries, and the timers; all of it or nothing (docs/design.md, section 5).
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { announce, armDispatcher } from '../events/announcement.ts'
 import { deliveriesOf, eventRows, type NewEvent } from '../events/outbox.ts'
 import type { RequestContext } from './context.ts'
-import { type Database, putRows, type Query, statement } from './database.ts'
+import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
 import { Refusal } from './errors.ts'
 import { newUuid, type Uuid } from './locators.ts'
 import { guards, timers, writes } from './tables.ts'
@@ -24,8 +24,11 @@ export type GuardName =
   | 'guard_migration_state'
   | 'guard_migration_account'
 
-/** Trips when `holds` is not true at the time of the batch. */
-export type Guard = { name: GuardName; holds: ReturnType<typeof sql> }
+/**
+ * Trips when `holds` is not true at the time of the batch. With `values` it has placeholders in their places, and is the same
+ * object each time: its statement is made once for an isolate.
+ */
+export type Guard = { name: GuardName; holds: SQL; values?: Readonly<Record<string, unknown>> }
 
 export type NewTimer = {
   /** In the tenant's time. */
@@ -104,11 +107,7 @@ export async function commit(
       subject: write.subject,
       at: now(),
     }),
-    ...write.guards.map(guard =>
-      database.build.run(
-        sql`insert into ${guards} (name) select ${guard.name} where not coalesce((${guard.holds}), 0)`,
-      ),
-    ),
+    ...write.guards.map(guard => guardQuery(database, guard)),
     ...write.facts,
     ...eventRows(database, context, write.events, write.shard),
     ...timerRows(database, write),
@@ -123,6 +122,17 @@ export async function commit(
   } catch (problem) {
     return await settle(database, context, write, problem)
   }
+}
+
+const guardStatements = new WeakMap<SQL, Statement<Query>>()
+
+function guardQuery(database: Database, { name, holds, values }: Guard): Query {
+  const made = (build: Database['build']): Query =>
+    build.run(sql`insert into ${guards} (name) select ${name} where not coalesce((${holds}), 0)`)
+  if (!values) return made(database.build)
+  const known = guardStatements.get(holds) ?? statement(made)
+  guardStatements.set(holds, known)
+  return database.bind(known, values)
 }
 
 const timerRows = (database: Database, { timers: due = [], shard }: Commit): Query[] =>

@@ -1,4 +1,4 @@
-import { fillPlaceholders, type SQL, sql } from 'drizzle-orm'
+import { fillPlaceholders } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -13,6 +13,8 @@ export type Database = {
   readonly build: DrizzleD1Database
   /** The query of the statement, with these values at its placeholders. */
   bind<Q extends Query>(statement: Statement<Q>, values: Readonly<Record<string, unknown>>): Q
+  /** A query of SQL as it stands, for its effect: its result is D1's own. */
+  effect(text: string, ...params: unknown[]): Query
   /** Sends the queries as one atomic batch: one round trip. */
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
 }
@@ -52,6 +54,9 @@ function resultOf(prepared: Prepared, result: D1Result): unknown {
     ? prepared.mapResult(result, true)
     : prepared.reader(result.results as Record<string, unknown>[])
 }
+
+/** As drizzle's queries are, to who sends them. */
+const queryOf = (prepared: Prepared): Query => ({ _prepare: () => prepared }) as unknown as Query
 
 const sizes = new WeakMap<D1Database, number>()
 
@@ -97,8 +102,10 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string)
         mapResult: result => resultOf(prepared, result),
         reader: 'drizzle',
       }
-      return { _prepare: () => bound } as unknown as Q
+      return queryOf(bound) as Q
     },
+    effect: (text, ...params) =>
+      queryOf({ getQuery: () => ({ sql: text, params }), mapResult: result => result }),
     async batch<T extends readonly Query[]>(queries: T) {
       const prepared = queries.map(prepare)
       const results = await sent(prepared)
@@ -118,13 +125,19 @@ const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${l
 /** Characters of JSON in one bound parameter; D1 takes 2 MB. */
 export const LARGEST_PARAMETER = 900_000
 
-type Insertion = { columns: SQLiteColumn[]; before: SQL; after: SQL }
+type TableTexts = {
+  columns: SQLiteColumn[]
+  /** With the rows, as a JSON list of lists, as its parameter. */
+  put: string
+  /** With the locators, as a JSON list, as its parameter. */
+  remove: string
+}
 
-const insertions = new WeakMap<SQLiteTable, Insertion>()
+const textsByTable = new WeakMap<SQLiteTable, TableTexts>()
 
-/** The text around the rows, worked out once for each table. */
-function insertionInto(table: SQLiteTable): Insertion {
-  const known = insertions.get(table)
+/** The texts of statements, worked out once for each table. */
+function textsOf(table: SQLiteTable): TableTexts {
+  const known = textsByTable.get(table)
   if (known) return known
   const { name, columns, primaryKeys } = getTableConfig(table)
   const keyed = primaryKeys[0]?.columns ?? columns.filter(column => column.primary)
@@ -138,22 +151,20 @@ function insertionInto(table: SQLiteTable): Insertion {
       ? 'nothing'
       : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
   const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
-  const insertion = {
+  const texts = {
     columns,
     // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would
     // where SQLite made one query of the two, which the limit keeps it from.
-    before: sql.raw(
-      `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(`,
-    ),
-    after: sql.raw(`) limit -1) where true${conflict}`),
+    put: `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1) where true${conflict}`,
+    remove: `delete from "${name}" where locator in (select value from json_each(?))`,
   }
-  insertions.set(table, insertion)
-  return insertion
+  textsByTable.set(table, texts)
+  return texts
 }
 
 /** Rows of the table as the JSON texts that they travel as. */
 export function rowTexts<T extends SQLiteTable>(table: T, rows: readonly T['$inferInsert'][]): string[] {
-  const { columns } = insertionInto(table)
+  const { columns } = textsOf(table)
   return rows.map(row =>
     JSON.stringify(
       columns.map(column => {
@@ -177,7 +188,7 @@ export const putRows = <T extends SQLiteTable>(
 /** As `putRows`, of rows that `rowTexts` has made of them. */
 export function putTexts(database: Database, table: SQLiteTable, texts: readonly string[]): Query[] {
   if (texts.length === 0) return []
-  const { before, after } = insertionInto(table)
+  const { put } = textsOf(table)
   const chunks: string[] = []
   let chunk = ''
   for (const text of texts) {
@@ -188,7 +199,7 @@ export function putTexts(database: Database, table: SQLiteTable, texts: readonly
     chunk += chunk === '' ? text : `,${text}`
   }
   chunks.push(chunk)
-  return chunks.map(rowsJson => database.build.run(sql`${before}${`[${rowsJson}]`}${after}`))
+  return chunks.map(rowsJson => database.effect(put, `[${rowsJson}]`))
 }
 
 /** A query that deletes the rows with these keys (tables with a single-column key named `locator`). */
@@ -198,9 +209,5 @@ export function deleteRows(
   locators: readonly (string | number)[],
 ): Query[] {
   if (locators.length === 0) return []
-  return [
-    database.build.run(
-      sql`delete from ${table} where locator in (select value from json_each(${JSON.stringify(locators)}))`,
-    ),
-  ]
+  return [database.effect(textsOf(table).remove, JSON.stringify(locators))]
 }

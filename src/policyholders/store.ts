@@ -37,13 +37,25 @@ export const versionGuard = ({ locator, version }: Policyholder): Guard => ({
   holds: sql`exists (select 1 from ${policyholders} where locator = ${locator} and version = ${version})`,
 })
 
+const NEW_POLICYHOLDER = statement(build =>
+  build.insert(policyholders).values({
+    locator: sql.placeholder('locator'),
+    version: sql.placeholder('version'),
+    completed: sql.placeholder('completed'),
+    accountLocator: sql.placeholder('accountLocator'),
+    entity: sql.placeholder('entity'),
+    createdAt: sql.placeholder('createdAt'),
+    updatedAt: sql.placeholder('updatedAt'),
+  }),
+)
+
 /** Queries that write a new policyholder. */
 export const insertQueries = (
   database: Database,
   policyholder: Policyholder,
   terms: readonly SearchTerm[],
 ): Query[] => [
-  database.build.insert(policyholders).values(policyholder),
+  database.bind(NEW_POLICYHOLDER, policyholder),
   ...putRows(database, policyholderTerms, termRows(policyholder, terms)),
 ]
 

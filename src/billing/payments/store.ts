@@ -1,7 +1,7 @@
 // What payments say of the credit of their policyholder. The condition is that of the index payment_credit.
 import { type SQL, sql } from 'drizzle-orm'
 import type { Guard } from '../../platform/commit.ts'
-import type { Database } from '../../platform/database.ts'
+import { type Database, statement } from '../../platform/database.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type CurrencyCode, fromMinor, type Money } from '../../platform/money.ts'
 import type { Position } from '../../platform/paging.ts'
@@ -30,8 +30,10 @@ const balances = (build: Database['build'], holder: SQL | Uuid) =>
     .from(changes(holder))
     .groupBy(sql`currency`)
 
+const OF_HOLDER = statement(build => balances(build, sql`${sql.placeholder('holder')}`))
+
 /** The policyholder's credit, by currency; `readCredit` takes the rows. */
-export const creditQuery = (database: Database, holder: Uuid) => balances(database.build, holder)
+export const creditQuery = (database: Database, holder: Uuid) => database.bind(OF_HOLDER, { holder })
 
 /** As `creditQuery`, for the policyholder of a policy. */
 export const CREDITS = byChoice((build, condition) =>
@@ -45,10 +47,15 @@ export const CREDITS = byChoice((build, condition) =>
 export const readCredit = (rows: readonly CreditRow[], currency: CurrencyCode): Money =>
   fromMinor(rows.find(row => row.currency === currency)?.minor ?? 0, currency)
 
+const CREDIT_IS_UNCHANGED = sql`coalesce((
+  select sum(change) from ${changes(sql`${sql.placeholder('holder')}`)}
+  where currency = ${sql.placeholder('currency')}), 0) = ${sql.placeholder('minor')}`
+
 /** Trips when the credit is not what was read. */
 export const creditGuard = (holder: Uuid, { minor, currency }: Money): Guard => ({
   name: 'guard_policyholder_credit',
-  holds: sql`coalesce((select sum(change) from ${changes(holder)} where currency = ${currency}), 0) = ${minor}`,
+  holds: CREDIT_IS_UNCHANGED,
+  values: { holder, currency, minor },
 })
 
 /** A page of the payments that made or used credit, reversed ones too, oldest first; one more than asked for. */

@@ -114,28 +114,33 @@ const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate):
     one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
   )
 
+const locatorGiven = sql.placeholder('locator')
+const versionGiven = sql.placeholder('version')
+const storedPolicy = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${locatorGiven})`
+const POLICY_IS_NEW = sql`${storedPolicy} is null`
+const POLICY_IS_UNCHANGED = sql`${storedPolicy} = ${versionGiven}`
+const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} from ${configurationVersions}
+  where ${configurationVersions.version} = ${versionGiven}) = ${sql.placeholder('hash')}`
+const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
+  where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
+
 /** The policy is as it was read, or is not there yet. */
-function policyGuard(before: PolicyAggregate | undefined, { policy }: PolicyAggregate): Guard {
-  const stored = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${policy.locator})`
-  return {
-    name: 'guard_policy_version',
-    holds: before ? sql`${stored} = ${before.policy.version}` : sql`${stored} is null`,
-  }
+function policyGuard(before: PolicyAggregate | undefined, { policy: { locator } }: PolicyAggregate): Guard {
+  const name = 'guard_policy_version'
+  if (!before) return { name, holds: POLICY_IS_NEW, values: { locator } }
+  return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
 }
 
 /** The version still stands for the configuration that the plan was made with. */
-function configurationGuard(version: number, hash: string): Guard {
-  const { hash: stored, version: key } = configurationVersions
-  return {
-    name: 'guard_configuration_hash',
-    holds: sql`(select ${stored} from ${configurationVersions} where ${key} = ${version}) = ${hash}`,
-  }
-}
+const configurationGuard = (version: number, hash: string): Guard => ({
+  name: 'guard_configuration_hash',
+  holds: CONFIGURATION_IS_UNCHANGED,
+  values: { version, hash },
+})
 
 /** The policyholder is as it was when the price was made of it. */
-function policyholderGuard({ locator, version }: Policyholder): Guard {
-  return {
-    name: 'guard_policyholder_version',
-    holds: sql`(select ${policyholders.version} from ${policyholders} where ${policyholders.locator} = ${locator}) = ${version}`,
-  }
-}
+const policyholderGuard = ({ locator, version }: Policyholder): Guard => ({
+  name: 'guard_policyholder_version',
+  holds: POLICYHOLDER_IS_UNCHANGED,
+  values: { locator, version },
+})
