@@ -13,16 +13,11 @@ import { gracePeriodResponse, lapseReinstatementResponse, lapseResponse } from '
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../platform/locators.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../policies/aggregate.ts'
 import { isStanding } from '../policies/fold/line.ts'
+import { withLazy } from '../policies/projection/lazy.ts'
 import { policyResponse } from '../policies/projection/policy.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { quoteOf } from '../quotes/quote-of.ts'
-import {
-  policyData,
-  policyholderData,
-  type TemplateRecord,
-  templateRecord,
-  withLazy,
-} from '../rating/template-data.ts'
+import { policyData, policyholderData, type TemplateRecord, templateRecord } from '../rating/template-data.ts'
 import { reinstatementResponse } from '../reinstatements/projection.ts'
 import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
 import type { PolicyDocument } from './document.ts'

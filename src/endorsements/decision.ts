@@ -21,7 +21,7 @@ import type { Prorated } from '../policies/fold/prorated.ts'
 import { ownTransaction, plansItsBills } from '../policies/own-bills.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
 import { chain, type Planned } from '../policies/planned.ts'
-import { policyResponse } from '../policies/projection/policy.ts'
+import { policyToRead } from '../policies/projection/policy.ts'
 import { prorationOf } from '../policies/prorating.ts'
 import type { Loaded } from '../policies/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../policies/terms.ts'
@@ -174,7 +174,10 @@ export async function previewed(loaded: Loaded, operation: Beginning, attempt: A
   return await carriedOut(aggregate, endorsement, loaded, attempt)
 }
 
-/** The new application, checked, and as many steps on as were asked for. */
+/**
+ * The new application, checked, and as many steps on as were asked for. Quoting checks all that an application is checked for:
+ * only what stands in its way is told after what is wrong with it.
+ */
 async function walked(
   created: Planned,
   locator: EndorsementLocator,
@@ -184,7 +187,8 @@ async function walked(
   conflictHandling?: ConflictHandling,
   assertDecision = assertUnderwritten,
 ): Promise<EndorsementDecision> {
-  let planned: Planned = await checked(created, locator, loaded, attempt)
+  const isCheckedByQuoting = state !== 'application' && !hasConflicts(created.aggregate, String(locator))
+  let planned: Planned = isCheckedByQuoting ? created : await checked(created, locator, loaded, attempt)
   for (const step of STEPS.slice(0, STEPS.indexOf(state as (typeof STEPS)[number]) + 1))
     planned = chain(
       planned,
@@ -377,10 +381,9 @@ const contextOf = (
   operation: endorsement.kind,
   transaction: transactionOf(endorsement),
   project: (current, quote) =>
-    policyResponse(
+    policyToRead(
       { ...current, policy: policyOnIssue(current, endorsement) },
       loaded.product,
-      { summarizeQuotes: false },
       quote,
       withIssued(modification.locator),
     ),

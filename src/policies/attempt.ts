@@ -14,7 +14,7 @@ import { type Modification, type PolicyAggregate, type Quote, selectedQuote } fr
 import type { ReadTables } from './constraints/validation.ts'
 import type { ReportedProblems } from './draft/request.ts'
 import { summary, validateQuote } from './draft/validation.ts'
-import { policyResponse } from './projection/policy.ts'
+import { policyToRead } from './projection/policy.ts'
 import { quoteParts } from './quote-parts.ts'
 import { basisAt, jurisdictionOf, selectionBasis } from './selection-basis.ts'
 import type { Loaded } from './surroundings.ts'
@@ -71,7 +71,7 @@ export function ratingContext(
       product.jurisdictionField === undefined
         ? tables.lookup
         : tables.in(jurisdictionOf(product, data)).lookup,
-    project: (current, quote) => policyResponse(current, product, { summarizeQuotes: false }, quote),
+    project: (current, quote) => policyToRead(current, product, quote),
     unread: unread !== undefined,
     externalRater: async name => attempt.externalRater?.(name, String(aggregate.policy.locator)),
     callPlugin: async (name, ...given) => {

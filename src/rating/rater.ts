@@ -10,12 +10,13 @@ import type { PluginCaller } from '../plugins/functions.ts'
 import type { PolicyAggregate, PolicySegment, Quote } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
+import { withLazy } from '../policies/projection/lazy.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { CompiledTemplate } from './liquid/compile.ts'
 import type { RatingEffects } from './liquid/effects.ts'
 import type { RenderingEnvironment } from './liquid/environment.ts'
 import { TemplateError } from './liquid/template-error.ts'
-import { type Operation, policyData, policyholderData, withLazy } from './template-data.ts'
+import { type Operation, policyData, policyholderData } from './template-data.ts'
 
 export type RatingContext = {
   product: ProductDefinition
@@ -31,7 +32,7 @@ export type RatingContext = {
   lookup: RenderingEnvironment['lookup']
   /** The same in the jurisdiction that this data of a policy segment names. */
   lookupIn(data: FieldData): RenderingEnvironment['lookup']
-  /** The policy as its answer shows it, for templates that read `data.policy`. */
+  /** The policy as its answer shows it, for templates that read `data.policy`; parts that are work are made when they are read. */
   project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
   /** Exposures of the policy were not read: what takes all of them is not in its answer. */
   unread: boolean

@@ -14,6 +14,7 @@ import type {
   PolicySegment,
 } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
+import { lazyNames, withLazy } from '../policies/projection/lazy.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 
 export type Operation = 'new_business' | 'endorsement' | 'renewal' | 'reinstatement'
@@ -120,7 +121,17 @@ export const policyholderData = (policyholder: Policyholder, fields: readonly Fi
   },
 })
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+/** Names of the contracts, which are a few hundred. */
+const snakeCaseNames = new Map<string, string>()
+const MOST_SNAKE_CASE_NAMES = 2_000
+
+function snakeCase(name: string): string {
+  const known = snakeCaseNames.get(name)
+  if (known !== undefined) return known
+  const snake = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  if (snakeCaseNames.size < MOST_SNAKE_CASE_NAMES) snakeCaseNames.set(name, snake)
+  return snake
+}
 
 function templateValue(value: unknown, name: string): TemplateValue {
   if (Array.isArray(value)) return value.map(one => templateValue(one, ''))
@@ -131,13 +142,23 @@ function templateValue(value: unknown, name: string): TemplateValue {
 
 export type TemplateRecord = { [name: string]: TemplateValue }
 
-/** A record of an answer as templates see it: snake_case names, timestamps as numbers. */
-export const templateRecord = (record: object): TemplateRecord =>
-  Object.fromEntries(
-    Object.entries(record)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [snakeCase(name), templateValue(value, name)]),
-  )
+/** A record of an answer as templates see it: snake_case names, timestamps as numbers. What is lazy in it stays so. */
+export function templateRecord(record: object, without: ReadonlySet<string> = NONE): TemplateRecord {
+  const lazy = lazyNames(record)
+  const entries: [string, TemplateValue][] = []
+  for (const name of Object.keys(record)) {
+    if (without.has(name)) continue
+    // What is lazy has its place by now, and its value when it is read.
+    const value = lazy.has(name) ? null : (record as Record<string, unknown>)[name]
+    if (value !== undefined) entries.push([snakeCase(name), templateValue(value, name)])
+  }
+  const data: TemplateRecord = Object.fromEntries(entries)
+  for (const name of lazy)
+    withLazy(data, snakeCase(name), () => templateValue((record as Record<string, unknown>)[name], name))
+  return data
+}
+
+const NONE: ReadonlySet<string> = new Set()
 
 type ResponseFields = {
   fieldValues: FieldValues
@@ -148,7 +169,8 @@ function templateCharacteristics<T extends ResponseFields>(
   list: readonly T[],
   fields: readonly FieldDefinition[],
 ) {
-  return list.map(({ fieldValues, fieldGroupsByLocator, ...rest }) => {
+  return list.map(one => {
+    const { fieldValues, fieldGroupsByLocator } = one
     const groups = fields
       .filter(definition => definition.type === 'group')
       .flatMap(definition =>
@@ -158,9 +180,12 @@ function templateCharacteristics<T extends ResponseFields>(
           values: fieldGroupsByLocator[locator] ?? {},
         })),
       )
-    return { ...templateRecord(rest), ...templateFieldData(fields, { values: fieldValues, groups }) }
+    const data = templateRecord(one, FIELD_DATA)
+    return Object.assign(data, templateFieldData(fields, { values: fieldValues, groups }))
   })
 }
+
+const FIELD_DATA: ReadonlySet<string> = new Set(['fieldValues', 'fieldGroupsByLocator'])
 
 /** Properties of a policy's answer, and of its characteristics, that all its exposures have a part in. */
 const OF_ALL_EXPOSURES: ReadonlySet<string> = new Set([
@@ -181,22 +206,25 @@ export function policyData(
   product: ProductDefinition,
   missed?: () => never,
 ): object {
-  const { characteristics, exposures, ...rest } = response
   const data = {}
+  const lazy = lazyNames(response)
   const lazily = (record: object, name: string, make: () => unknown): void => {
     withLazy(record, snakeCase(name), missed && OF_ALL_EXPOSURES.has(name) ? missed : make)
   }
-  for (const [name, value] of Object.entries(rest))
-    if (value !== undefined) lazily(data, name, () => templateValue(value, name))
+  for (const name of Object.keys(response) as (keyof PolicyResponse)[])
+    if (!MADE_APART.has(name) && (lazy.has(name) || response[name] !== undefined))
+      lazily(data, name, () => templateValue(response[name], name))
   lazily(data, 'characteristics', () => {
-    const segments = templateCharacteristics(characteristics, product.fields)
+    const segments = templateCharacteristics(response.characteristics, product.fields)
     if (missed)
       for (const segment of segments) for (const name of OF_ALL_EXPOSURES) lazily(segment, name, missed)
     return segments
   })
-  lazily(data, 'exposures', () => exposures.map(exposure => exposureData(exposure, product)))
+  lazily(data, 'exposures', () => response.exposures.map(exposure => exposureData(exposure, product)))
   return data
 }
+
+const MADE_APART: ReadonlySet<string> = new Set(['characteristics', 'exposures'])
 
 function exposureData(
   { characteristics, perils, ...exposure }: PolicyResponse['exposures'][number],
@@ -214,20 +242,4 @@ function exposureData(
       ),
     })),
   }
-}
-
-/** `record` with a property that is made when a template first asks for it, and once. */
-export function withLazy<T extends object, K extends string, V>(
-  record: T,
-  name: K,
-  make: () => V,
-): T & Record<K, V> {
-  let made: { value: V } | undefined
-  return Object.defineProperty(record, name, {
-    enumerable: true,
-    get: () => {
-      made ??= { value: make() }
-      return made.value
-    },
-  }) as T & Record<K, V>
 }

@@ -12,35 +12,76 @@ import type {
 } from '../contract/characteristics.ts'
 import type { ExposureResponse, PerilResponse } from '../contract/response.ts'
 import { type ExposurePiece, holdsAt } from '../fold/exposure-pieces.ts'
+import { withLazy } from './lazy.ts'
 import { textIfAny } from './parts.ts'
 import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './view.ts'
 
 /** Every segment of the policy, those replaced since too, in creation order. */
 export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsResponse[] {
+  const piecesOf = piecesBySegment(view)
+  return segmentsOf(view).map(segment => ({
+    ...policySegment(view, segment),
+    ...segmentAmounts(view, piecesOf.get(segment.locator) ?? []),
+  }))
+}
+
+/** As `policyCharacteristics`, with the amounts of each worked out when they are first read. Unpriced, there are none. */
+export function characteristicsToRead(view: PolicyView): PolicyCharacteristicsResponse[] {
+  const shared = withLazy({}, 'pieces', () => piecesBySegment(view))
+  const names = AMOUNTS.filter(name => isPriced(view) || !OF_PRICED.has(name))
+  return segmentsOf(view).map(segment => {
+    const own = withLazy({}, 'amounts', () => segmentAmounts(view, shared.pieces.get(segment.locator) ?? []))
+    const read = policySegment(view, segment)
+    for (const name of names) withLazy(read, name, () => own.amounts[name])
+    return read as PolicyCharacteristicsResponse
+  })
+}
+
+const segmentsOf = ({ line }: PolicyView): PolicySegment[] => line.flatMap(step => step.made)
+
+function piecesBySegment(view: PolicyView): ReadonlyMap<Uuid, RunPiece[]> {
   const piecesOf = new Map<Uuid, RunPiece[]>()
   for (const one of allPieces(view)) {
     const list = piecesOf.get(one.piece.segment.locator)
     if (list) list.push(one)
     else piecesOf.set(one.piece.segment.locator, [one])
   }
-  return view.line.flatMap(step =>
-    step.made.map(segment => policySegment(view, segment, piecesOf.get(segment.locator) ?? [])),
+  return piecesOf
+}
+
+const AMOUNTS = [
+  'grossPremium',
+  'grossPremiumCurrency',
+  'grossTaxes',
+  'grossTaxesCurrency',
+  'taxGroups',
+] as const
+const OF_PRICED: ReadonlySet<string> = new Set(['grossPremium', 'grossTaxes'])
+
+const isPriced = ({ line }: PolicyView): boolean => line[0]!.modification.premiumChange !== undefined
+
+function segmentAmounts(view: PolicyView, pieces: readonly RunPiece[]) {
+  const { currency } = view.aggregate.policy
+  const taxes = pieces.flatMap(({ run, piece }) =>
+    (piece.amounts?.taxes ?? []).map((amount, at) => ({ ...run.price!.taxes[at]!, amount })),
   )
+  const total = (amounts: Money[]): number | undefined =>
+    isPriced(view) ? toNumber(sum(amounts, currency)) : undefined
+  return {
+    grossPremium: total(pieces.flatMap(({ piece }) => (piece.amounts ? [piece.amounts.premium] : []))),
+    grossPremiumCurrency: currency,
+    grossTaxes: total(taxes.map(tax => tax.amount)),
+    grossTaxesCurrency: currency,
+    taxGroups: taxGroupResponses(taxes),
+  }
 }
 
 function policySegment(
   view: PolicyView,
   segment: PolicySegment,
-  pieces: readonly RunPiece[],
-): PolicyCharacteristicsResponse {
-  const { currency, originalStart, originalEnd } = view.aggregate.policy
+): Omit<PolicyCharacteristicsResponse, (typeof AMOUNTS)[number]> {
+  const { originalStart, originalEnd } = view.aggregate.policy
   const isSelected = view.quote.selected
-  const isPriced = view.line[0]!.modification.premiumChange !== undefined
-  const taxes = pieces.flatMap(({ run, piece }) =>
-    (piece.amounts?.taxes ?? []).map((amount, at) => ({ ...run.price!.taxes[at]!, amount })),
-  )
-  const total = (amounts: Money[]): number | undefined =>
-    isPriced ? toNumber(sum(amounts, currency)) : undefined
   return {
     ...view.record,
     ...known(view, segment.locator, segment, segment.madeBy, segment.replacedBy),
@@ -49,11 +90,6 @@ function policySegment(
     endTimestamp: String(segment.end),
     policyStartTimestamp: String(isSelected ? originalStart : view.quote.contractStart),
     policyEndTimestamp: String(isSelected ? originalEnd : view.quote.contractEnd),
-    grossPremium: total(pieces.flatMap(({ piece }) => (piece.amounts ? [piece.amounts.premium] : []))),
-    grossPremiumCurrency: currency,
-    grossTaxes: total(taxes.map(tax => tax.amount)),
-    grossTaxesCurrency: currency,
-    taxGroups: taxGroupResponses(taxes),
   }
 }
 

@@ -5,10 +5,11 @@ import { documentsOfPolicy } from '../../documents/projection.ts'
 import { toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
-import { feesOf, feeTotal } from '../fold/fees.ts'
+import { type FeeInForce, feesOf, feeTotal } from '../fold/fees.ts'
 import { type Counting, isIssued, isStanding, lineOf } from '../fold/line.ts'
 import { standingCancellations } from '../standing-cancellations.ts'
-import { exposureResponses, policyCharacteristics } from './characteristics.ts'
+import { characteristicsToRead, exposureResponses, policyCharacteristics } from './characteristics.ts'
+import { withLazy } from './lazy.ts'
 import { modificationResponses } from './modifications.ts'
 import { feeResponse, textIfAny } from './parts.ts'
 import { policyView } from './view.ts'
@@ -28,7 +29,51 @@ export function policyResponse(
 ): PolicyResponse {
   const { policy } = aggregate
   const view = policyView(aggregate, quote, product, counts ?? isStanding)
-  const fees = feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
+  const fees = feesInForce(aggregate, quote, counts)
+  return {
+    ...ownProperties(aggregate, product),
+    characteristics: policyCharacteristics(view),
+    modifications: modificationResponses(view),
+    exposures: exposureResponses(view),
+    grossFees: toNumber(feeTotal(fees, policy.currency)),
+    grossFeesCurrency: policy.currency,
+    fees: fees.map(feeResponse),
+    documents: documentsOfPolicy(aggregate),
+    invoices: invoiceResponses(aggregate),
+    quoteSummary: options.summarizeQuotes ? quoteSummary(aggregate) : undefined,
+  }
+}
+
+/** As `policyResponse`, for who reads some of it: each part that is work is made when it is first read. */
+export function policyToRead(
+  aggregate: PolicyAggregate,
+  product: ProductDefinition,
+  quote: Quote,
+  counts?: Counting,
+): PolicyResponse {
+  const { policy } = aggregate
+  const view = policyView(aggregate, quote, product, counts ?? isStanding)
+  const fees = (): FeeInForce[] => feesInForce(aggregate, quote, counts)
+  const own = { ...ownProperties(aggregate, product), grossFeesCurrency: policy.currency }
+  const making: Partial<{ [Name in keyof PolicyResponse]: () => PolicyResponse[Name] }> = {
+    characteristics: () => characteristicsToRead(view),
+    modifications: () => modificationResponses(view),
+    exposures: () => exposureResponses(view),
+    grossFees: () => toNumber(feeTotal(fees(), policy.currency)),
+    fees: () => fees().map(feeResponse),
+    documents: () => documentsOfPolicy(aggregate),
+    invoices: () => invoiceResponses(aggregate),
+  }
+  for (const [name, make] of Object.entries(making)) withLazy(own, name, make)
+  return own as unknown as PolicyResponse
+}
+
+const feesInForce = (aggregate: PolicyAggregate, quote: Quote, counts: Counting | undefined): FeeInForce[] =>
+  feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
+
+/** What the policy's own row says, and its cancellation. */
+function ownProperties(aggregate: PolicyAggregate, product: ProductDefinition) {
+  const { policy } = aggregate
   return {
     locator: String(policy.locator),
     displayId: String(policy.locator),
@@ -45,15 +90,6 @@ export function policyResponse(
     cancellation: cancellationInfo(aggregate),
     paymentScheduleName: policy.paymentScheduleName,
     premiumReportName: policy.premiumReportName,
-    characteristics: policyCharacteristics(view),
-    modifications: modificationResponses(view),
-    exposures: exposureResponses(view),
-    grossFees: toNumber(feeTotal(fees, policy.currency)),
-    grossFeesCurrency: policy.currency,
-    fees: fees.map(feeResponse),
-    documents: documentsOfPolicy(aggregate),
-    invoices: invoiceResponses(aggregate),
-    quoteSummary: options.summarizeQuotes ? quoteSummary(aggregate) : undefined,
   }
 }
 

@@ -5,6 +5,7 @@ import type { Exposure, Peril, PerilRun, PolicyAggregate, PolicySegment, Quote }
 import { type ExposurePiece, exposurePieces } from '../fold/exposure-pieces.ts'
 import { type Counting, isStanding, type Line, lineOf } from '../fold/line.ts'
 import { type Piece, piecesOf } from '../fold/pieces.ts'
+import { withLazy } from './lazy.ts'
 
 /**
  * Locator of the characteristics that a peril's run has in one segment of its policy: always the same for the same
@@ -37,6 +38,7 @@ export type PolicyView = {
   readonly line: Line
   /** Places of the modifications in the line. */
   readonly order: ReadonlyMap<Uuid, number>
+  /** Folded when they are first looked at: what is read of a policy often has no need of them. */
   readonly exposures: readonly ExposureView[]
 }
 
@@ -50,26 +52,7 @@ export function policyView(
   const shard = shardOfDigits(policy.locator)
   const line = lineOf(aggregate, quote, counts)
   const order = new Map(line.map((step, at) => [step.modification.locator, at]))
-  const perilsOf = new Map<Uuid, Map<Uuid, RunPiece[]>>()
-  for (const run of aggregate.perilRuns.values()) {
-    const peril = order.has(run.madeBy) ? aggregate.perils.get(run.perilLocator) : undefined
-    if (!peril) continue
-    const ofExposure = perilsOf.get(peril.exposureLocator) ?? new Map<Uuid, RunPiece[]>()
-    perilsOf.set(peril.exposureLocator, ofExposure)
-    const pieces = ofExposure.get(peril.locator) ?? []
-    ofExposure.set(peril.locator, pieces)
-    for (const piece of piecesOf(run, line, policy.timeZone))
-      pieces.push({ run, piece, locator: perilSegmentLocator(run.locator, piece.segment, shard) })
-  }
-  const runsOf = new Map<Uuid, ExposurePiece[]>()
-  for (const run of aggregate.exposureRuns.values())
-    if (order.has(run.madeBy))
-      runsOf.set(run.exposureLocator, [
-        ...(runsOf.get(run.exposureLocator) ?? []),
-        ...exposurePieces(run, order, shard),
-      ])
-  for (const pieces of runsOf.values()) pieces.sort((a, b) => byMaking(order, a, b))
-  return {
+  const view = {
     aggregate,
     quote,
     shard,
@@ -80,16 +63,46 @@ export function policyView(
     },
     line,
     order,
-    exposures: [...aggregate.exposures.values()].flatMap(exposure => {
-      const runs = runsOf.get(exposure.locator)
-      if (!runs || exposure.quoteLocator !== quote.locator) return []
-      const perils = [...(perilsOf.get(exposure.locator) ?? [])].map(([locator, pieces]) => ({
-        peril: aggregate.perils.get(locator)!,
-        pieces: pieces.sort((a, b) => byMaking(order, a.piece, b.piece)),
-      }))
-      return [{ exposure, runs, perils }]
-    }),
   }
+  return withLazy(view, 'exposures', () => exposureViews(view))
+}
+
+function exposureViews({
+  aggregate,
+  quote,
+  shard,
+  line,
+  order,
+}: Omit<PolicyView, 'exposures'>): ExposureView[] {
+  const { timeZone } = aggregate.policy
+  const perilsOf = new Map<Uuid, Map<Uuid, RunPiece[]>>()
+  for (const run of aggregate.perilRuns.values()) {
+    const peril = order.has(run.madeBy) ? aggregate.perils.get(run.perilLocator) : undefined
+    if (!peril) continue
+    const ofExposure = perilsOf.get(peril.exposureLocator) ?? new Map<Uuid, RunPiece[]>()
+    perilsOf.set(peril.exposureLocator, ofExposure)
+    const pieces = ofExposure.get(peril.locator) ?? []
+    ofExposure.set(peril.locator, pieces)
+    for (const piece of piecesOf(run, line, timeZone))
+      pieces.push({ run, piece, locator: perilSegmentLocator(run.locator, piece.segment, shard) })
+  }
+  const runsOf = new Map<Uuid, ExposurePiece[]>()
+  for (const run of aggregate.exposureRuns.values())
+    if (order.has(run.madeBy))
+      runsOf.set(run.exposureLocator, [
+        ...(runsOf.get(run.exposureLocator) ?? []),
+        ...exposurePieces(run, order, shard),
+      ])
+  for (const pieces of runsOf.values()) pieces.sort((a, b) => byMaking(order, a, b))
+  return [...aggregate.exposures.values()].flatMap(exposure => {
+    const runs = runsOf.get(exposure.locator)
+    if (!runs || exposure.quoteLocator !== quote.locator) return []
+    const perils = [...(perilsOf.get(exposure.locator) ?? [])].map(([locator, pieces]) => ({
+      peril: aggregate.perils.get(locator)!,
+      pieces: pieces.sort((a, b) => byMaking(order, a.piece, b.piece)),
+    }))
+    return [{ exposure, runs, perils }]
+  })
 }
 
 type Made = Pick<Piece, 'madeBy' | 'start'>
