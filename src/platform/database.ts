@@ -105,7 +105,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string)
       return queryOf(bound) as Q
     },
     effect: (text, ...params) =>
-      queryOf({ getQuery: () => ({ sql: text, params }), mapResult: result => result }),
+      queryOf({ getQuery: () => ({ sql: text, params }), mapResult: result => result, reader: 'drizzle' }),
     async batch<T extends readonly Query[]>(queries: T) {
       const prepared = queries.map(prepare)
       const results = await sent(prepared)

@@ -53,10 +53,12 @@ export const shardOfUuid = (locator: Uuid): number => Number.parseInt(locator.sl
 export function derivedUuid(shard: number, ...names: string[]): Uuid {
   const text = names.join('\n')
   const [a, b, c, d] = shortSha1(text) ?? platformSha1(text)
-  const version = (b! & 0xffff0fff) | 0x5000
-  const variant = (c! & 0x3fffffff) | 0x80000000
-  const last = (d! & 0xffffff00) | (shard & 0xff)
-  return `${hexPair(a! >>> 16)}${hexPair(a!)}-${hexPair(version >>> 16)}-${hexPair(version)}-${hexPair(variant >>> 16)}-${hexPair(variant)}${hexPair(last >>> 16)}${hexPair(last)}` as Uuid
+  return uuidOf(
+    a!,
+    (b! & 0xffff0fff) | 0x5000,
+    (c! & 0x3fffffff) | 0x80000000,
+    (d! & 0xffffff00) | (shard & 0xff),
+  )
 }
 
 /** The first four words of the digest, of 32 bits each. */
@@ -65,10 +67,21 @@ function platformSha1(text: string): number[] {
   return [0, 4, 8, 12].map(at => digest.readInt32BE(at))
 }
 
-const HEX_BYTES = Array.from({ length: 256 }, (_, value) => hexByte(value))
+/** Character codes of a UUID: hyphens in their places, digits in the place of zeros. */
+const characters = [...'00000000-0000-0000-0000-000000000000'].map(one => one.charCodeAt(0))
+const DIGITS = [...'0123456789abcdef'].map(one => one.charCodeAt(0))
 
-/** The lower 16 bits as four digits. */
-const hexPair = (bits: number): string => HEX_BYTES[(bits >>> 8) & 0xff]! + HEX_BYTES[bits & 0xff]!
+/** The UUID of four words of 32 bits; made in one piece, since a large policy has ten thousand of them. */
+function uuidOf(...words: readonly number[]): Uuid {
+  let at = 0
+  for (const word of words)
+    for (let bits = 28; bits >= 0; bits -= 4) {
+      if (at === 8 || at === 13 || at === 18 || at === 23) at += 1
+      characters[at] = DIGITS[(word >>> bits) & 0xf]!
+      at += 1
+    }
+  return String.fromCharCode(...characters) as Uuid
+}
 
 /**
  * A supply for what is only shown. Its digits lie below those of the sequence, so that no record ever has them, and

@@ -47,16 +47,32 @@ function mix(): void {
   let c = state[2]!
   let d = state[3]!
   let e = state[4]!
-  for (let at = 0; at < 80; at += 1) {
-    const mixed =
-      at < 20
-        ? ((b & c) | (~b & d)) + 0x5a827999
-        : at < 40
-          ? (b ^ c ^ d) + 0x6ed9eba1
-          : at < 60
-            ? ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
-            : (b ^ c ^ d) + 0xca62c1d6
-    const next = (rotated(a, 5) + mixed + e + words[at]!) | 0
+  for (let at = 0; at < 20; at += 1) {
+    const next = (rotated(a, 5) + ((b & c) | (~b & d)) + e + words[at]! + 0x5a827999) | 0
+    e = d
+    d = c
+    c = rotated(b, 30)
+    b = a
+    a = next
+  }
+  for (let at = 20; at < 40; at += 1) {
+    const next = (rotated(a, 5) + (b ^ c ^ d) + e + words[at]! + 0x6ed9eba1) | 0
+    e = d
+    d = c
+    c = rotated(b, 30)
+    b = a
+    a = next
+  }
+  for (let at = 40; at < 60; at += 1) {
+    const next = (rotated(a, 5) + ((b & c) | (b & d) | (c & d)) + e + words[at]! + 0x8f1bbcdc) | 0
+    e = d
+    d = c
+    c = rotated(b, 30)
+    b = a
+    a = next
+  }
+  for (let at = 60; at < 80; at += 1) {
+    const next = (rotated(a, 5) + (b ^ c ^ d) + e + words[at]! + 0xca62c1d6) | 0
     e = d
     d = c
     c = rotated(b, 30)

@@ -95,6 +95,9 @@ const pieceOf = ({ segment, span }: Part, madeBy: Uuid, amounts: Amounts | undef
 /** The run's own modification: its amounts shared out over the segments that this made. */
 function firstPieces(run: PerilRun, step: Step, measure: Measure): Piece[] {
   const parts = step.made.flatMap(segment => within(segment, run))
+  const [only] = parts
+  if (only && parts.length === 1 && only.span.start === run.start && only.span.end === run.end)
+    return [pieceOf(only, run.madeBy, run.price && amountsOf(run.price))]
   const amounts =
     run.price && splitAmounts(amountsOf(run.price), one => shares(one, run, spansOf(parts), measure))
   return parts.map((part, at) => pieceOf(part, run.madeBy, amounts?.[at]))

@@ -1,5 +1,5 @@
 // Characteristics: what holds of a policy, an exposure, a peril over a span, as answers show it (brief 2.1).
-import { mediaByLocator } from '../../media/projection.ts'
+import { mediaByLocator as mediaOf } from '../../media/projection.ts'
 import type { FieldData } from '../../platform/fields/groups.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, sum, toNumber } from '../../platform/money.ts'
@@ -62,13 +62,18 @@ const isPriced = ({ line }: PolicyView): boolean => line[0]!.modification.premiu
 
 function segmentAmounts(view: PolicyView, pieces: readonly RunPiece[]) {
   const { currency } = view.aggregate.policy
-  const taxes = pieces.flatMap(({ run, piece }) =>
-    (piece.amounts?.taxes ?? []).map((amount, at) => ({ ...run.price!.taxes[at]!, amount })),
-  )
+  const premiums: Money[] = []
+  const taxes: { name: string; amount: Money }[] = []
+  for (const { run, piece } of pieces) {
+    if (!piece.amounts) continue
+    premiums.push(piece.amounts.premium)
+    for (const [at, amount] of piece.amounts.taxes.entries())
+      taxes.push({ name: run.price!.taxes[at]!.name, amount })
+  }
   const total = (amounts: Money[]): number | undefined =>
     isPriced(view) ? toNumber(sum(amounts, currency)) : undefined
   return {
-    grossPremium: total(pieces.flatMap(({ piece }) => (piece.amounts ? [piece.amounts.premium] : []))),
+    grossPremium: total(premiums),
     grossPremiumCurrency: currency,
     grossTaxes: total(taxes.map(tax => tax.amount)),
     grossTaxesCurrency: currency,
@@ -120,9 +125,17 @@ function perilResponse(
   { peril, pieces }: PerilView,
   runs: readonly ExposurePiece[],
 ): PerilResponse {
+  const { policyholderLocator, policyLocator, productLocator } = view.record
+  const { locator, name, displayId, createdTimestamp, updatedTimestamp } = part(peril)
   return {
-    ...view.record,
-    ...part(peril),
+    policyholderLocator,
+    policyLocator,
+    productLocator,
+    locator,
+    name,
+    displayId,
+    createdTimestamp,
+    updatedTimestamp,
     exposureLocator: peril.exposureLocator,
     renewalGroup: peril.renewalGroup,
     parentLocator: peril.parentLocator,
@@ -130,6 +143,7 @@ function perilResponse(
   }
 }
 
+/** Each property by its name, not copied from a part: of a large policy this is made ten thousand times. */
 function perilSegment(
   view: PolicyView,
   { run, piece, locator }: RunPiece,
@@ -137,10 +151,27 @@ function perilSegment(
 ): PerilCharacteristicsResponse {
   const { currency } = view.aggregate.policy
   const { price, amounts } = run
+  const { policyholderLocator, policyLocator, productLocator } = view.record
+  const { createdTimestamp, updatedTimestamp, issuedTimestamp, replacedTimestamp } = known(
+    view,
+    locator,
+    run,
+    piece.madeBy,
+    piece.replacedBy,
+  )
+  const { fieldValues, fieldGroupsByLocator, mediaByLocator } = fieldsOf(view, run.data)
   return {
-    ...view.record,
-    ...known(view, locator, run, piece.madeBy, piece.replacedBy),
-    ...fieldsOf(view, run.data),
+    policyholderLocator,
+    policyLocator,
+    productLocator,
+    locator,
+    createdTimestamp,
+    updatedTimestamp,
+    issuedTimestamp,
+    replacedTimestamp,
+    fieldValues,
+    fieldGroupsByLocator,
+    mediaByLocator,
     perilLocator: run.perilLocator,
     policyCharacteristicsLocator: piece.segment.locator,
     exposureCharacteristicsLocator: exposurePieceOf(view, piece, exposureRuns).locator,
@@ -208,5 +239,5 @@ const part = (record: Exposure | Peril) => ({
 const fieldsOf = ({ aggregate }: PolicyView, data: FieldData) => ({
   fieldValues: data.values,
   fieldGroupsByLocator: Object.fromEntries(data.groups.map(group => [group.locator, group.values])),
-  mediaByLocator: mediaByLocator(data, aggregate.media),
+  mediaByLocator: aggregate.media.size === 0 ? {} : mediaOf(data, aggregate.media),
 })

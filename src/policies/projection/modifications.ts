@@ -92,8 +92,11 @@ function perilModificationsOf(
   { peril, pieces }: PerilView,
   exposureModificationLocator: string,
 ): PerilModificationResponse[] {
+  const { policyholderLocator, policyLocator, productLocator } = view.record
   return entriesOf(view, step, pieces).map(({ made, replaced, change }) => ({
-    ...view.record,
+    policyholderLocator,
+    policyLocator,
+    productLocator,
     locator: derivedUuid(view.shard, step.modification.locator, (made ?? replaced)!.locator),
     exposureModificationLocator,
     perilLocator: peril.locator,
@@ -111,12 +114,15 @@ function perilModificationsOf(
 function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly RunPiece[]): Entry[] {
   const by = modification.locator
   const made = pieces.filter(one => one.piece.madeBy === by)
+  const allReplaced = pieces.filter(one => one.piece.replacedBy === by)
+  if (allReplaced.length === 0)
+    return made.map(one => ({ made: one, replaced: undefined, change: one.piece.amounts?.premium }))
   const entries = new Map<RunPiece, Entry>(
     made.map(one => [one, { made: one, replaced: undefined, change: one.piece.amounts?.premium }]),
   )
   const gone: Entry[] = []
   const measure = measureOf(modification.proration ?? 'monthly', view.aggregate.policy.timeZone)
-  for (const replaced of pieces.filter(one => one.piece.replacedBy === by)) {
+  for (const replaced of allReplaced) {
     const before = replaced.piece.amounts?.premium
     const successors = made.filter(one => continues(one.piece, replaced.piece))
     const split = splitsIn(replaced.run, by, replaced.piece.segment.locator)

@@ -51,15 +51,22 @@ export type Collection = {
   fromRow(row: never, currency: CurrencyCode): { locator: string | number }
 }
 
-/** A row without its nulls and its policy. */
-function present<T extends object>(row: T): { [K in keyof T]: Exclude<T[K], null> } {
+/** A row without its nulls, its policy, and the columns of these names. */
+function present<T extends object>(
+  row: T,
+  without?: ReadonlySet<string>,
+): { [K in keyof T]: Exclude<T[K], null> } {
   const kept = {} as { [K in keyof T]: Exclude<T[K], null> }
   for (const name in row) {
     const value = row[name]
-    if (value !== null && name !== 'policyLocator') kept[name] = value as Exclude<T[typeof name], null>
+    if (value !== null && name !== 'policyLocator' && !without?.has(name))
+      kept[name] = value as Exclude<T[typeof name], null>
   }
   return kept
 }
+
+/** Columns of a peril's run that are its price, and its splits: not records of the aggregate as they lie there. */
+const OF_PRICE: ReadonlySet<string> = new Set(['monthPremium', 'premium', 'price', 'splits'])
 
 const minorOf = (amount: { minor: number } | undefined): number | undefined => amount?.minor
 
@@ -106,13 +113,15 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
       premium: price?.premium.amount.minor,
       price: price && storedPrice(price),
     }),
-    fromRow: ({ monthPremium, premium, price, splits, ...row }, currency): PerilRun => ({
-      ...(present(row) as unknown as PerilRun),
-      ...(splits && { splits: readSplits(splits, currency) }),
-      ...(monthPremium !== null && premium !== null && price !== null
-        ? { price: readPrice(monthPremium, premium, price, currency) }
-        : {}),
-    }),
+    // A large policy has ten thousand of them: each is made once and not copied.
+    fromRow: (row, currency): PerilRun => {
+      const run = present(row, OF_PRICE) as unknown as { -readonly [K in keyof PerilRun]: PerilRun[K] }
+      const { monthPremium, premium, price, splits } = row
+      if (splits) run.splits = readSplits(splits, currency)
+      if (monthPremium !== null && premium !== null && price !== null)
+        run.price = readPrice(monthPremium, premium, price, currency)
+      return run
+    },
   }),
   fees: collection<'fees', typeof fees>(fees, 'rowid', {
     toRow: (fee: Fee) => ({
@@ -225,10 +234,12 @@ function readPrice(
   return {
     premium: { month, amount: fromMinor(premium, currency) },
     technicalPremium: price.technicalPremium && amounted(price.technicalPremium),
-    commissions: price.commissions.map(amounted),
-    taxes: price.taxes.map(amounted),
+    commissions: price.commissions.length === 0 ? NONE : price.commissions.map(amounted),
+    taxes: price.taxes.length === 0 ? NONE : price.taxes.map(amounted),
   }
 }
+
+const NONE: readonly never[] = []
 
 const storedPart = ({ start, end, amount }: FeePart): StoredFeePart => ({ start, end, amount: amount.minor })
 
