@@ -1,7 +1,7 @@
 // Resources and groups as rows of the home shard.
 import { and, asc, eq, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Guard } from '../platform/commit.ts'
-import { type Database, putRows, type Query } from '../platform/database.ts'
+import { type Database, putRows, type Query, statement } from '../platform/database.ts'
 import type { Uuid } from '../platform/locators.ts'
 import type { Resource, ResourceGroup, ResourceRevision, ResourceType } from './resource.ts'
 import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from './tables.ts'
@@ -53,32 +53,44 @@ export async function findCandidates(
 
 /** The queries of `findCandidates`, for who reads more in the same round trip. */
 export function candidateQueries(database: Database, staticNames: readonly string[]) {
-  const ofNames = sql`${resources.staticName} in ${names(staticNames)}`
+  const values = { names: JSON.stringify(staticNames) }
   return [
-    database.build.select().from(resources).where(ofNames),
-    database.build
-      .select()
-      .from(resourceGroups)
-      .where(
-        inArray(
-          resourceGroups.locator,
-          database.build
-            .select({ locator: resourceGroupMembers.groupLocator })
-            .from(resourceGroupMembers)
-            .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
-            .where(ofNames),
-        ),
-      ),
-    database.build
-      .select({
-        groupLocator: resourceGroupMembers.groupLocator,
-        resourceName: resourceGroupMembers.resourceName,
-      })
-      .from(resourceGroupMembers)
-      .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
-      .where(ofNames),
+    database.bind(CANDIDATES, values),
+    database.bind(GROUPS_OF_CANDIDATES, values),
+    database.bind(MEMBERS_OF_CANDIDATES, values),
   ] as const
 }
+
+const ofNames = sql`${resources.staticName} in (select value from json_each(${sql.placeholder('names')}))`
+
+const CANDIDATES = statement(build => build.select().from(resources).where(ofNames))
+
+const GROUPS_OF_CANDIDATES = statement(build =>
+  build
+    .select()
+    .from(resourceGroups)
+    .where(
+      inArray(
+        resourceGroups.locator,
+        build
+          .select({ locator: resourceGroupMembers.groupLocator })
+          .from(resourceGroupMembers)
+          .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
+          .where(ofNames),
+      ),
+    ),
+)
+
+const MEMBERS_OF_CANDIDATES = statement(build =>
+  build
+    .select({
+      groupLocator: resourceGroupMembers.groupLocator,
+      resourceName: resourceGroupMembers.resourceName,
+    })
+    .from(resourceGroupMembers)
+    .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
+    .where(ofNames),
+)
 
 /** What the queries found. */
 export const candidatesOf = ([found, groups, members]: readonly [

@@ -21,7 +21,9 @@ export async function* pieces(
   largestBytes: number,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
   const reader = body.getReader()
-  let piece = new Uint8Array(PIECE_BYTES)
+  // Most bodies come in one chunk, which is handed on as it is.
+  let only: Uint8Array<ArrayBuffer> | undefined
+  let piece = new Uint8Array()
   let filled = 0
   let total = 0
   try {
@@ -30,6 +32,16 @@ export async function* pieces(
       if (done) break
       total += value.length
       if (total > largestBytes) throw bodyTooLarge(largestBytes)
+      if (total === value.length && value.length <= PIECE_BYTES) {
+        only = value as Uint8Array<ArrayBuffer>
+        continue
+      }
+      if (piece.length === 0) piece = new Uint8Array(PIECE_BYTES)
+      if (only) {
+        piece.set(only)
+        filled = only.length
+        only = undefined
+      }
       for (let from = 0; from < value.length; ) {
         const taken = value.subarray(from, from + PIECE_BYTES - filled)
         piece.set(taken, filled)
@@ -41,6 +53,7 @@ export async function* pieces(
         filled = 0
       }
     }
+    if (only && only.length > 0) yield only
     if (filled > 0) yield piece.subarray(0, filled)
   } finally {
     reader.releaseLock()

@@ -1,7 +1,8 @@
 // Constraint tables in force for one transaction, to be asked (resources brief 2 and 3).
-import { inArray } from 'drizzle-orm'
+import { inArray, sql } from 'drizzle-orm'
 import type { Configuration } from '../../configuration/configuration.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { statement } from '../../platform/database.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { Instant } from '../../platform/time.ts'
@@ -96,6 +97,22 @@ export function tableReader(context: Pick<RequestContext, 'env' | 'tenant' | 'ca
   }
 }
 
+/** Contents that the resources of these static names have. */
+const REVISIONS = statement(build =>
+  build
+    .select()
+    .from(resourceRevisions)
+    .where(
+      inArray(
+        resourceRevisions.locator,
+        build
+          .select({ revision: resources.revision })
+          .from(resources)
+          .where(sql`${resources.staticName} in (select value from json_each(${sql.placeholder('names')}))`),
+      ),
+    ),
+)
+
 async function readCandidates(
   context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   staticNames: readonly string[],
@@ -103,18 +120,7 @@ async function readCandidates(
   const database = homeDatabase(context)
   const [found, groups, members, revisions] = await database.batch([
     ...candidateQueries(database, staticNames),
-    database.build
-      .select()
-      .from(resourceRevisions)
-      .where(
-        inArray(
-          resourceRevisions.locator,
-          database.build
-            .select({ revision: resources.revision })
-            .from(resources)
-            .where(inArray(resources.staticName, [...staticNames])),
-        ),
-      ),
+    database.bind(REVISIONS, { names: JSON.stringify(staticNames) }),
   ])
   const read = candidatesOf([found, groups, members])
   return {

@@ -1,6 +1,6 @@
 // The queries of a look-up: what may be meant, and the row, in one round trip.
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../platform/database.ts'
+import { type Database, statement } from '../../platform/database.ts'
 import type { Resource } from '../resource.ts'
 import { candidateQueries, candidatesOf } from '../store.ts'
 import { resourceGroupMembers, resourceGroups, resources, tableContents, tableRows } from '../tables.ts'
@@ -90,6 +90,20 @@ function withContents(
   })
 }
 
+const LOADED = statement(build =>
+  build
+    .select({ number: tableContents.number })
+    .from(tableContents)
+    .where(and(eq(tableContents.number, sql.placeholder('contents')), eq(tableContents.state, 'loaded'))),
+)
+
+const ROW = statement(build =>
+  build.all<Row>(sql`
+    select contents as "contents", "start", "end", line as "line", cells as "cells" from ${tableRows}
+    where contents = ${sql.placeholder('contents')} and "key" = ${sql.placeholder('key')}
+      and "start" <= ${sql.placeholder('bound')} order by "start" desc limit 1`),
+)
+
 /** The row of contents that are known; 'gone' when they are not loaded any more. */
 export async function findRow(
   database: Database,
@@ -98,13 +112,8 @@ export async function findRow(
   bound: string,
 ): Promise<FoundRow | null | 'gone'> {
   const [loaded, rows] = await database.batch([
-    database.build
-      .select({ number: tableContents.number })
-      .from(tableContents)
-      .where(and(eq(tableContents.number, contents), eq(tableContents.state, 'loaded'))),
-    database.build.all<Row>(sql`
-      select contents as "contents", "start", "end", line as "line", cells as "cells" from ${tableRows}
-      where contents = ${contents} and "key" = ${key} and "start" <= ${bound} order by "start" desc limit 1`),
+    database.bind(LOADED, { contents }),
+    database.bind(ROW, { contents, key, bound }),
   ])
   if (loaded.length === 0) return 'gone'
   const [row] = rows as unknown as Row[]
