@@ -11,7 +11,7 @@ import { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import { staticFiles } from './archive-files.ts'
 import type { AddDocumentForm, AddDocumentQuery, DocumentType, RenderDocumentRequest } from './contract.ts'
 import { documentPath, type PolicyDocument, type UnplacedDocument } from './document.ts'
-import { deleteFileUnlessNamed, deleteUnnamedFile } from './gone-files.ts'
+import { deleteUnnamedFile, expectDocument } from './gone-files.ts'
 import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
 const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
@@ -52,7 +52,7 @@ export async function removeDocument(
  * Stores the file, then has `add` put the document where it belongs. A file that is not recorded goes again: of a
  * refusal, and of a repeat with the same key, which is answered with the document that was stored at first. Each try
  * has a locator of its own, so that no file is ever in another's place. Where it is not known whether the document was
- * recorded, the file is looked at again later.
+ * recorded, or the request is cut off, the file's timer looks at it later.
  */
 export async function withStoredFile(
   context: RequestContext,
@@ -63,6 +63,7 @@ export async function withStoredFile(
   const { file, type, ...words } = readUpload(upload)
   const locator = newUuid(shard)
   const key = fileKey(context.tenant, ...documentPath(locator))
+  await expectDocument(context, locator)
   context.calls.r2 += 1
   await tenantFiles(context.env, context.tenant).put(key, file.bytes, {
     httpMetadata: { contentType: MEDIA_TYPES[type] },
@@ -82,7 +83,6 @@ export async function withStoredFile(
     return answer
   } catch (problem) {
     if (problem instanceof Refusal && problem.status < SERVICE_FAULT) deleteUnnamedFile(context, locator)
-    else deleteFileUnlessNamed(context, locator)
     throw problem
   }
 }

@@ -6,7 +6,8 @@ import { INVOICE_TIMER } from '../billing/bill.ts'
 import { CANCELLATION_EFFECTIVE } from '../cancellations/effective.ts'
 import { deleteGoneFile, GONE_FILE_TIMER } from '../documents/gone-files.ts'
 import { GRACE_END_TIMER, PAST_DUE_TIMER, REINSTATEMENT_PERIOD_TIMER } from '../lapses/timers.ts'
-import { MIGRATION_TIMER } from '../migration/timer.ts'
+import { MEDIUM_FILE_TIMER } from '../media/timer.ts'
+import { MIGRATION_FILE_TIMER, MIGRATION_TIMER } from '../migration/timer.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Database } from '../platform/database.ts'
 import { timers } from '../platform/tables.ts'
@@ -43,8 +44,9 @@ export type TimerPlace = {
 /**
  * Does what a timer is for; its row is removed afterwards. An owner that fails or is cut off is called again, and
  * so may one be that was slow; so it checks anew whether there is anything to do, and a second time does nothing.
+ * One that answers `later` waits for the real time, which the tenant's clock was moved ahead of: it is called again.
  */
-export type TimerOwner = (timer: Timer, place: TimerPlace) => Promise<void>
+export type TimerOwner = (timer: Timer, place: TimerPlace) => Promise<unknown>
 
 const OWNERS: Readonly<Record<string, TimerOwner>> = {
   [INVOICE_TIMER]: invoiceDue,
@@ -66,6 +68,10 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
     (await import('../resources/bootstrap/run.ts')).bootstrapDue(timer, place),
   [MIGRATION_TIMER]: async ({ subject }, place) =>
     (await import('../migration/wake.ts')).migrationDue(subject, place),
+  [MIGRATION_FILE_TIMER]: async (timer, place) =>
+    (await import('../migration/unrecorded.ts')).deleteUnrecorded(timer, place),
+  [MEDIUM_FILE_TIMER]: async (timer, place) =>
+    (await import('../media/store.ts')).deleteUnrecorded(timer, place),
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 
@@ -85,8 +91,12 @@ export async function fireDue(place: TimerPlace): Promise<void> {
     if ((await fireClaim(place)).claimed < MOST_CLAIMED) return
 }
 
-/** What one claim of due timers came to; the `failed` ones are due again when their lease ends. */
-export type FiredClaim = { readonly claimed: number; readonly failed: readonly string[] }
+/** What one claim of due timers came to; those that `failed`, and those for `later`, are due again when their lease ends. */
+export type FiredClaim = {
+  readonly claimed: number
+  readonly failed: readonly string[]
+  readonly later: readonly string[]
+}
 
 /** Fires at most 50 timers that are due in the shard by the tenant's clock, those that wait longest. */
 export async function fireClaim(place: TimerPlace): Promise<FiredClaim> {
@@ -94,18 +104,16 @@ export async function fireClaim(place: TimerPlace): Promise<FiredClaim> {
   const at = tenantNow(place.tenant)
   const leaseUntil = (at + TIMER_LEASE_MS) as Instant
   const due = await claimDue(database, at, leaseUntil)
-  const [done, failed]: [string[], string[]] = [[], []]
+  const came = { done: [] as string[], failed: [] as string[], later: [] as string[] }
   const waiting = Map.groupBy(due, timer => timer.subject).values()
   const work = async (): Promise<void> => {
     for (const ofSubject of waiting)
-      for (const timer of ofSubject) {
-        const list = (await fire(timer, place)) ? done : failed
-        list.push(timer.locator)
-      }
+      for (const timer of ofSubject) came[await fire(timer, place)].push(timer.locator)
   }
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
+  const { done, failed, later } = came
   if (done.length > 0) await remove(database, done, leaseUntil)
-  return { claimed: due.length, failed }
+  return { claimed: due.length, failed, later }
 }
 
 /** Oldest first; of the same time, in the order in which they were set. */
@@ -155,16 +163,15 @@ const among = (locators: readonly string[]) =>
   sql`locator in (select value from json_each(${JSON.stringify(locators)}))`
 
 /** Whether the owner did what the timer is for. Never throws. */
-async function fire(timer: Timer, place: TimerPlace): Promise<boolean> {
+async function fire(timer: Timer, place: TimerPlace): Promise<'done' | 'failed' | 'later'> {
   const { kind, locator, subject } = timer
   try {
     const owner = OWNERS[kind]
     if (!owner) throw new Error('No owner of this kind; a newer release may have set the timer.')
-    await owner(timer, place)
-    return true
+    return (await owner(timer, place)) === 'later' ? 'later' : 'done'
   } catch (problem) {
     console.error(JSON.stringify({ at: 'timer', kind, locator, subject, problem: String(problem) }))
-    return false
+    return 'failed'
   }
 }
 

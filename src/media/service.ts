@@ -6,12 +6,14 @@ import type { RequestContext } from '../platform/context.ts'
 import { putRows } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import type { FilePart } from '../platform/http/route.ts'
-import { derivedUuid, newUuid, readUuid } from '../platform/locators.ts'
+import { newUuid, readUuid } from '../platform/locators.ts'
 import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../platform/tenancy.ts'
+import { expectRecord } from '../platform/unrecorded.ts'
 import { type Medium, mediumPath } from './medium.ts'
 import { mediaResponse } from './projection.ts'
-import { readMedia } from './store.ts'
+import { deleteFile, readMedia } from './store.ts'
 import { media } from './tables.ts'
+import { MEDIUM_FILE_TIMER } from './timer.ts'
 
 /** What the first bytes say; the client's word counts for what has no mark of its own. */
 const MARKS: readonly [string, RegExp][] = [
@@ -38,7 +40,10 @@ const cleanName = (name: string): string =>
     .trim()
     .slice(0, 200) || 'file'
 
-/** Stores the file and its record. A repeat with the same key stores the same file again. */
+/**
+ * Stores the file and its record. Each try has a file of its own: that of a repeat with the same key, which is answered with the
+ * medium that was stored at first, goes again, as does one of a refusal; one that is cut off goes by its timer.
+ */
 export async function uploadMedium(
   context: RequestContext,
   fileName: string | undefined,
@@ -46,14 +51,13 @@ export async function uploadMedium(
 ): Promise<JsonAnswer> {
   if (!file || file.bytes.length === 0)
     throw new Refusal('invalidRequest', "The part 'file' is missing or empty; send the file in it.")
-  const locator = context.idempotency
-    ? derivedUuid(HOME_SHARD, context.idempotency.key, context.idempotency.bodyHash)
-    : newUuid(HOME_SHARD)
+  const locator = newUuid(HOME_SHARD)
   const medium: Medium = {
     locator,
     fileName: cleanName(fileName ?? file.fileName ?? ''),
     mimeType: mimeTypeOf(file),
   }
+  await expectRecord(context, MEDIUM_FILE_TIMER, locator)
   context.calls.r2 += 1
   await tenantFiles(context.env, context.tenant).put(
     fileKey(context.tenant, ...mediumPath(locator)),
@@ -64,17 +68,34 @@ export async function uploadMedium(
   )
   const database = homeDatabase(context)
   const row = { ...medium, sizeBytes: file.bytes.length, createdAt: context.now }
-  const committed = await commit(context, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: putRows(database, media, [row]),
-    events: [],
-    answer: { status: 200, text: JSON.stringify(mediaResponse(medium)) },
-    subject: locator,
-  })
-  if (isBySubject(committed)) throw new Error('The answer of an upload is kept.')
-  return committed
+  let isRefused = false
+  try {
+    const committed = await commit(context, database, {
+      shard: HOME_SHARD,
+      guards: [],
+      facts: putRows(database, media, [row]),
+      events: [],
+      answer: { status: 200, text: JSON.stringify(mediaResponse(medium)) },
+      subject: locator,
+    })
+    if (isBySubject(committed)) throw new Error('The answer of an upload is kept.')
+    isRefused = !committed.text.includes(locator)
+    return committed
+  } catch (problem) {
+    isRefused = problem instanceof Refusal && problem.status < SERVICE_FAULT
+    throw problem
+  } finally {
+    if (isRefused)
+      context.later(
+        deleteFile(context, locator).catch(problem =>
+          console.warn(JSON.stringify({ at: 'uploadMedium', medium: locator, problem: String(problem) })),
+        ),
+      )
+  }
 }
+
+/** Statuses from here on leave open whether anything was recorded. */
+const SERVICE_FAULT = 500
 
 /** The medium of that locator, with an address of its file: one round trip. */
 export async function readMedium(context: RequestContext, text: string): Promise<Media> {

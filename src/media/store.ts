@@ -1,11 +1,13 @@
 import { sql } from 'drizzle-orm'
+import type { TimerOwner } from '../events/timers.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
-import { homeDatabase } from '../platform/tenancy.ts'
+import { fileKey, homeDatabase, tenantFiles } from '../platform/tenancy.ts'
+import { unlessRecorded } from '../platform/unrecorded.ts'
 import { type PolicyAggregate, withRecords } from '../policies/aggregate.ts'
 import type { Loaded } from '../policies/surroundings.ts'
-import { type Medium, newMedia } from './medium.ts'
+import { type Medium, mediumPath, newMedia } from './medium.ts'
 import { media } from './tables.ts'
 
 /** Those of the media that were uploaded: one round trip. */
@@ -37,4 +39,17 @@ export async function withMedia(
       `There is no medium '${missing}'; upload the file with POST /media first.`,
     )
   return { ...after, media: withRecords(after.media, found) }
+}
+
+/** Deletes the file of a medium that was never recorded. */
+export const deleteUnrecorded: TimerOwner = unlessRecorded(media, (medium, place) =>
+  deleteFile(place, medium),
+)
+
+export function deleteFile(
+  { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  medium: Uuid,
+): Promise<void> {
+  calls.r2 += 1
+  return tenantFiles(env, tenant).delete(fileKey(tenant, ...mediumPath(medium)))
 }

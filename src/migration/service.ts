@@ -21,6 +21,7 @@ import { type Upload, withContents } from '../platform/http/upload.ts'
 import { newUuid, readUuid, type Uuid } from '../platform/locators.ts'
 import { shardDatabase, shardOfRecord } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
+import { expectRecord } from '../platform/unrecorded.ts'
 import { placeOf } from '../policyholders/loading.ts'
 import { shardForCreate } from '../policyholders/shard-choice.ts'
 import { policyholderQuery } from '../policyholders/store.ts'
@@ -43,6 +44,7 @@ import {
   recoverQuery,
 } from './store.ts'
 import { Submission, type SubmittedAccount } from './submission.ts'
+import { MIGRATION_FILE_TIMER } from './timer.ts'
 import { haltMigration, runTimer, wakeMigration } from './wake.ts'
 
 export type MigrationPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
@@ -107,6 +109,7 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
   const submission = new Submission(account)
   const stream = splitting(upload.stream, new ElementSplitter({ single: account !== undefined }), submission)
   const key = sourceKey(tenant, locator, BODY)
+  await expectRecord(context, MIGRATION_FILE_TIMER, locator)
   const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' }, new Held())
   const keyed = withContents(ofTenant(context), hash)
   let isOurs = false
@@ -137,7 +140,13 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
     if (isOurs) wakeLater(context, locator)
     return jsonText(isBySubject(committed) ? answer : committed)
   } finally {
-    if (!isOurs) context.later(discardUnlessRecorded(context, database, locator))
+    if (!isOurs)
+      context.later(
+        // Its timer does it where this fails.
+        discardUnlessRecorded(context, database, locator).catch(problem =>
+          console.warn(JSON.stringify({ at: 'migration', locator, problem: String(problem) })),
+        ),
+      )
   }
 }
 

@@ -119,12 +119,12 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
     }),
   )
 
-/** Fires what is due in the shard; how many failed, which wait until the move is over, as they would hold it up. */
+/** Fires what is due in the shard; how many failed, which wait until the move is over, with those for later: they would hold it up. */
 async function fireIn(place: TimerPlace, target: Instant): Promise<number> {
-  const { failed } = await fireClaim(place)
-  if (failed.length === 0) return 0
+  const { failed, later: put } = await fireClaim(place)
+  if (failed.length + put.length === 0) return 0
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
-  await postpone(database, failed, (target + TIMER_LEASE_MS) as Instant)
+  await postpone(database, [...failed, ...put], (target + TIMER_LEASE_MS) as Instant)
   return failed.length
 }
 

@@ -280,10 +280,10 @@ describe('papers that are uploaded to a reinstatement', () => {
     expect(new TextDecoder().decode((await fileAt(first.body.uploadedDocuments[0]!.url!)).bytes)).toBe(PDF)
   })
 
-  it('cost a look-up, the file and the write', async () => {
+  it('cost a look-up, the timer, the file and the write', async () => {
     const { path } = await reinstating()
     const added = await upload(path, PDF)
-    expect(roundTrips(added)).toMatchObject({ d1: 2, object: 1, r2: 1 })
+    expect(roundTrips(added)).toMatchObject({ d1: 3, object: 1, r2: 1 })
   })
 
   it('are refused with what is wrong, and nothing is added', async () => {

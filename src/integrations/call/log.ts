@@ -21,7 +21,10 @@ const MOST_PURGED = 1_000
 
 const bodiesKey = (tenant: Tenant, locator: string): string => fileKey(tenant, 'integration-calls', locator)
 
-/** Keeps the call. Bodies that could not be kept leave the row without them. */
+/**
+ * Keeps the call: its row first, since bodies without one would stay for ever. Bodies that could not be kept leave the row
+ * without them.
+ */
 export async function keepCall(
   { env, tenant, calls }: RequestContext,
   shard: number,
@@ -29,13 +32,11 @@ export async function keepCall(
   bodies: CallBodies,
 ): Promise<void> {
   const database = shardDatabase(env, tenant, shard, calls)
+  await database.batch(putRows(database, integrationCalls, [call]) as [Query, ...Query[]])
   calls.r2 += 1
-  await Promise.all([
-    database.batch(putRows(database, integrationCalls, [call]) as [Query, ...Query[]]),
-    tenantFiles(env, tenant).put(bodiesKey(tenant, call.locator), JSON.stringify(bodies), {
-      httpMetadata: { contentType: 'application/json' },
-    }),
-  ])
+  await tenantFiles(env, tenant).put(bodiesKey(tenant, call.locator), JSON.stringify(bodies), {
+    httpMetadata: { contentType: 'application/json' },
+  })
 }
 
 /** The bodies of the call; undefined when they are not kept (any more). */

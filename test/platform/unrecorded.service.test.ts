@@ -1,0 +1,126 @@
+// Files that are stored and whose record never comes: whatever fails in between, none of them stays, and none goes that may yet
+// be recorded.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { keepCall, type LoggedCall } from '../../src/integrations/call/log.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import type { RequestContext } from '../../src/platform/context.ts'
+import { newUuid } from '../../src/platform/locators.ts'
+import { readTenant } from '../../src/platform/tenancy.ts'
+import { now } from '../../src/platform/time.ts'
+import { RECORDED_WITHIN_MS } from '../../src/platform/unrecorded.ts'
+import type { ClockResponse } from '../../src/tenants/contract.ts'
+import { type Answer, callApi, callOk } from '../support/api.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+import { faultyDatabase } from '../support/faulty-database.ts'
+import { migratedAccount } from '../support/migrated.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+let motor: Motor
+let admin: string
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('unrecorded')
+  admin = await motor.signIn('anna.admin')
+})
+
+const storedIn = async (folder: string): Promise<string[]> => {
+  const { objects } = await env.FILES.list({ prefix: `${motor.tenantLocator}/` })
+  return objects.map(({ key }) => key).filter(key => key.includes(`/${folder}/`))
+}
+
+type Methods = Record<string, (this: object, ...given: never[]) => Promise<unknown>>
+
+/** The next file is stored, and the store's answer is lost. */
+function losesAnAnswer(): void {
+  const methods = Object.getPrototypeOf(env.FILES) as Methods
+  const own = methods.put!
+  methods.put = async function (this: object, ...given: never[]) {
+    methods.put = own
+    await own.apply(this, given)
+    throw new Error('put: We encountered an internal error. (10001)')
+  }
+}
+
+/** Moves the tenant's clock by an hour; `isReal`: that hour passes for the service too, for as long as the call takes. */
+async function anHourOn({ isReal }: { isReal: boolean }): Promise<void> {
+  const real = Date.now
+  if (isReal) Date.now = () => real() + RECORDED_WITHIN_MS
+  try {
+    const token = await motor.signIn('alice.agent')
+    const advance = { amount: 61, unit: 'minute' }
+    const body = await callOk<ClockResponse>('POST', '/test/clock', { token, body: { advance } })
+    expect([body.completed, body.failed]).toEqual([true, 0])
+  } finally {
+    Date.now = real
+  }
+}
+
+const medium = (headers: Record<string, string> = {}): Promise<Answer<{ locator: string }>> => {
+  const form = new FormData()
+  form.set('file', new Blob(['a photograph']), 'front.jpg')
+  return callApi('POST', '/media', { token: motor.token, body: form, headers })
+}
+
+const migration = (id: string): Promise<Answer<{ locator: string }>> =>
+  callApi('POST', `/migration/${motor.tenantLocator}/migrations`, {
+    token: admin,
+    body: [migratedAccount(id)],
+  })
+
+describe.each([
+  ['media', () => medium()],
+  ['migrations', () => migration('A-1')],
+])('of %s', (folder, send) => {
+  it('one whose store does not answer goes, but not while a request may be under way', async () => {
+    const before = await storedIn(folder)
+    losesAnAnswer()
+    expect((await send()).status).toBe(500)
+    const left = (await storedIn(folder)).filter(key => !before.includes(key))
+    expect(left).toHaveLength(1)
+    await anHourOn({ isReal: false })
+    expect(await storedIn(folder)).toEqual(expect.arrayContaining(left))
+    await anHourOn({ isReal: true })
+    expect(await storedIn(folder)).toEqual(before)
+  })
+})
+
+it('a medium that was recorded stays, also where a repeat with its key came', async () => {
+  const before = await storedIn('media')
+  const headers = { 'idempotency-key': 'twice' }
+  const [first, again] = [await medium(headers), await medium(headers)]
+  expect(again.body.locator).toBe(first.body.locator)
+  const left = async () => (await storedIn('media')).filter(key => !before.includes(key))
+  await expect
+    .poll(async () => (await left()).map(key => key.split('/').at(-1)))
+    .toEqual([first.body.locator])
+  await anHourOn({ isReal: true })
+  expect(await left()).toHaveLength(1)
+})
+
+it('the bodies of a call are not kept where its row is not', async () => {
+  const tenant = (await readTenant(env, { name: motor.tenantName }, noCalls()))!
+  const [binding] = tenant.shards as [string]
+  const lost = faultyDatabase(boundDatabase(binding), () => 'before')
+  const context = { env: { ...env, [binding]: lost }, tenant, calls: noCalls() } as unknown as RequestContext
+  const locator = newUuid(0)
+  const call: LoggedCall = {
+    locator,
+    createdAt: now(),
+    at: now(),
+    integrationName: 'rates',
+    type: 'external_rater',
+    operation: 'rate',
+    requestId: newUuid(0),
+    username: 'alice.agent',
+    url: 'https://rates.example',
+    attempts: [],
+    durationMs: 1,
+    requestBytes: 2,
+    requestHash: '',
+    warnings: [],
+  }
+  await expect(keepCall(context, 0, call, { request: '{}', response: null })).rejects.toThrow()
+  expect(await storedIn('integration-calls')).toEqual([])
+})
