@@ -5,12 +5,14 @@ import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import type { Figures } from '../test/faults/figures.ts'
 import { FAULT_KINDS, FAULTS } from '../test/faults/kinds.ts'
+import { databasesOf, type Plan, planOf } from '../test/faults/writers.ts'
 import { measuredAt, writeSection } from './measured.ts'
 
-const USAGE = 'npm run faults -- [--runs N] [--seed S] [--kills N] [--at-once N]'
+const USAGE = 'npm run faults -- [--runs N] [--seed S] [--kills N] [--workers N]'
 
-/** Runs of one process: each has a tenant, of which a pool has 64. */
-const RUNS_A_PROCESS = 12
+/** Runs of one process, and databases of their tenants, of which its pool has 64; one is the checker's. */
+const MOST_RUNS = 20
+const MOST_DATABASES = 60
 /** One run in so many has its service killed, as a process, unless `--kills` says how many: each takes minutes. */
 const RUNS_A_KILLED_ONE = 25
 
@@ -19,10 +21,10 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '500' },
     seed: { type: 'string', default: '1' },
     kills: { type: 'string' },
-    'at-once': { type: 'string', default: '2' },
+    workers: { type: 'string', default: '3' },
   },
 })
-const counts = [values.runs, values.seed, values['at-once'], `1${values.kills ?? ''}`]
+const counts = [values.runs, values.seed, values.workers, `1${values.kills ?? ''}`]
 if (!counts.every(text => /^[1-9]\d{0,8}$/.test(text)) || Number(values.kills ?? 0) > Number(values.runs)) {
   console.error(`faults: it is used so: ${USAGE}`)
   process.exit(2)
@@ -34,13 +36,21 @@ const killed = Number(values.kills ?? Math.floor(runs / RUNS_A_KILLED_ONE))
 type Part = { readonly project: string; readonly file: string; readonly runs: number; readonly seed: number }
 
 const parts: Part[] = []
-for (let at = 0; at < runs - killed; at += RUNS_A_PROCESS)
+for (let at = 0; at < runs - killed; ) {
+  const plans: Plan[] = []
+  while (at < runs - killed && plans.length < MOST_RUNS) {
+    const plan = planOf(first + at)
+    if (databasesOf([...plans, plan]) > MOST_DATABASES) break
+    plans.push(plan)
+    at += 1
+  }
   parts.push({
     project: 'service',
     file: 'test/faults/faults.service.test.ts',
-    runs: Math.min(RUNS_A_PROCESS, runs - killed - at),
-    seed: first + at,
+    runs: plans.length,
+    seed: plans[0]!.seed,
   })
+}
 if (killed > 0)
   parts.unshift({
     project: 'process',
@@ -90,7 +100,7 @@ const begun = performance.now()
 const waiting = parts.values()
 let held = true
 await Promise.all(
-  Array.from({ length: Number(values['at-once']) }, async () => {
+  Array.from({ length: Number(values.workers) }, async () => {
     for (const part of waiting) held = (await carryOut(part)) && held
   }),
 )
@@ -109,6 +119,9 @@ const injected = total(one => one.faults)
 const runsWith = (kind: (typeof FAULT_KINDS)[number]): number =>
   figures.filter(one => (one.faults[kind] ?? 0) > 0).length
 const done = total(one => one.kinds)
+/** Runs of tenants with so many databases in the end. */
+const ran = (on: (shards: number) => boolean): string =>
+  said(figures.filter(({ shards: [, to] }) => on(to)).length)
 const said = (count: number | undefined): string => (count ?? 0).toLocaleString('en')
 
 const table = `## Faults
@@ -128,6 +141,8 @@ ${FAULT_KINDS.map(kind => `| ${FAULTS[kind]} | ${said(injected.get(kind))} | ${s
 | transactions never acknowledged | ${said(sum(one => one.unknown))} |
 | of these: wholly there | ${said(sum(one => one.done))} |
 | of these: wholly absent | ${said(sum(one => one.unknown - one.done))} |
+| accounts migrated meanwhile | ${said(sum(one => one.migrated))} |
+| runs on one database / on more / on eight or nine | ${ran(one => one === 1)} / ${ran(one => one > 1 && one < 8)} / ${ran(one => one >= 8)} |
 | events, each delivered | ${said(sum(one => one.events))} |
 | deliveries repeated | ${said(sum(one => one.repeats))} |
 | **violations** | **${said(sum(one => one.violations))}** |

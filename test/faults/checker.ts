@@ -1,15 +1,17 @@
 // One checker for all: what it is given is everything that a run left, and what it finds is what should not be.
 import { events } from './checks/events.ts'
+import { files } from './checks/files.ts'
 import { policies } from './checks/policies.ts'
 import { wishes } from './checks/wishes.ts'
 import type { Wish } from './client.ts'
 import type { Contents } from './contents.ts'
 import type { Violation } from './violation.ts'
 
-const violationsOf = (contents: Contents): Violation[] => [
+export const violationsOf = (contents: Contents): Violation[] => [
   ...wishes(contents),
   ...policies(contents),
   ...events(contents),
+  ...files(contents),
 ]
 
 const line = ({ number, kind, asked, tries, outcome, refusal }: Wish): string =>

@@ -8,6 +8,8 @@ export type Asked = {
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** The mark of what an earlier wish made and this one takes away. */
+  readonly undoes?: string
 }
 
 export type Told = { readonly status: number; readonly requestId: string | undefined; readonly body: unknown }

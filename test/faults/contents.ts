@@ -11,15 +11,24 @@ import type { Wish } from './client.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
+/** What a row has beside its columns: the number of its shard. */
+export const SHARD = '#shard'
+
 /** A policy as it is stored, and as it is answered; `problem` where it cannot be read. */
 export type Kept = { readonly loaded?: Loaded; readonly shown?: PolicyResponse; readonly problem?: string }
 
-export type Streamed = { readonly id: string; readonly type: string }
+export type Streamed = {
+  readonly id: string
+  readonly type: string
+  readonly data?: Readonly<Record<string, string>>
+}
 
 export type Contents = {
   readonly ledger: readonly Wish[]
   /** Rows of all databases by table. */
   readonly rows: Readonly<Record<string, readonly Row[]>>
+  /** How many databases the tenant has. */
+  readonly shards: number
   /** Keys of the tenant's files, without what they begin with. */
   readonly files: ReadonlySet<string>
   readonly policies: ReadonlyMap<string, Kept>
@@ -52,9 +61,10 @@ async function tableRows(client: D1Database): Promise<Record<string, Row[]>> {
 
 async function allRows({ env, tenant }: Sources): Promise<Record<string, Row[]>> {
   const all: Record<string, Row[]> = {}
-  for (const binding of tenant.shards) {
+  for (const [shard, binding] of tenant.shards.entries()) {
     const tables = await tableRows((env as unknown as Record<string, D1Database>)[binding]!)
-    for (const [name, rows] of Object.entries(tables)) all[name] = [...(all[name] ?? []), ...rows]
+    for (const [name, rows] of Object.entries(tables))
+      all[name] = [...(all[name] ?? []), ...rows.map(row => ({ ...row, [SHARD]: shard }))]
   }
   return all
 }
@@ -113,6 +123,7 @@ export async function readContents(sources: Sources): Promise<Contents> {
   return {
     ledger: sources.ledger,
     rows,
+    shards: sources.tenant.shards.length,
     files: await allFiles(sources),
     policies,
     stream: await sources.stream(),

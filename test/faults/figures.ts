@@ -2,6 +2,7 @@
 import type { Outcome } from './client.ts'
 import type { Contents } from './contents.ts'
 import type { FaultKind } from './kinds.ts'
+import type { Plan } from './writers.ts'
 
 export type Figures = Readonly<Record<Outcome, number>> & {
   readonly seed: number
@@ -9,6 +10,10 @@ export type Figures = Readonly<Record<Outcome, number>> & {
   /** What came of the unknown ones: they are there. */
   readonly done: number
   readonly events: number
+  /** Accounts that were migrated meanwhile. */
+  readonly migrated: number
+  /** Databases that the tenant had at first, and in the end. */
+  readonly shards: readonly [from: number, to: number]
   /** Posts of events that had come before. */
   readonly repeats: number
   /** Acknowledged wishes by their kind, and what is there in the end. */
@@ -17,8 +22,8 @@ export type Figures = Readonly<Record<Outcome, number>> & {
 }
 
 export function figuresOf(
-  seed: number,
-  { ledger, rows, posts }: Contents,
+  { seed, shards: { from } }: Pick<Plan, 'seed' | 'shards'>,
+  { ledger, rows, posts, shards }: Contents,
   stories: readonly string[],
   counts: Readonly<Record<FaultKind, number>>,
 ): Figures {
@@ -35,6 +40,8 @@ export function figuresOf(
     done: ledger.filter(one => one.outcome === 'unknown' && isThere(one.key)).length,
     violations: stories.length,
     events: (rows.event ?? []).length,
+    migrated: (rows.migration_mapping ?? []).filter(({ kind }) => kind === 'account').length,
+    shards: [from, shards],
     repeats: posts.length - new Set(posts).size,
     kinds: {
       ...Object.fromEntries([...kinds].map(([kind, list]) => [kind, list.length])),

@@ -123,3 +123,6 @@ export function goAhead(ms: number): void {
   aheadMs = ms
   Date.now = () => realNow() + aheadMs
 }
+
+/** The real time is so much later than it just was. */
+export const elapse = (ms: number): void => goAhead(aheadMs + ms)

@@ -15,6 +15,7 @@ type Shown = {
   effectiveContractEndTimestamp: string
   modifications: { name: string; premiumChange?: number }[]
   invoices: { locator: string; settlementStatus: string }[]
+  documents: { locator: string; displayName: string; url?: string }[]
   cancellation?: unknown
 }
 
@@ -156,16 +157,45 @@ const invoiceNext: Move = life => post(life, 'invoice next', `/policy/${life.pol
 
 const upload: Move = async life => {
   const form = new FormData()
-  form.set('document', new Blob(['%PDF-1.4\n%%EOF\n']), 'terms.pdf')
-  const query = `displayName=Terms&documentType=${crypto.randomUUID()}`
+  const name = crypto.randomUUID()
+  form.set('document', new Blob([`%PDF-1.4\n%${name}\n%%EOF\n`]), 'terms.pdf')
+  const query = `displayName=${name}&documentType=terms`
   await post(life, 'add document', `/policy/${life.policy}/addDocument?${query}`, form)
+}
+
+/** What `upload` calls its documents. */
+const UPLOADED = /^[0-9a-f-]{36}$/
+
+const removeUpload: Move = async (life, policy) => {
+  const uploaded = policy.documents.filter(one => UPLOADED.test(one.displayName))
+  if (uploaded.length === 0) return
+  const { locator, displayName } = life.random.pick(uploaded)
+  await life.client.wish('remove document', life.policy, {
+    method: 'POST',
+    path: `/policy/${life.policy}/removeDocument`,
+    body: { documentLocator: locator },
+    undoes: displayName,
+  })
+}
+
+/** Looks at a file, as who reads a policy's papers does. */
+const readFile: Move = async (life, policy) => {
+  const addresses = policy.documents.flatMap(one => one.url ?? [])
+  if (addresses.length > 0) await life.client.read(new URL(life.random.pick(addresses)).pathname)
+}
+
+const addMedium: Move = async life => {
+  const form = new FormData()
+  form.set('file', new Blob([`a photograph ${crypto.randomUUID()}`]), 'front.jpg')
+  await post(life, 'add medium', '/media', form)
 }
 
 /** Of an issued policy; how often each is listed is how likely it is. */
 const MOVES: readonly Move[] = [
   ...[endorse, endorse, insure, insure, goOn('endorsements', 'endorsements')],
   ...[goOn('endorsements', 'endorsements'), renew, goOn('renewals', 'renewals')],
-  ...[cancel, reinstate, reinstate, pay, pay, pay, reverse, addFee, reschedule, invoiceNext, upload],
+  ...[cancel, reinstate, reinstate, pay, pay, pay, reverse, addFee, reschedule, invoiceNext],
+  ...[upload, upload, removeUpload, readFile, readFile, addMedium],
 ]
 
 async function newPolicy(life: Life): Promise<void> {

@@ -1,5 +1,7 @@
 // The same journeys against the service as a process of its own, which is killed under them and started again; webhooks fail
 // meanwhile. Small runs of it are test/journeys/kill.process.test.ts and webhooks.process.test.ts; this is of `npm run faults`.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { apiClient, signIn } from '../../scripts/api-client.ts'
@@ -7,7 +9,7 @@ import { AS_OF } from '../../scripts/book/account.ts'
 import { randomOf } from '../../scripts/book/random.ts'
 import { accountsOf } from '../../scripts/book/requests.ts'
 import { openStores } from '../../scripts/databases.ts'
-import { testUsers, workedPolicies } from '../../scripts/example.ts'
+import { type DeployedExample, testUsers, workedPolicies } from '../../scripts/example.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { readTenant } from '../../src/platform/tenancy.ts'
 import { bareArchive } from '../support/bare-archive.ts'
@@ -18,16 +20,19 @@ import type { Send, Wish } from './client.ts'
 import { readContents, type Streamed, wholeStream } from './contents.ts'
 import { figuresOf } from './figures.ts'
 import { Faults } from './kinds.ts'
-import { EVENT_TYPES, planOf, writeAll } from './writers.ts'
+import { EVENT_TYPES, type Plan, planOf, writeAll } from './writers.ts'
 
 const { runs = 0, seed: first = 1 } = inject('faults')
 
-/** Tenants whose clients write at once while the service is killed; more come after them. */
-const AT_ONCE = 5
+/** Tenants whose clients write at once while the service is killed; more come after them. Three databases each, of 64. */
+const AT_ONCE = 20
 const KILLS = 3
-const ACCOUNTS = 3
 /** A hint that is lost costs a minute, a claim that is cut off half of one; and several may come together. */
 const LONGEST_WAIT_MS = 420_000
+/** Databases of a tenant that grows. */
+const GROWN = 3
+/** What opens new databases to new policyholders, by scripts/tenant.ts. */
+const OPEN_AFTER_MS = 11_000
 
 let service: ServiceProcess
 let receiver: MoodyReceiver
@@ -47,13 +52,22 @@ afterAll(async () => {
 })
 
 type Tenant = {
-  readonly seed: number
+  readonly plan: Plan
+  readonly tenantName: string
   readonly tenantLocator: string
   readonly agent: string
   readonly admin: string
   readonly box: Box
   readonly ledger: Wish[]
   readonly faults: Faults
+  isWritten: boolean
+}
+
+/** As of runs inside the runtime, but for what takes a process too long: no papers, and one database at first. */
+function killedPlan(seed: number): Plan {
+  const plan = planOf(seed)
+  const grows = plan.shards.to > plan.shards.from
+  return { ...plan, isRated: false, hasPapers: false, shards: { from: 1, to: grows ? GROWN : 1 } }
 }
 
 const tokenOf = async (hostName: string, role: string): Promise<string> => {
@@ -61,12 +75,13 @@ const tokenOf = async (hostName: string, role: string): Promise<string> => {
   return (await signIn(service.origin, { username, password, hostName })).token
 }
 
-async function newTenant(seed: number): Promise<Tenant> {
+async function newTenant(plan: Plan): Promise<Tenant> {
+  const { seed } = plan
   const form = new FormData()
   form.set('tenantNameSuffix', `faults${seed}`)
   form.set('zipFile', bareArchive(), 'motor.zip')
   const administration = await service.administration()
-  const { tenantLocator, hostname } = await administration.call<{ tenantLocator: string; hostname: string }>(
+  const { tenantName, tenantLocator, hostname } = await administration.call<DeployedExample>(
     'POST',
     '/configuration/deployTest',
     form,
@@ -87,15 +102,16 @@ async function newTenant(seed: number): Promise<Tenant> {
       eventTypes: EVENT_TYPES,
     },
   )
-  const faults = new Faults(randomOf(`faults ${seed}`))
   return {
-    seed,
+    plan,
+    tenantName,
     tenantLocator,
     agent,
     admin,
     box: receiver.open(path, endpoint.secret),
     ledger: [],
-    faults,
+    faults: new Faults(randomOf(`faults ${seed}`), plan.kinds),
+    isWritten: false,
   }
 }
 
@@ -123,27 +139,42 @@ const sendAs =
 
 const { policyholder, policy } = workedPolicies()[0]!.request
 
-const write = ({ seed, tenantLocator, agent, admin, ledger, faults }: Tenant): Promise<void> =>
-  writeAll({
-    plan: planOf(seed),
+/** Gives the tenant its databases as an operator does, while the service is killed and started again. */
+async function grow(tenantName: string): Promise<void> {
+  const growing = spawn(process.execPath, ['scripts/tenant.ts', 'shards', tenantName, String(GROWN)], {
+    stdio: 'ignore',
+    env: { ...process.env, BINDERY_DATA: service.dataFolder },
+  })
+  const [code] = (await once(growing, 'exit')) as [number | null]
+  if (code !== 0) return await grow(tenantName)
+  await sleep(OPEN_AFTER_MS)
+}
+
+async function write(tenant: Tenant): Promise<void> {
+  const { plan, tenantLocator, agent, admin, ledger, faults } = tenant
+  const all = plan.accounts.reduce((sum, count) => sum + count, 0)
+  const accounts = [...accountsOf({ accounts: all, seed: String(plan.seed), asOf: AS_OF })]
+  await writeAll({
+    plan,
     tenantLocator,
     agent: sendAs(agent),
     admin: sendAs(admin),
     samples: { policyholder, policy },
-    accounts: [...accountsOf({ accounts: ACCOUNTS, seed: String(seed), asOf: AS_OF })].map(
-      ({ account }) => account,
-    ),
+    migrations: plan.accounts.map(count => accounts.splice(0, count).map(({ account }) => account)),
+    ...(plan.shards.to > plan.shards.from && { grow: () => grow(tenant.tenantName) }),
     faults,
     ledger,
     // As long as a start takes, and longer.
-    patience: { tries: 60, waitMs: 600 },
+    patience: { tries: 60, waitMs: 1_500 },
   })
+  tenant.isWritten = true
+}
 
 async function kill(tenants: readonly Tenant[]): Promise<void> {
   for (let kill = 0; kill < KILLS; kill += 1) {
     await sleep(chance.between(500, 4_000))
     await service.kill9()
-    for (const { faults } of tenants) faults.note('processKilled')
+    for (const { faults, isWritten } of tenants) if (!isWritten) faults.note('processKilled')
     await service.start()
   }
 }
@@ -151,18 +182,19 @@ async function kill(tenants: readonly Tenant[]): Promise<void> {
 const streamOf = ({ agent }: Tenant): Promise<Streamed[]> =>
   wholeStream(path => apiClient(service.origin, agent).call('GET', path))
 
-type Migrations = { listCompleted: boolean; items: { locator: string; migrationState: string }[] }
-
 /** Whether nothing is left to do; migrations that gave up are told to go on. */
 async function isSettled(tenant: Tenant): Promise<boolean> {
   const admin = apiClient(service.origin, tenant.admin)
-  const root = `/migration/${tenant.tenantLocator}/migrations`
-  const { items } = await admin.call<Migrations>('GET', `${root}/list`)
-  for (const { locator, migrationState } of items)
-    if (migrationState === 'error') await admin.call('PATCH', `${root}/${locator}/recover`)
-  if (items.some(one => one.migrationState !== 'finished')) return false
   const events = (await streamOf(tenant)).filter(({ type }) => !type.startsWith('login.'))
-  return events.every(({ id }) => tenant.box.taken.has(id))
+  const locators = new Set(events.flatMap(({ data }) => data?.migrationLocator ?? []))
+  let areMigrated = true
+  for (const locator of locators) {
+    const path = `/migration/${tenant.tenantLocator}/migrations/${locator}`
+    const { migrationState } = await admin.call<{ migrationState: string }>('GET', path)
+    if (migrationState === 'error') await admin.call('PATCH', `${path}/recover`)
+    areMigrated &&= migrationState === 'finished'
+  }
+  return areMigrated && events.every(({ id }) => tenant.box.taken.has(id))
 }
 
 async function settle(tenants: readonly Tenant[]): Promise<void> {
@@ -198,7 +230,7 @@ it
   async seed => {
     const count = Math.min(AT_ONCE, first + runs - seed)
     const tenants: Tenant[] = []
-    for (let at = 0; at < count; at += 1) tenants.push(await newTenant(seed + at))
+    for (let at = 0; at < count; at += 1) tenants.push(await newTenant(killedPlan(seed + at)))
     await Promise.all([...tenants.map(write), kill(tenants)])
     for (const { faults } of tenants) faults.end()
     await settle(tenants)
@@ -224,9 +256,9 @@ it
           posts: async () => box.arrivals.map(({ id }) => id),
         })
         const found = storiesOf(contents)
-        const figures = figuresOf(one.seed, contents, found, faults.counts)
+        const figures = figuresOf(one.plan, contents, found, faults.counts)
         console.log(`faults: ${JSON.stringify({ ...figures, repeats: box.repeats })}`)
-        stories.push(...found.map(story => `seed ${one.seed}: ${story}`))
+        stories.push(...found.map(story => `seed ${one.plan.seed}: ${story}`))
       }
     } finally {
       await stores.close()

@@ -24,6 +24,8 @@ export const FAULTS = {
   webhookSlow: 'webhook slow',
   webhookFails: 'webhook fails',
   clockMoved: "tenant's clock moved",
+  deployed: 'configuration deployed anew while policies are written',
+  shardsAdded: 'databases added to the tenant while policies are written',
 } as const
 
 export type FaultKind = keyof typeof FAULTS
@@ -43,11 +45,11 @@ export const CHANCES: Partial<Record<FaultKind, number>> = {
   messageRepeated: 15,
   messageLate: 20,
   messageRefused: 5,
-  fileReadFails: 5,
-  fileWriteBefore: 8,
-  fileWriteAfter: 8,
-  raterSlow: 10,
-  raterFails: 5,
+  fileReadFails: 15,
+  fileWriteBefore: 10,
+  fileWriteAfter: 10,
+  raterSlow: 25,
+  raterFails: 15,
   webhookSlow: 10,
   webhookFails: 12,
 }

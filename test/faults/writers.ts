@@ -1,7 +1,7 @@
 // What the clients of one run do, all at once: whatever carries it out, and whatever fails meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Random, randomOf } from '../../scripts/book/random.ts'
-import { Client, type Patience, type Send, type Wish } from './client.ts'
+import { type Asked, Client, type Patience, type Send, type Wish } from './client.ts'
 import { live, newPolicyholder, type Samples } from './journey.ts'
 import { FAULT_KINDS, type FaultKind, type Faults } from './kinds.ts'
 
@@ -12,23 +12,36 @@ export type Plan = {
   readonly steps: number
   readonly isRated: boolean
   readonly hasPapers: boolean
-  readonly accounts: number
+  /** Accounts of each migration, one of which begins with the rest and others later. */
+  readonly accounts: readonly number[]
+  /** Databases of the tenant at first, and those that it gets while clients write; the same for none. */
+  readonly shards: { readonly from: number; readonly to: number }
   readonly kinds: readonly FaultKind[]
 }
+
+const GROWS: Readonly<Record<number, number>> = { 1: 3, 3: 5, 8: 9 }
 
 /** `isShort`: as much as a run of `npm test` has time for. */
 export function planOf(seed: number, isShort = false): Plan {
   const random = randomOf(`plan ${seed}`)
+  const from = random.pick(isShort ? [1, 1, 1, 3] : [1, 1, 1, 3, 3, 8])
+  const grows = random.chance(0.5)
+  const kinds = FAULT_KINDS.filter(() => random.chance(0.8))
   return {
     seed,
     policies: isShort ? 2 : random.between(2, 4),
     steps: isShort ? 6 : random.between(8, 14),
-    isRated: random.chance(0.4),
-    hasPapers: random.chance(0.15),
-    accounts: random.between(0, 3),
-    kinds: FAULT_KINDS.filter(() => random.chance(0.8)),
+    isRated: random.chance(0.75),
+    hasPapers: random.chance(isShort ? 0.15 : 0.3),
+    accounts: Array.from({ length: isShort ? 1 : random.between(1, 3) }, () => random.between(1, 3)),
+    shards: { from, to: grows && kinds.includes('shardsAdded') ? GROWS[from]! : from },
+    kinds,
   }
 }
+
+/** Databases that runs of these plans need. */
+export const databasesOf = (plans: readonly Plan[]): number =>
+  plans.reduce((sum, { shards }) => sum + shards.to, 0)
 
 /** Moves the clock on by some days, in which installments are invoiced and fall due. */
 async function moveClock(client: Client, days: number, faults: Faults): Promise<void> {
@@ -59,8 +72,12 @@ export type Writing = {
   readonly agent: Send
   readonly admin: Send
   readonly samples: Samples
-  /** To be migrated meanwhile. */
-  readonly accounts: readonly object[]
+  /** To be migrated meanwhile, a list for each migration. */
+  readonly migrations: readonly (readonly object[])[]
+  /** Its configuration, to be deployed anew meanwhile. */
+  readonly deploy?: { readonly as: Send; readonly asked: Asked }
+  /** Gives it more databases; new policyholders come into them from then on. */
+  readonly grow?: () => Promise<void>
   readonly faults: Faults
   readonly ledger: Wish[]
   readonly patience: Patience
@@ -68,27 +85,52 @@ export type Writing = {
 
 /** Resolves when every client is done, or has given up. */
 export async function writeAll(writing: Writing): Promise<void> {
-  const { plan, tenantLocator, samples, accounts, faults, ledger, patience } = writing
+  const { plan, tenantLocator, samples, migrations, faults, ledger, patience, deploy, grow } = writing
   const client = new Client(writing.agent, faults, ledger, patience)
   const admin = new Client(writing.admin, faults, ledger, patience)
   const randomFor = (name: string): Random => randomOf(`${name} ${plan.seed}`)
   // Two policies have one policyholder: what one of them is paid too much is credit of the other.
-  const couples = Array.from({ length: Math.ceil(plan.policies / 2) }, async (_, couple) => {
+  const couple = async (name: string, policies: number, steps: number): Promise<void> => {
     const holder = await newPolicyholder(client, samples)
     if (holder === undefined) return
-    const mine = Math.min(2, plan.policies - couple * 2)
-    await Promise.all(
-      Array.from({ length: mine }, (_, at) =>
-        live(client, randomFor(`policy ${couple} ${at}`), samples, holder, plan.steps),
-      ),
+    const lives = Array.from({ length: policies }, (_, at) =>
+      live(client, randomFor(`policy ${name} ${at}`), samples, holder, steps),
     )
-  })
-  const migrate = async (): Promise<void> => {
-    if (accounts.length === 0) return
+    await Promise.all(lives)
+  }
+  const couples = Array.from({ length: Math.ceil(plan.policies / 2) }, (_, at) =>
+    couple(`${at}`, Math.min(2, plan.policies - at * 2), plan.steps),
+  )
+  const migrate = async (accounts: readonly object[], afterMs: number): Promise<void> => {
+    await sleep(afterMs)
     const path = `/migration/${tenantLocator}/migrations`
     await admin.wish('migrate', undefined, { method: 'POST', path, body: accounts })
   }
-  await Promise.all([...couples, letTimePass(client, randomFor('clock'), faults), migrate()])
+  const deployMeanwhile = async (): Promise<void> => {
+    if (!deploy || !faults.has('deployed')) return
+    await sleep(randomFor('deploy').between(200, 1_000))
+    faults.note('deployed')
+    await new Client(deploy.as, faults, ledger, patience).wish('deploy', undefined, deploy.asked)
+  }
+  /** Of the new ones some come into the new databases, and live there. */
+  const growMeanwhile = async (): Promise<void> => {
+    if (!grow) return
+    await grow()
+    faults.note('shardsAdded')
+    await Promise.all(
+      Array.from({ length: NEWCOMERS }, (_, at) => couple(`newcomer ${at}`, 1, Math.ceil(plan.steps / 3))),
+    )
+  }
+  await Promise.all([
+    ...couples,
+    letTimePass(client, randomFor('clock'), faults),
+    ...migrations.map((accounts, at) => migrate(accounts, at * 600)),
+    deployMeanwhile(),
+    growMeanwhile(),
+  ])
   // So far that what is not paid has lapsed.
   await moveClock(client, 90, faults)
 }
+
+/** Policyholders that come once there are more databases. */
+const NEWCOMERS = 3

@@ -13,7 +13,7 @@ import { policyPriceResponse } from '../../../src/rating/price.ts'
 import type { Story } from '../../support/policy-story.ts'
 import { billed, modificationsAddUp, recordedChangesAddUp } from '../../support/story-checks.ts'
 import type { Contents } from '../contents.ts'
-import type { Violation } from '../violation.ts'
+import type { Check, Violation } from '../violation.ts'
 
 /** Each commit of a policy raises its version by one, from 0 where it was migrated, and has a row of its write. */
 function* versions({ rows }: Contents): Generator<Violation> {
@@ -25,12 +25,16 @@ function* versions({ rows }: Contents): Generator<Violation> {
   for (const { locator, version } of rows.policy ?? []) {
     const count = written.get(String(locator)) ?? 0
     if (count !== version)
-      yield { policy: String(locator), says: `It is at version ${version}, and was written ${count} times.` }
+      yield {
+        check: 'version',
+        policy: String(locator),
+        says: `It is at version ${version}, and was written ${count} times.`,
+      }
   }
 }
 
 /** Rows that name a record which is not there. */
-const BELONGS: readonly [table: string, column: string, owner: string][] = [
+export const BELONGS: readonly [table: string, column: string, owner: string][] = [
   ['quote', 'policy_locator', 'policy'],
   ['modification', 'policy_locator', 'policy'],
   ['policy_segment', 'made_by', 'modification'],
@@ -57,6 +61,7 @@ function* belongings({ rows }: Contents): Generator<Violation> {
     for (const row of rows[table] ?? [])
       if (row[column] !== null && !present.has(row[column]))
         yield {
+          check: 'belongs',
           policy: String(row.policy_locator ?? row.locator),
           says: `The ${table} ${row.locator} is of a ${owner} that is not there.`,
         }
@@ -109,16 +114,16 @@ function invoices(aggregate: PolicyAggregate): void {
   }
 }
 
-const CHECKS: readonly ((loaded: Loaded) => void)[] = [
-  ({ aggregate }) => tiles(aggregate),
-  ({ aggregate }) => invoices(aggregate),
-]
+type Holds = readonly [check: Check, holds: (loaded: Loaded) => void]
+
+const HOLDS: readonly Holds[] = [['invoices', ({ aggregate }) => invoices(aggregate)]]
 
 /** Of what is bound. */
-const BOUND: readonly ((loaded: Loaded) => void)[] = [
-  bills,
-  loaded => modificationsAddUp({ loaded } as unknown as Story),
-  loaded => recordedChangesAddUp({ loaded } as unknown as Story),
+const BOUND: readonly Holds[] = [
+  ['segments', ({ aggregate }) => tiles(aggregate)],
+  ['bills', bills],
+  ['modifications', loaded => modificationsAddUp({ loaded } as unknown as Story)],
+  ['changes', loaded => recordedChangesAddUp({ loaded } as unknown as Story)],
 ]
 
 /** What the interface answers is what is stored. */
@@ -133,13 +138,17 @@ function answered({ aggregate, product }: Loaded, shown: unknown): void {
 function* kept({ policies }: Contents): Generator<Violation> {
   for (const [policy, { loaded, shown, problem }] of policies) {
     if (!loaded) {
-      yield { policy, says: `It cannot be read: ${problem}` }
+      yield { check: 'readable', policy, says: `It cannot be read: ${problem}` }
       continue
     }
-    const checks = [...CHECKS, ...(loaded.aggregate.policy.issuedAt === undefined ? [] : BOUND)]
-    for (const check of [...checks.map(one => () => one(loaded)), () => answered(loaded, shown)]) {
-      const says = failure(check)
-      if (says !== undefined) yield { policy, says }
+    const checks: Holds[] = [
+      ...HOLDS,
+      ...(loaded.aggregate.policy.issuedAt === undefined ? [] : BOUND),
+      ['answered', one => answered(one, shown)],
+    ]
+    for (const [check, holds] of checks) {
+      const says = failure(() => holds(loaded))
+      if (says !== undefined) yield { check, policy, says }
     }
   }
 }
@@ -155,7 +164,7 @@ function* credits({ rows }: Contents): Generator<Violation> {
       add(row.policyholder_locator, row.source === 'credit' ? -Number(row.amount) : Number(row.credited))
   for (const row of rows.disbursement ?? []) add(row.policyholder_locator, -Number(row.amount))
   for (const [holder, minor] of credit)
-    if (minor < 0) yield { says: `The credit of policyholder ${holder} is ${minor}.` }
+    if (minor < 0) yield { check: 'credit', says: `The credit of policyholder ${holder} is ${minor}.` }
 }
 
 export function* policies(contents: Contents): Generator<Violation> {

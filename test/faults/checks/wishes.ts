@@ -42,6 +42,8 @@ const MAKES: Readonly<Record<string, string>> = {
   cancel: 'cancellation',
   reinstate: 'reinstatement',
   pay: 'payment',
+  migrate: 'migration_run',
+  'add medium': 'medium',
 }
 
 /** Addresses of files are signed anew for every answer. */
@@ -56,13 +58,17 @@ function comparable({ kind }: Wish, answer: unknown): string {
 function* keys(contents: Contents, wish: Wish): Generator<Violation> {
   const about = { wish }
   const found = writeOf(contents, wish)
-  if (found.length > 1) yield { ...about, says: `Its key was used ${found.length} times.` }
+  if (found.length > 1) yield { check: 'keyOnce', ...about, says: `Its key was used ${found.length} times.` }
   if (wish.outcome === 'acknowledged' && found.length === 0)
-    yield { ...about, says: 'It was acknowledged and is not there.' }
+    yield { check: 'acknowledgedThere', ...about, says: 'It was acknowledged and is not there.' }
   if (wish.outcome === 'refused' && found.length > 0)
-    yield { ...about, says: `It was refused (${wish.refusal}) and is there all the same.` }
+    yield {
+      check: 'refusedAbsent',
+      ...about,
+      says: `It was refused (${wish.refusal}) and is there all the same.`,
+    }
   if (new Set(wish.answers.map(answer => comparable(wish, answer))).size > 1)
-    yield { ...about, says: 'It was acknowledged by answers that differ.' }
+    yield { check: 'oneAnswer', ...about, says: 'It was acknowledged by answers that differ.' }
 }
 
 /** Events of a request are there exactly when the request was carried out. */
@@ -72,13 +78,15 @@ function* told(contents: Contents, wish: Wish): Generator<Violation> {
   const requests = new Set(events.map(row => row.request_id))
   const type = TELLS[wish.kind]
   const isThere = isDone(contents, wish)
-  if (requests.size > 1) yield { wish, says: `${requests.size} of its tries were carried out.` }
-  if (!isThere && events.length > 0) yield { wish, says: `It is not there, and has ${events.length} events.` }
+  if (requests.size > 1)
+    yield { check: 'oneTry', wish, says: `${requests.size} of its tries were carried out.` }
+  if (!isThere && events.length > 0)
+    yield { check: 'absentUntold', wish, says: `It is not there, and has ${events.length} events.` }
   // A try that was cut off whole left nobody its request's id.
   const isKnown = wish.tries.length === wish.requestIds.length
   if (isThere && isKnown && type !== undefined) {
     const count = events.filter(row => row.type === type).length
-    if (count !== 1) yield { wish, says: `It is there, and has ${count} events ${type}.` }
+    if (count !== 1) yield { check: 'toldOnce', wish, says: `It is there, and has ${count} events ${type}.` }
   }
 }
 
@@ -96,15 +104,18 @@ function* records(contents: Contents): Generator<Violation> {
       if (MAKES[wish.kind] !== table || !isDone(contents, wish)) continue
       const locator = answerThere(contents, wish)?.locator
       if (locator === undefined) continue
-      if (wished.has(locator)) yield { wish, says: `Another wish made the ${table} ${locator} too.` }
+      if (wished.has(locator))
+        yield { check: 'recordOfOneWish', wish, says: `Another wish made the ${table} ${locator} too.` }
       wished.set(locator, wish)
     }
     const present = new Map((contents.rows[table] ?? []).map(row => [String(row.locator), row]))
     for (const [locator, wish] of wished)
-      if (!present.has(locator)) yield { wish, says: `The ${table} ${locator} that it made is not there.` }
+      if (!present.has(locator))
+        yield { check: 'recordThere', wish, says: `The ${table} ${locator} that it made is not there.` }
     for (const [locator, row] of present)
       if (!wished.has(locator) && !isOwn(contents, table, row))
         yield {
+          check: 'recordWished',
           policy: String(row.policy_locator ?? row.locator),
           says: `The ${table} ${locator} is there, and nobody wished for it.`,
         }
@@ -124,28 +135,46 @@ function isOwn({ rows }: Contents, table: string, row: Row): boolean {
   return (rows.grace_period ?? []).some(one => one.cancellation_locator === row.locator)
 }
 
-/** Words that a wish alone has, in the rows that it alone makes. */
+/** Words that a wish alone has, in the rows that it alone makes; and what it alone takes away. */
 function* marks(contents: Contents): Generator<Violation> {
-  for (const wish of contents.ledger) {
+  const { rows, ledger } = contents
+  const removed = new Set(
+    ledger
+      .filter(wish => wish.kind === 'remove document' && isDone(contents, wish))
+      .map(({ asked }) => asked.undoes),
+  )
+  const count = (table: string, column: string, value: unknown): number =>
+    (rows[table] ?? []).filter(row => row[column] === value).length
+  for (const wish of ledger) {
     const expected = isDone(contents, wish) ? 1 : 0
     if (wish.kind === 'add fee') {
       const { description } = (wish.asked.body as { newFees: [{ description: string }] }).newFees[0]
-      const count = (contents.rows.fee ?? []).filter(row => row.description === description).length
-      if (count !== expected) yield { wish, says: `Its fee is there ${count} times instead of ${expected}.` }
+      const fees = count('fee', 'description', description)
+      if (fees !== expected)
+        yield { check: 'feeOnce', wish, says: `Its fee is there ${fees} times instead of ${expected}.` }
     }
     if (wish.kind === 'add document') {
-      const type = new URL(wish.asked.path, 'http://x').searchParams.get('documentType')
-      const count = (contents.rows.document ?? []).filter(row => row.document_type === type).length
-      if (count !== expected)
-        yield { wish, says: `Its document is there ${count} times instead of ${expected}.` }
+      const name = nameOf(wish)
+      const left = removed.has(name) ? 0 : expected
+      const documents = count('document', 'display_name', name)
+      if (documents !== left)
+        yield {
+          check: 'documentOnce',
+          wish,
+          says: `Its document is there ${documents} times instead of ${left}.`,
+        }
     }
     if (wish.kind === 'reverse' && expected === 1) {
       const payment = /payments\/([^/]+)/.exec(wish.asked.path)?.[1]
-      const row = (contents.rows.payment ?? []).find(one => one.locator === payment)
-      if (row?.reversed_at == null) yield { wish, says: `The payment ${payment} is not reversed.` }
+      const row = (rows.payment ?? []).find(one => one.locator === payment)
+      if (row?.reversed_at == null)
+        yield { check: 'reversed', wish, says: `The payment ${payment} is not reversed.` }
     }
   }
 }
+
+/** The name that its document alone has. */
+const nameOf = ({ asked }: Wish): string => new URL(asked.path, 'http://x').searchParams.get('displayName')!
 
 /** Violations by what clients wished for and were told. */
 export function* wishes(contents: Contents): Generator<Violation> {

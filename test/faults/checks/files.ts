@@ -1,0 +1,58 @@
+// Files and the rows that name them: of each row its file, and no file of which no row tells, or a timer that will look at it.
+import type { Contents, Row } from '../contents.ts'
+import type { Violation } from '../violation.ts'
+
+/** Folders of the tenant's place in R2 whose files have a name of one row each: the table and column of that. */
+const FOLDERS: Readonly<Record<string, readonly [table: string, column: string]>> = {
+  documents: ['document', 'locator'],
+  media: ['medium', 'locator'],
+  resources: ['resource_revision', 'locator'],
+  'integration-calls': ['integration_call', 'locator'],
+  migrations: ['migration_run', 'locator'],
+}
+
+/**
+ * Folders whose files are named by their contents. What a deploy put there that came to nothing stays, for the same archive sent
+ * again: to delete it could take it from under a deploy that is about to name it.
+ */
+const BY_CONTENTS: ReadonlySet<string> = new Set(['archives', 'configurations'])
+
+const names = (rows: readonly Row[] | undefined, column: string): Set<string> =>
+  new Set((rows ?? []).map(row => String(row[column])))
+
+function* there({ rows, files }: Contents): Generator<Violation> {
+  const missing = (key: string, whose: string): Violation[] =>
+    files.has(key) ? [] : [{ check: 'fileThere', says: `The file ${key} of ${whose} is not there.` }]
+  for (const row of rows.document ?? [])
+    if (row.state === 'ready')
+      for (const violation of missing(`documents/${row.locator}`, `the document ${row.locator}`))
+        yield { ...violation, policy: String(row.policy_locator) }
+  for (const { locator } of rows.medium ?? []) yield* missing(`media/${locator}`, `the medium ${locator}`)
+  for (const { locator } of rows.resource_revision ?? [])
+    yield* missing(`resources/${locator}`, `the revision ${locator}`)
+  for (const { version, hash } of rows.configuration_version ?? [])
+    yield* missing(`archives/${hash}.zip`, `version ${version} of the configuration`)
+}
+
+/** A file is named by its row, or by the timer that deletes it unless there is one by then. */
+function* named({ rows, files }: Contents): Generator<Violation> {
+  const timers = names(rows.timer, 'subject')
+  const known = Object.fromEntries(
+    Object.entries(FOLDERS).map(([folder, [table, column]]) => [folder, names(rows[table], column)]),
+  )
+  // What was sent of a migration goes when all of it is migrated.
+  known.migrations = names(
+    rows.migration_run?.filter(row => row.state !== 'finished'),
+    'locator',
+  )
+  for (const key of files) {
+    const [folder = '', name = ''] = key.split('/')
+    if (BY_CONTENTS.has(folder) || known[folder]?.has(name) || timers.has(name)) continue
+    yield { check: 'fileNamed', says: `No row names the file ${key}.` }
+  }
+}
+
+export function* files(contents: Contents): Generator<Violation> {
+  yield* there(contents)
+  yield* named(contents)
+}

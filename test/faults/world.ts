@@ -1,0 +1,169 @@
+// What a run lives in: a tenant with databases, a rater and a webhook of its own, and what is done to it while clients write.
+import { env } from 'cloudflare:workers'
+import { noCalls } from '../../src/platform/calls.ts'
+import type { Uuid } from '../../src/platform/locators.ts'
+import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import { testTenantName } from '../../src/tenants/names.ts'
+import { addShards, createTenant, openNewShards, SHARDS_KNOWN_AFTER_MS } from '../../src/tenants/service.ts'
+import { callOk } from '../support/api.ts'
+import {
+  type ArchiveFiles,
+  archiveOf,
+  deployForm,
+  exampleFiles,
+  motorWithoutPapers,
+} from '../support/examples.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { externallyRated, openRater, register } from '../support/rater.ts'
+import type { RaterBehaviour } from '../support/rater-server.ts'
+import { openReceiver, type Receiver } from '../support/receiver.ts'
+import type { Behaviour } from '../support/receiver-server.ts'
+import { administrator } from '../support/sign-in.ts'
+import type { Asked } from './client.ts'
+import { elapse } from './injection.ts'
+import type { FaultKind, Faults } from './kinds.ts'
+import { EVENT_TYPES, type Plan } from './writers.ts'
+
+export type World = {
+  readonly motor: Motor
+  readonly adminToken: string
+  readonly tenant: Tenant
+  readonly webhook: Uuid
+  readonly receiver: Receiver
+  readonly administratorToken: string
+  /** Deploys its configuration, with nothing in it changed but bytes. */
+  readonly redeploy: Asked
+  /** Counts what the tenant's own services did badly. */
+  readonly countMoods: () => Promise<void>
+}
+
+/** How often the services of the tenant's own do badly by chance, at most: they are well after so many calls. */
+const MOODS = 200
+
+type Mood = 'well' | 'fails' | 'slow'
+
+/** How a service of the tenant's own does, call by call; faults that were called for are counted when all is over. */
+class Moods {
+  readonly #moods: readonly Mood[]
+  readonly #kinds: { fails: FaultKind; slow: FaultKind }
+
+  constructor(faults: Faults, kinds: { fails: FaultKind; slow: FaultKind }) {
+    this.#kinds = kinds
+    this.#moods = Array.from({ length: MOODS }, (): Mood => {
+      if (faults.draws(kinds.fails)) return 'fails'
+      return faults.draws(kinds.slow) ? 'slow' : 'well'
+    })
+  }
+
+  /** What to tell the service, the last for all calls after that. */
+  behaviours<B>(of: Readonly<Record<Mood, B>>): B[] {
+    return [...this.#moods, 'well' as const].map(mood => of[mood])
+  }
+
+  /** Counts those of the first calls. */
+  count(faults: Faults, calls: number): void {
+    for (const mood of this.#moods.slice(0, calls)) if (mood !== 'well') faults.note(this.#kinds[mood])
+  }
+}
+
+const SLOW_MS = 150
+const RATES = { '*': { yearlyPremium: 120 } }
+
+export async function newWorld(plan: Plan, faults: Faults): Promise<World> {
+  const plain = plan.hasPapers ? exampleFiles('motor') : motorWithoutPapers()
+  const files = plan.isRated ? externallyRated('rates', plain) : plain
+  const suffix = `faults${plan.seed}`
+  if (plan.shards.from > 1) await begin(testTenantName('administrator', suffix), plan.shards.from)
+  const motor = await motorTenant(suffix, files)
+  const adminToken = await motor.signIn('anna.admin')
+  const raterMoods = new Moods(faults, { fails: 'raterFails', slow: 'raterSlow' })
+  const [well, slow] = [{ rates: RATES }, { rates: RATES, delayMs: SLOW_MS }]
+  const rater = await openRater(
+    ...raterMoods.behaviours<RaterBehaviour>({ well, slow, fails: { status: 503 } }),
+  )
+  if (plan.isRated) await register(motor, 'rates', rater)
+  const webhookMoods = new Moods(faults, { fails: 'webhookFails', slow: 'webhookSlow' })
+  const receiver = await openReceiver(
+    ...webhookMoods.behaviours<Behaviour>({
+      well: { status: 204 },
+      slow: { status: 204, delayMs: SLOW_MS },
+      fails: { status: 503 },
+    }),
+  )
+  const webhook = await callOk<{ locator: Uuid }>('POST', `/event/${motor.tenantLocator}/webhooks`, {
+    token: adminToken,
+    body: {
+      name: 'witness',
+      enabled: true,
+      endpoint: { url: receiver.url, headers: {} },
+      failureHandling: {
+        triggers: ['5xx', 'timeout'],
+        retryStrategy: { type: 'linear', interval: 1, attempts: 10 },
+      },
+      eventTypes: EVENT_TYPES,
+    },
+  })
+  const tenant = (await readTenant(env, { name: motor.tenantName }, noCalls()))!
+  const countMoods = async (): Promise<void> => {
+    raterMoods.count(faults, (await rater.calls()).length)
+    webhookMoods.count(faults, (await receiver.received()).length)
+  }
+  const archive = archiveOf({ ...files, 'config.json': `${textOf(files['config.json']!)}\n` })
+  const redeploy = {
+    method: 'POST',
+    path: '/configuration/deployTest',
+    body: deployForm(archive, { tenantNameSuffix: suffix }),
+  }
+  return {
+    motor,
+    adminToken,
+    administratorToken: await administrator(),
+    redeploy,
+    tenant,
+    webhook: webhook.locator,
+    receiver,
+    countMoods,
+  }
+}
+
+const textOf = (content: ArchiveFiles[string]): string =>
+  typeof content === 'string' ? content : new TextDecoder().decode(content)
+
+/** Makes the tenant with so many databases, all of them open. */
+async function begin(name: string, shards: number): Promise<void> {
+  const { locator } = await createTenant(env, { name, type: 'test' })
+  await addShards(env, name, shards)
+  await env.CONTROL.prepare('update shard set opens_at = 0 where tenant_locator = ?').bind(locator).run()
+}
+
+/** Longer than the service waits before the whole of it knows of new databases, and before they are open. */
+const KNOWN_MS = SHARDS_KNOWN_AFTER_MS + 500
+
+/** As often as `npm run tenant -- shards` may have to be run again, until it is done with. */
+const MOST_ATTEMPTS = 50
+
+/**
+ * Gives the tenant databases up to so many, as `npm run tenant -- shards NAME N` does, cut off by the same faults as all else and
+ * run again. Its waits are short, and the real time goes on by as much as they are in truth: `meanwhile` has its turn then.
+ */
+export async function grow(
+  { tenantName: name }: Pick<Motor, 'tenantName'>,
+  shards: number,
+  meanwhile: () => Promise<unknown>,
+): Promise<void> {
+  await untilDone(() => addShards(env, name, shards))
+  await meanwhile()
+  elapse(KNOWN_MS)
+  await untilDone(() => openNewShards(env, name))
+  await meanwhile()
+  elapse(KNOWN_MS)
+}
+
+async function untilDone(work: () => Promise<unknown>): Promise<void> {
+  for (let attempts = 1; ; attempts += 1)
+    try {
+      return void (await work())
+    } catch (problem) {
+      if (attempts === MOST_ATTEMPTS) throw problem
+    }
+}
