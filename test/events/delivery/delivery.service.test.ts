@@ -268,9 +268,7 @@ describe('whatever happens in between', () => {
 
   it('slow endpoints delay no other, of this tenant or another, not even for events that come meanwhile', async () => {
     const [tenant, other] = await Promise.all([makeTenant(), makeTenant()])
-    const slow = await Promise.all(
-      Array.from({ length: 8 }, () => openReceiver({ status: 200, held: true })),
-    )
+    const slow = await Promise.all(Array.from({ length: 8 }, () => openReceiver({ status: 200, held: true })))
     const [quick, others] = await Promise.all([openReceiver(), openReceiver()])
     for (const { url } of slow) await makeWebhook(tenant, { url })
     await makeWebhook(tenant, { url: quick.url })
