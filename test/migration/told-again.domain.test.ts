@@ -1,17 +1,7 @@
 // A history that the live service wrote, told again as an account of another system, becomes the same policy.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkedInvoices } from '../../src/billing/projection.ts'
-import { boundQuote } from '../../src/cancellations/effect.ts'
-import { AccountMigrationRequest } from '../../src/migration/contract-request.ts'
-import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
-import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
 import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
-import { isIssued } from '../../src/policies/fold/line.ts'
-import { policyResponse } from '../../src/policies/projection/policy.ts'
-import { policyView } from '../../src/policies/projection/view.ts'
-import { policyPriceResponse } from '../../src/rating/price.ts'
-import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import type { NaiveRequest } from '../support/naive-policy.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
@@ -19,28 +9,18 @@ import { size } from '../support/sizes.ts'
 import { addsUp, agreesWithModel, isAsExpected, tiles } from '../support/story-checks.ts'
 import { type NewBusiness, newBusiness, type Step, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
-import { toldAgain } from '../support/told-again.ts'
+import { carriedAgain, toldAgain } from '../support/told-again.ts'
+import { answersOf, toldBilling, toldPolicy, toldPrice } from '../support/told-answers.ts'
 import { Untellable } from '../support/told-history.ts'
 
 const SEED = 20261122
-
-/** Below those of what comes after, which are in the order in which they were made. */
-let sequence = 100_000
-
-const wire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
-
-const answersOf = (aggregate: PolicyAggregate, { loaded: { product } }: Story) => ({
-  policy: wire(policyResponse(aggregate, product, { summarizeQuotes: false })),
-  bills: wire(checkedInvoices(aggregate)),
-  price: wire(policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isIssued))),
-})
 
 function requestOf(story: Story) {
   const { aggregate, policyholder } = story.loaded
   return toldAgain({
     id: 'A',
     values: policyholder.entity.values,
-    policies: [{ ...answersOf(aggregate, story), auxData: {} }],
+    policies: [{ ...answersOf(aggregate, story.loaded.product), auxData: {} }],
     disbursements: [],
   })
 }
@@ -71,63 +51,9 @@ function carriedOver(story: Story, aggregate: PolicyAggregate): Story {
 }
 
 function migrated(story: Story): PolicyAggregate {
-  const request = AccountMigrationRequest.parse(wire(requestOf(story)))
-  const { configuration, configVersion } = { configVersion: 1, ...story.loaded }
-  const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
-  const { policies, failures } = convertAccount(request, {
-    configuration: configuration.configuration,
-    configVersion,
-    now: story.now,
-    supply: locatorSupply(0, digits),
-    shard: 0,
-    accountLocator: story.loaded.aggregate.policy.policyholderLocator,
-    callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
-  })
+  const { policies, failures } = carriedAgain(requestOf(story), story.loaded, story.now)
   expect(failures).toEqual([])
   return policies[0]!
-}
-
-/** All of it but what no migration request can tell: what underwriting said, and how a fee is described. */
-const compared = ({ policy }: ReturnType<typeof answersOf>): unknown =>
-  comparable({
-    ...policy,
-    fees: policy.fees.map(one => ({ ...one, description: undefined })),
-    modifications: policy.modifications.map(one => ({ ...one, automatedUnderwritingResult: undefined })),
-  })
-
-const priceOf = ({ price }: ReturnType<typeof answersOf>): unknown =>
-  comparable({ ...price, fees: price.fees.map(one => ({ ...one, description: undefined })) })
-
-/** What is billed and planned, by what it is for; how a plan lays charges of one thing on each other is its own. */
-const billsOf = ({ policy, bills }: ReturnType<typeof answersOf>): unknown => {
-  const places = new Map(
-    policy.exposures.flatMap((exposure, at) =>
-      exposure.perils.flatMap((peril, index) =>
-        peril.characteristics.map(one => [one.locator, `${at}.${index}`] as const),
-      ),
-    ),
-  )
-  const sums = (items: (typeof bills)['invoices'][number]['financialTransactions']) => {
-    const all: Record<string, number> = {}
-    for (const one of items) {
-      const kind = one.feeName ?? one.taxName ?? one.commissionRecipient ?? 'premium'
-      const key = `${places.get(one.perilCharacteristicsLocator ?? '') ?? ''} ${kind}`
-      all[key] = (all[key] ?? 0) + Math.round(one.amount * 100)
-    }
-    return Object.entries(all)
-      .filter(([, minor]) => minor !== 0)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-  }
-  return {
-    invoices: bills.invoices
-      .filter(one => one.settlementType !== 'invalidated')
-      .map(one => sums(one.financialTransactions)),
-    // An installment of a request has no end: its period's is where the next one begins.
-    planned: bills.futureInvoices.map(({ financialTransactions, endTimestamp: _, ...one }) => ({
-      ...one,
-      items: sums(financialTransactions),
-    })),
-  }
 }
 
 describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (seed ${SEED})`, example => {
@@ -148,11 +74,11 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
       await fc.assert(
         fc.asyncProperty(newBusiness, steps, async (business, all) => {
           const story = await tellableStory(business, all)
-          const before = answersOf(story.loaded.aggregate, story)
-          const after = answersOf(migrated(story), story)
-          expect(compared(after)).toEqual(compared(before))
-          expect(priceOf(after)).toEqual(priceOf(before))
-          expect(billsOf(after)).toEqual(billsOf(before))
+          const before = answersOf(story.loaded.aggregate, story.loaded.product)
+          const after = answersOf(migrated(story), story.loaded.product)
+          expect(toldPolicy(after)).toEqual(toldPolicy(before))
+          expect(toldPrice(after)).toEqual(toldPrice(before))
+          expect(toldBilling(after)).toEqual(toldBilling(before))
         }),
         { seed: SEED, numRuns: size(12, 200) },
       )

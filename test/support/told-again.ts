@@ -1,8 +1,14 @@
 // A policyholder with everything of it, as answers of the live service tell it, told once more as an account of another
 // system: what is written through the live interface can so be migrated, and held against itself.
-import type { CheckInvoicesResponse, PaymentResponse } from '../../src/billing/contract.ts'
+import type { CheckInvoicesResponse, PolicyInvoiceResponse } from '../../src/billing/contract.ts'
 import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
+import { AccountMigrationRequest } from '../../src/migration/contract-request.ts'
+import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
+import type { Converted } from '../../src/migration/convert/converted.ts'
+import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
+import type { Instant } from '../../src/platform/time.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { Ground } from '../../src/policies/surroundings.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import { toldBills, toldTerms, Untellable } from './told-history.ts'
 
@@ -16,7 +22,10 @@ export type LiveBook = {
     readonly price: Pick<PolicyPriceResponse, 'exposurePrices'>
     readonly auxData: Readonly<Record<string, string>>
   }[]
-  readonly disbursements: readonly DisbursementResponse[]
+  readonly disbursements: readonly Pick<
+    DisbursementResponse,
+    'locator' | 'disbursementTimestamp' | 'disbursementType' | 'data' | 'amount'
+  >[]
 }
 
 /** Throws `Untellable` where a migration request has no words for something of it. */
@@ -48,7 +57,7 @@ export function toldAgain({ id, values, policies, disbursements }: LiveBook) {
             ? 'settled'
             : 'open',
     })),
-    payments: invoices.flatMap(one => one.payments).flatMap(toldPayment),
+    payments: invoices.flatMap(toldPayments),
     disbursements: disbursements.map(one => ({
       id: one.locator,
       disbursementTime: Number(one.disbursementTimestamp),
@@ -66,12 +75,14 @@ const taxesOf = ({ exposurePrices }: Pick<PolicyPriceResponse, 'exposurePrices'>
       .map(({ locator, taxGroups }) => [locator, taxGroups.map(tax => tax.name)] as const),
   )
 
-/** One that was taken back brought nothing; what a settled invoice took from the credit follows from the rest. */
-function toldPayment({ reversedTimestamp, source, amount, creditedAmount = 0, ...payment }: PaymentResponse) {
-  if (reversedTimestamp !== undefined) return []
-  if (source === 'credit') throw new Untellable('a payment from credit')
-  return [
-    {
+/** One that was taken back brought nothing; what a paid invoice took from the credit follows from the rest. */
+function toldPayments({ settlementType, payments }: PolicyInvoiceResponse) {
+  const standing = payments.filter(one => one.reversedTimestamp === undefined)
+  if (settlementType !== 'paid' && standing.some(one => one.source === 'credit'))
+    throw new Untellable('a part of an invoice paid from credit')
+  return standing
+    .filter(one => one.source === 'received')
+    .map(({ amount, creditedAmount = 0, ...payment }) => ({
       id: payment.locator,
       paymentTime: Number(payment.postedTimestamp),
       data: payment.fieldValues,
@@ -82,6 +93,27 @@ function toldPayment({ reversedTimestamp, source, amount, creditedAmount = 0, ..
         },
         ...(creditedAmount > 0 ? [{ amount: creditedAmount }] : []),
       ],
-    },
-  ]
+    }))
+}
+
+/** Below the digits of what comes after, which are in the order in which they were made. */
+let sequence = 100_000
+
+/** The account converted as the service would, for the policyholder that it is of. */
+export function carriedAgain(
+  account: object,
+  { configuration, policyholder }: Pick<Ground, 'configuration' | 'policyholder'>,
+  now: Instant,
+): Converted {
+  const request = AccountMigrationRequest.parse(JSON.parse(JSON.stringify(account)))
+  const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
+  return convertAccount(request, {
+    configuration: configuration.configuration,
+    configVersion: 1,
+    now,
+    supply: locatorSupply(0, digits),
+    shard: 0,
+    accountLocator: policyholder.locator,
+    callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
+  })
 }

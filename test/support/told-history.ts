@@ -154,7 +154,8 @@ class History {
         Number(one.endTimestamp) > from &&
         termOf(this.#terms, Number(one.startTimestamp)) === term,
     )
-    const shown = (name: string, value: unknown) => (name === 'peril' ? undefined : value)
+    const shown = (name: string, value: unknown) =>
+      ['peril', 'taxGroups'].includes(name) ? undefined : value
     const trees = new Set(
       going.map(one => JSON.stringify(this.#tree(at, Math.max(from, Number(one.startTimestamp))), shown)),
     )
@@ -202,21 +203,21 @@ class History {
         { id: exposure.locator, elementType: exposure.name, data: dataOfSegment(found), elements: perils },
       ]
     })
-    return { data: own ? dataOfSegment(own) : {}, exposures }
+    return { data: own ? dataOfSegment(own) : {}, taxGroups: own?.taxGroups ?? [], exposures }
   }
 
   #root(modification: Modification, from: number, bills: readonly ToldBill[], isGap: boolean): object {
     const charges = this.#charges(modification.locator, bills)
     if (!isGap && modification.name !== 'modification.policy.reinstate')
       this.#assertOneStretch(modification, charges, from)
-    const { data, exposures } = this.#tree(Number(modification.issuedTimestamp), from)
+    const { data, taxGroups, exposures } = this.#tree(Number(modification.issuedTimestamp), from)
     const covered = exposures.map(({ elements, ...exposure }) => ({
       ...exposure,
       elements: elements.map(({ rates, peril, ...element }) => ({
         ...element,
         charges: [
           ...withRate(charges.get(element.id) ?? [], rates.premium),
-          ...this.#taxesOfNothing(peril),
+          ...this.#taxesOfNothing(peril, taxGroups),
           ...technicalPremium(peril, modification, rates.technicalPremium, bills.length > 0),
         ],
       })),
@@ -283,16 +284,11 @@ class History {
     return byElement
   }
 
-  /** Taxes that never came to anything, so that no bill names them. */
-  #taxesOfNothing({ locator, characteristics }: PerilResponse): Charge[] {
-    const own = new Set(characteristics.map(one => one.locator))
-    const billed = new Set(
-      this.#bills.flatMap(({ items }) =>
-        items.flatMap(one => (own.has(one.perilCharacteristicsLocator ?? '') ? [one.taxName] : [])),
-      ),
-    )
+  /** Taxes of the peril that the segment has, so that they are listed also where nothing is charged or left of them. */
+  #taxesOfNothing({ locator }: PerilResponse, taxGroups: Segment['taxGroups']): Charge[] {
+    const names = new Set(taxGroups.map(one => one.name))
     return (this.#taxes.get(locator) ?? [])
-      .filter(name => !billed.has(name))
+      .filter(name => names.has(name))
       .map(tag => ({ chargeType: 'tax', tag, installmentItems: [] }))
   }
 

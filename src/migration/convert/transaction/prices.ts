@@ -49,9 +49,11 @@ export function rate({ making }: Carrying, locator: Uuid, { charges }: ReadEleme
     price: {
       ...price,
       premium: rated(price.premium),
-      // A tax that was charged before, and of which nothing is left or said.
+      // A tax of which all is given back is none of it any more; one that is said to come to nothing is.
       taxes: price.taxes.filter(
-        tax => tax.amount.minor !== 0 || charges.some(one => one.kind === 'tax' && one.name === tax.name),
+        tax =>
+          tax.amount.minor !== 0 ||
+          charges.some(one => one.kind === 'tax' && one.name === tax.name && one.amount.minor === 0),
       ),
       ...(price.technicalPremium && { technicalPremium: rated(price.technicalPremium) }),
       commissions: price.commissions.map(rated),

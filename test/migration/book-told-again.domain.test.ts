@@ -1,0 +1,179 @@
+// All policies of a policyholder, billed and paid, told again as one account: the same policies, invoices, payments and
+// credit. Of a book that the live service wrote, and of one that was migrated before.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { accountsOf } from '../../scripts/book/requests.ts'
+import { isOutstanding } from '../../src/billing/invoice.ts'
+import { creditChange, creditOf } from '../../src/billing/payments/credit.ts'
+import { restDue } from '../../src/billing/payments/payment.ts'
+import { planWriteOff } from '../../src/lapses/billing.ts'
+import type { Converted } from '../../src/migration/convert/converted.ts'
+import { plus, toNumber } from '../../src/platform/money.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { Ground } from '../../src/policies/surroundings.ts'
+import { type Example, groundOf } from '../support/configurations.ts'
+import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
+import { size } from '../support/sizes.ts'
+import { carriedAgain, type LiveBook, toldAgain } from '../support/told-again.ts'
+import { answersOf, toldBilling, toldPolicy, toldPrice } from '../support/told-answers.ts'
+import { Untellable } from '../support/told-history.ts'
+
+const SEED = 20261122
+
+const requestOf = (
+  { policyholder, product }: Ground,
+  policies: readonly PolicyAggregate[],
+  disbursements: LiveBook['disbursements'] = [],
+) =>
+  toldAgain({
+    id: 'A',
+    values: policyholder.entity.values,
+    policies: policies.map(one => ({ ...answersOf(one, product), auxData: {} })),
+    disbursements,
+  })
+
+/** In minor units. */
+const creditIn = (policies: readonly PolicyAggregate[]): number =>
+  policies
+    .flatMap(one => [...one.payments.values()])
+    .reduce((all, payment) => all + creditOf(payment).minor, 0)
+
+function isTheSame(
+  { product }: Ground,
+  before: readonly PolicyAggregate[],
+  { policies, failures }: Pick<Converted, 'policies' | 'failures'>,
+): void {
+  expect(failures).toEqual([])
+  expect(policies.length).toBe(before.length)
+  for (const [at, policy] of before.entries()) {
+    const [live, again] = [answersOf(policy, product), answersOf(policies[at]!, product)]
+    expect(toldPolicy(again)).toEqual(toldPolicy(live))
+    expect(toldPrice(again)).toEqual(toldPrice(live))
+    expect(toldBilling(again)).toEqual(toldBilling(live))
+  }
+  expect(creditIn(policies)).toBe(creditIn(before))
+}
+
+const issuedOf = ({ policies }: Book): PolicyAggregate[] =>
+  policies.map(one => one.aggregate).filter(one => one.policy.issuedAt !== undefined)
+
+/** Of what is not issued yet no request tells anything, so that no money may have come of it. */
+const isTellable = (book: Book): boolean =>
+  told(book.ground, issuedOf(book)) !== undefined &&
+  book.policies.every(
+    ({ aggregate }) => aggregate.policy.issuedAt !== undefined || aggregate.payments.size === 0,
+  )
+
+/** The request that tells it, if one can. */
+function told(...of: Parameters<typeof requestOf>): ReturnType<typeof requestOf> | undefined {
+  try {
+    return requestOf(...of)
+  } catch (problem) {
+    if (problem instanceof Untellable) return undefined
+    throw problem
+  }
+}
+
+/** The book with an invoice given up, as a lapse does it: what was paid of a part of it is credit. */
+function givenUp(book: Book, { policy, which }: BookStep): Book {
+  const at = policy % (book.policies.length || 1)
+  const { aggregate } = book.policies[at] ?? {}
+  const owed = [...(aggregate?.invoices.values() ?? [])].filter(
+    one => isOutstanding(one) && restDue(aggregate!, one).minor > 0,
+  )
+  if (!aggregate || owed.length === 0) return book
+  const after = planWriteOff(aggregate, [owed[which % owed.length]!], book.now).aggregate
+  return {
+    ...book,
+    policies: book.policies.with(at, { ...book.policies[at]!, aggregate: after }),
+    credit: plus(book.credit, creditChange(aggregate, after)),
+  }
+}
+
+/** Steps that move money, and what no request tells in no place of theirs; an invoice is given up where a draft would be discarded. */
+const moneySteps = bookSteps.map(all =>
+  all.map(one => ({ ...one, kind: MONEY[one.kind] ?? one.kind, firmly: true })),
+)
+
+const MONEY: Partial<Record<BookStep['kind'], BookStep['kind']>> = {
+  ...{ withdraw: 'payPart', takeQuoteBack: 'nextInvoice', endRenewal: 'nextInvoice' },
+  ...{ endReinstatement: 'payPart' },
+}
+
+describe.each<Example>(['motor', 'home'])(`a paid book on the ${'%s'} example (seed ${SEED})`, example => {
+  it(
+    'told again is the same book: changed, billed, overpaid, paid from credit, and given up',
+    async () => {
+      const seen = { policies: 0, fromCredit: 0, overpaid: 0, givenUp: 0 }
+      await fc.assert(
+        fc.asyncProperty(moneySteps, async all => {
+          let book = emptyBook(example)
+          for (const one of all) {
+            // What was known at a time tells transactions apart.
+            const later = { ...book, now: (book.now + 60_000) as Instant }
+            const next = one.kind === 'discard' ? givenUp(later, one) : await afterStep(later, one)
+            if (isTellable(next)) book = next
+          }
+          const before = issuedOf(book)
+          isTheSame(book.ground, before, carriedAgain(requestOf(book.ground, before), book.ground, book.now))
+          for (const { invoices, payments } of before) {
+            const standing = [...payments.values()].filter(one => one.reversedAt === undefined)
+            seen.policies += 1
+            seen.fromCredit += standing.filter(one => one.source === 'credit').length
+            seen.overpaid += standing.filter(one => one.credited.minor > 0).length
+            seen.givenUp += [...invoices.values()].filter(
+              one => one.statuses.at(-1)!.status === 'writtenOff',
+            ).length
+          }
+        }),
+        { seed: SEED, numRuns: size(25, 300) },
+      )
+      expect(Math.min(...Object.values(seen))).toBeGreaterThan(size(0, 5))
+    },
+    size(120_000, 1_200_000),
+  )
+})
+
+describe('a made-up book that was migrated', () => {
+  it(
+    'told again is the same book, with joint invoices as those of each policy, and what was paid out',
+    () => {
+      const now = Date.UTC(2026, 9, 1, 12) as Instant
+      let seen = 0
+      let disbursed = 0
+      for (const { account } of accountsOf({
+        seed: 'twice',
+        accounts: size(30, 1_000),
+        asOf: '2026-10-01',
+      })) {
+        const ground = groundOf('motor', 'private_motor', account.accountData.data, now)
+        const first = carriedAgain(account, ground, now)
+        expect(first.failures).toEqual([])
+        const request = told(
+          ground,
+          first.policies,
+          first.disbursements.map(one => ({
+            locator: one.locator,
+            disbursementTimestamp: String(one.at),
+            disbursementType: one.type,
+            data: { ...one.data },
+            amount: toNumber(one.amount),
+          })),
+        )
+        if (!request) continue
+        const again = carriedAgain(request, ground, now)
+        isTheSame(ground, first.policies, again)
+        expect(again.totals).toEqual(first.totals)
+        const paidOut = ({ disbursements }: Converted) =>
+          disbursements.map(({ locator: _, originalId: __, ...one }) => one)
+        expect(paidOut(again)).toEqual(paidOut(first))
+        seen += first.policies.length
+        disbursed += first.disbursements.length
+      }
+      expect(seen).toBeGreaterThan(size(20, 800))
+      expect(disbursed).toBeGreaterThan(0)
+    },
+    size(120_000, 1_200_000),
+  )
+})

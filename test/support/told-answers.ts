@@ -1,0 +1,83 @@
+// Answers of a policy that is told again, without what no migration request can tell, and in a form that is the same for the
+// same policy.
+import type { CheckInvoicesResponse, PolicyInvoiceResponse } from '../../src/billing/contract.ts'
+import { checkedInvoices } from '../../src/billing/projection.ts'
+import { boundQuote } from '../../src/cancellations/effect.ts'
+import type { ProductDefinition } from '../../src/configuration/configuration.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { isIssued } from '../../src/policies/fold/line.ts'
+import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { policyView } from '../../src/policies/projection/view.ts'
+import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { comparable } from './comparable.ts'
+
+export type ToldAnswers = { policy: PolicyResponse; bills: CheckInvoicesResponse; price: PolicyPriceResponse }
+
+const wire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+
+export const answersOf = (aggregate: PolicyAggregate, product: ProductDefinition): ToldAnswers => ({
+  policy: wire(policyResponse(aggregate, product, { summarizeQuotes: false })),
+  bills: wire(checkedInvoices(aggregate)),
+  price: wire(policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isIssued))),
+})
+
+/** All of it but what underwriting said, how a fee is described, and payments that were taken back. */
+export const toldPolicy = ({ policy }: Pick<ToldAnswers, 'policy'>): unknown =>
+  comparable({
+    ...policy,
+    fees: policy.fees.map(one => ({ ...one, description: undefined })),
+    invoices: policy.invoices.filter(one => one.settlementType !== 'invalidated').map(toldInvoice),
+    modifications: policy.modifications.map(one => ({ ...one, automatedUnderwritingResult: undefined })),
+  })
+
+/** What of an invoice came from credit is one amount, in however many payments. */
+function toldInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) {
+  const standing = payments.filter(one => one.reversedTimestamp === undefined)
+  const cents = standing
+    .filter(one => one.source === 'credit')
+    .reduce((sum, { amount }) => sum + Math.round(amount * 100), 0)
+  return {
+    ...invoice,
+    // What it became in between, by payments that were taken back, is not told.
+    statuses: [...new Set([statuses[0], statuses.at(-1)].map(one => one!.status))],
+    payments: standing.filter(one => one.source === 'received'),
+    fromCredit: cents / 100,
+  }
+}
+
+export const toldPrice = ({ price }: Pick<ToldAnswers, 'price'>): unknown =>
+  comparable({ ...price, fees: price.fees.map(one => ({ ...one, description: undefined })) })
+
+/** What is billed and planned, by what it is for; how a plan lays charges of one thing on each other is its own. */
+export function toldBilling({ policy, bills }: Pick<ToldAnswers, 'policy' | 'bills'>): unknown {
+  const places = new Map(
+    policy.exposures.flatMap((exposure, at) =>
+      exposure.perils.flatMap((peril, index) =>
+        peril.characteristics.map(one => [one.locator, `${at}.${index}`] as const),
+      ),
+    ),
+  )
+  const sums = (items: CheckInvoicesResponse['invoices'][number]['financialTransactions']) => {
+    const all: Record<string, number> = {}
+    for (const one of items) {
+      const kind = one.feeName ?? one.taxName ?? one.commissionRecipient ?? 'premium'
+      const key = `${places.get(one.perilCharacteristicsLocator ?? '') ?? ''} ${kind}`
+      all[key] = (all[key] ?? 0) + Math.round(one.amount * 100)
+    }
+    return Object.entries(all)
+      .filter(([, minor]) => minor !== 0)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+  return {
+    invoices: bills.invoices
+      .filter(one => one.settlementType !== 'invalidated')
+      .map(one => sums(one.financialTransactions)),
+    // An installment of a request has no end: its period's is where the next one begins.
+    planned: bills.futureInvoices.map(({ financialTransactions, endTimestamp: _, ...one }) => ({
+      ...one,
+      items: sums(financialTransactions),
+    })),
+  }
+}
