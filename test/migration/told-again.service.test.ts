@@ -1,7 +1,12 @@
 // One book written twice: through the live interface, and told again as an account of another system to a tenant of the same
 // configuration. Whatever is asked of it then has the same answer, but for locators and times of entry.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CheckInvoicesResponse } from '../../src/billing/contract.ts'
+import type {
+  CheckInvoicesResponse,
+  PaymentResponse,
+  PolicyholderCreditsResponse,
+  PolicyInvoiceResponse,
+} from '../../src/billing/contract.ts'
 import type { AccountMigrationIdMappingsResponse, MigrationResponse } from '../../src/migration/contract.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
@@ -10,7 +15,8 @@ import { callOk } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, workedOf } from '../support/motor.ts'
-import { toldAgain } from '../support/told-again.ts'
+import { type LiveBook, toldAgain } from '../support/told-again.ts'
+import { withPlugins } from '../support/with-plugins.ts'
 
 const DAY = 86_400_000
 
@@ -20,6 +26,21 @@ let live: Side
 let again: Side
 /** The second policy once more, in an account of its own: theft and glass lie within own damage. */
 let nested: Side
+/** A policy of which an invoice is given up, which a plan of the product's own says; live, and told again. */
+let givenUp: Side
+let givenUpAgain: Side
+
+/** The premiums on an invoice that is written off as it is made; all else on another. */
+const GIVES_UP = `
+exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTimestamp }) => {
+  const on = (some, more) => ({
+    startTimestamp: coverageStartTimestamp, endTimestamp: coverageEndTimestamp,
+    issueTimestamp: Number(coverageStartTimestamp) - 300 * 86400000, dueTimestamp: coverageStartTimestamp,
+    invoiceItems: some.map(({ chargeId, amount }) => ({ chargeId, amount })), ...more,
+  })
+  const isPremium = one => one.type === 'premium'
+  return { installments: [on(charges.filter(one => !isPremium(one))), on(charges.filter(isPremium), { writeOff: true })] }
+}`
 let migration: MigrationResponse
 
 const ok = <Body>({ motor: { token } }: Pick<Side, 'motor'>, method: string, path: string, body?: unknown) =>
@@ -28,7 +49,7 @@ const ok = <Body>({ motor: { token } }: Pick<Side, 'motor'>, method: string, pat
 const post = <Body>(side: Pick<Side, 'motor'>, path: string, body?: unknown) =>
   ok<Body>(side, 'POST', path, body)
 
-/** Three policies with all that befalls policies; each ends in another way. */
+/** Policies with all that befalls policies and their money; each ends in another way. */
 async function writtenLive(motor: Motor): Promise<Side> {
   const side = { motor }
   const holder = await motor.newPolicyholder()
@@ -107,7 +128,24 @@ async function writtenLive(motor: Motor): Promise<Side> {
   await cancel(renewed, end)
   // More than it asks for: the rest is a credit, once nothing else is to be invoiced.
   await pay(renewed.invoices[0]!.locator, { amount: renewed.invoices[0]!.totalDue + 12.34 })
-  return { motor, holder, policies: [changed, gapped, renewed].map(one => one.locator) }
+
+  // Paid from that credit as it is made, and with a new credit that stays.
+  const credited = await issued(plain, { paymentScheduleName: 'upfront' })
+  const [{ locator: owed, outstandingAmount, payments }] = credited.invoices as [PolicyInvoiceResponse]
+  expect(payments.map(one => [one.source, one.amount])).toEqual([['credit', 12.34]])
+  await pay(owed, { amount: Number((outstandingAmount! + 5.67).toFixed(2)) })
+  return { motor, holder, policies: [changed, gapped, renewed, credited].map(one => one.locator) }
+}
+
+async function givenUpLive(motor: Motor): Promise<Side> {
+  const holder = await motor.newPolicyholder()
+  const body = { ...plainYear().request.policy, policyholderLocator: holder }
+  const { locator } = await post<PolicyResponse>({ motor }, '/policy', body)
+  const { invoices } = await post<PolicyResponse>({ motor }, `/policy/${locator}/issue`)
+  const [outstanding] = invoices.filter(one => one.settlementStatus === 'outstanding')
+  const part = { fieldValues: { method: 'card' }, amount: 7 }
+  await post({ motor }, `/invoice/${outstanding!.locator}/pay`, part)
+  return { motor, holder, policies: [locator] }
 }
 
 const read = <Body>(side: Side, path: string) => ok<Body>(side, 'GET', path)
@@ -126,9 +164,8 @@ function nest(transaction: Wire): void {
   }
 }
 
-/** The book as an account, and its second policy as another. */
-async function migratedAgain(from: Side, motor: Motor): Promise<Side[]> {
-  const policies = await Promise.all(
+const policiesOf = (from: Side): Promise<LiveBook['policies']> =>
+  Promise.all(
     from.policies.map(async (one, index) => ({
       policy: await read<PolicyResponse>(from, `/policy/${one}`),
       bills: await read<CheckInvoicesResponse>(from, `/policy/${one}/checkInvoices`),
@@ -136,14 +173,20 @@ async function migratedAgain(from: Side, motor: Motor): Promise<Side[]> {
       auxData: (index === 1 ? { crm: 'K-17' } : {}) as Record<string, string>,
     })),
   )
+
+/** The book as an account, its second policy as another, and what was given up as a third. */
+async function migratedAgain(from: Side, other: Side, motor: Motor): Promise<Side[]> {
+  const policies = await policiesOf(from)
   const { values } = plainYear().request.policyholder
-  const account = toldAgain({ id: 'A-1', values, policies, disbursements: [] })
-  const second = toldAgain({ id: 'A-2', values, policies: [policies[1]!], disbursements: [] })
+  const account = (id: string, of: LiveBook['policies']) =>
+    toldAgain({ id, values, policies: of, disbursements: [] })
+  const second = account('A-2', [policies[1]!])
   for (const { transactions } of second.policies[0]!.terms as Wire[])
     for (const one of transactions) nest(one)
+  const body = [account('A-1', policies), second, account('A-3', await policiesOf(other))]
   const token = await motor.signIn('anna.admin')
   const root = `/migration/${motor.tenantLocator}/migrations`
-  migration = await callOk('POST', root, { token, body: [account, second] })
+  migration = await callOk('POST', root, { token, body })
   for (let tries = 0; ['submitted', 'processing'].includes(migration.migrationState); tries += 1) {
     if (tries > 600) throw new Error('The migration does not end.')
     await new Promise(resolve => setTimeout(resolve, 20))
@@ -158,18 +201,23 @@ async function migratedAgain(from: Side, motor: Motor): Promise<Side[]> {
     `${root}/${migration.locator}/mappings/list`,
     { token },
   )
-  return ['A-1', 'A-2'].map(id => {
+  return ['A-1', 'A-2', 'A-3'].map(id => {
     const { accountLocator: holder, policies } = items.find(one => one.originalAccountId === id)!
     const byId = new Map(Object.entries(policies).map(([locator, one]) => [one.originalId, locator]))
-    return { motor, holder, policies: from.policies.flatMap(one => byId.get(one) ?? []) }
+    return {
+      motor,
+      holder,
+      policies: [...from.policies, ...other.policies].flatMap(one => byId.get(one) ?? []),
+    }
   })
 }
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   live = await writtenLive(await motorTenant('live'))
-  const sides = await migratedAgain(live, await motorTenant('again'))
-  ;[again, nested] = sides as [Side, Side]
+  givenUp = await givenUpLive(await motorTenant('given-up', withPlugins({ createInstallments: GIVES_UP })))
+  const sides = await migratedAgain(live, givenUp, await motorTenant('again'))
+  ;[again, nested, givenUpAgain] = sides as [Side, Side, Side]
 })
 
 /** Without what no request can tell: what underwriting said, how a fee is described, payments that were taken back. */
@@ -180,7 +228,12 @@ const told = (value: unknown): unknown =>
         if (name === 'automatedUnderwritingResult') return undefined
         if (name === 'fees') return (one as object[]).map(fee => ({ ...fee, description: undefined }))
         if (name === 'payments')
-          return (one as { reversedTimestamp?: string }[]).filter(p => !p.reversedTimestamp)
+          return (
+            (one as PaymentResponse[])
+              .filter(payment => !payment.reversedTimestamp)
+              // What came from credit is told by what is left after all others.
+              .sort((a, b) => (a.source < b.source ? -1 : a.source > b.source ? 1 : 0))
+          )
         return one
       }),
     ),
@@ -195,7 +248,7 @@ async function bothSay(ask: (side: Side, at: number) => Promise<unknown>): Promi
 
 describe('a book that is written live and told again', () => {
   it('is migrated whole', () => {
-    expect(migration).toMatchObject({ migrationState: 'finished', processedAccounts: 2 })
+    expect(migration).toMatchObject({ migrationState: 'finished', processedAccounts: 3 })
   })
 
   it('reads as the same policies, invoices and payments', async () => {
@@ -253,8 +306,20 @@ describe('a book that is written live and told again', () => {
   })
 
   it('has the same credit, auxiliary data and lists', async () => {
-    const credits = (side: Side) => read<{ balances: unknown }>(side, `/policyholder/${side.holder}/credits`)
-    expect((await credits(again)).balances).toEqual((await credits(live)).balances)
+    const credits = async (side: Side) => {
+      const { balances, movements } = await read<PolicyholderCreditsResponse>(
+        side,
+        `/policyholder/${side.holder}/credits`,
+      )
+      const moved = movements.map(one => `${one.type} ${one.amount}`).sort()
+      return { balances, moved }
+    }
+    const left = {
+      balances: [{ amount: 5.67, amountCurrency: 'EUR' }],
+      moved: ['overpayment 12.34', 'overpayment 5.67', 'use -12.34'],
+    }
+    expect(await credits(live)).toEqual(left)
+    expect(await credits(again)).toEqual(left)
     const crm = (side: Side) => read<{ value: string }>(side, `/auxData/${side.policies[1]}/crm`)
     expect((await crm(again)).value).toBe((await crm(live)).value)
     const invoices = (side: Side) =>
@@ -295,6 +360,20 @@ describe('a book that is written live and told again', () => {
       }),
     )
     expect(stories[1]).toEqual(stories[0])
+  })
+
+  it('has the same invoices, given up and paid in part', async () => {
+    const invoices = async (side: Side) =>
+      (await read<PolicyResponse>(side, `/policy/${side.policies[0]}`)).invoices
+    const [one, other] = [await invoices(givenUp), await invoices(givenUpAgain)]
+    expect(one.map(({ settlementType, payments }) => [settlementType, payments.map(p => p.amount)])).toEqual([
+      [undefined, [7]],
+      ['writtenOff', []],
+    ])
+    expect(told(other)).toEqual(told(one))
+    expect(told(await read(givenUpAgain, `/policy/${givenUpAgain.policies[0]}`))).toEqual(
+      told(await read(givenUp, `/policy/${givenUp.policies[0]}`)),
+    )
   })
 
   it('is the same policy with coverages within coverages, but for their parents, which changes and renewals keep', async () => {

@@ -1,0 +1,80 @@
+// Taxes of migrated coverages that come to nothing: listed where they are said to, gone where all of them is given back.
+import { describe, expect, it } from 'vitest'
+import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { BOOK_BEGINS, converted, DAY, plainConfiguration, type Wire } from './made-book.ts'
+
+/** A year of 120 with a levy of 12, which a change at its start charges `more` of, in installment items. */
+function account(more: number[]): Wire {
+  const charge = (chargeType: string, tag: string | undefined, amounts: number[]) => ({
+    ...{ chargeType, tag },
+    installmentItems: amounts.map(amount => ({ amount, installmentNumber: 1 })),
+  })
+  const transaction = (transactionType: string, at: number, charges: Wire[]) => ({
+    transactionType,
+    issuedTime: BOOK_BEGINS + at * DAY,
+    segment: {
+      segmentType: 'coverage',
+      startTime: BOOK_BEGINS,
+      rootElement: {
+        id: 'root',
+        elementType: 'plain',
+        elements: [
+          {
+            id: 'car',
+            elementType: 'thing',
+            data: { yearly: 100 },
+            elements: [{ id: 'cov', elementType: 'cover', charges }],
+          },
+        ],
+      },
+    },
+    installments: [{ startTime: BOOK_BEGINS, dueTime: BOOK_BEGINS + 14 * DAY }],
+  })
+  const charges = [charge('premium', undefined, [120]), charge('tax', 'levy', [12])]
+  const changed = [
+    charge('premium', undefined, [1]),
+    charge('tax', 'levy', [-12]),
+    charge('tax', 'levy', more),
+  ]
+  return {
+    accountData: { id: 'A1', data: { last_name: 'Even' } },
+    policies: [
+      {
+        id: 'P1',
+        productName: 'plain',
+        terms: [
+          {
+            startTime: BOOK_BEGINS,
+            endTime: BOOK_BEGINS + 365 * DAY,
+            transactions: [transaction('issuance', 0, charges), transaction('change', 1, changed)],
+          },
+        ],
+      },
+    ],
+  }
+}
+
+/** Taxes of the segment that the change made. */
+function taxesAfter(wire: Wire): unknown {
+  const { policies, failures } = converted(wire)
+  expect(failures).toEqual([])
+  const product = plainConfiguration.products.plain!
+  const { characteristics } = policyResponse(policies[0]!, product, { summarizeQuotes: false })
+  return characteristics.at(-1)!.taxGroups.map(one => [one.name, one.amount])
+}
+
+describe('a tax that a change gives back whole', () => {
+  it('is none of the coverage any more', () => {
+    const wire = account([])
+    wire.policies[0].terms[0].transactions[1].segment.rootElement.elements[0].elements[0].charges.pop()
+    expect(taxesAfter(wire)).toEqual([])
+  })
+
+  it('is listed with nothing where the coverage is said to be charged it', () => {
+    expect(taxesAfter(account([]))).toEqual([['levy', 0]])
+  })
+
+  it('is listed with what is charged anew', () => {
+    expect(taxesAfter(account([3]))).toEqual([['levy', 3]])
+  })
+})
