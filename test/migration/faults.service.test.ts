@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { generateAccount } from '../../scripts/book/account.ts'
 import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../scripts/book/fault-kinds.ts'
 import { accountsOf } from '../../scripts/book/requests.ts'
+import type { CheckInvoicesResponse } from '../../src/billing/contract.ts'
 import type { CancellationResponse } from '../../src/cancellations/contract.ts'
 import type {
   AccountMigrationIdMappingsResponse,
@@ -315,14 +316,27 @@ describe(`a made-up book with ${PLANTED} faults`, () => {
 
 const DAY = 86_400_000
 
-/** Its premium is what its transactions changed, and a cancellation that is taken back changes nothing. */
+/** Its premium is what its transactions changed, its bills are its price, and a cancellation that is taken back changes nothing. */
 async function livesOn(locator: string): Promise<void> {
   const post = <Body>(path: string, body: object = {}) => callOk<Body>('POST', path, { token, body })
+  /** All that is invoiced and planned, in cents. */
+  const billed = async (): Promise<number> => {
+    const { invoices, futureInvoices } = await callOk<CheckInvoicesResponse>(
+      'GET',
+      `/policy/${locator}/checkInvoices`,
+      { token },
+    )
+    return [...invoices.filter(one => one.settlementType !== 'invalidated'), ...futureInvoices]
+      .flatMap(one => one.financialTransactions)
+      .filter(one => one.type !== 'commission')
+      .reduce((sum, { amount }) => sum + Math.round(amount * 100), 0)
+  }
   const price = async (): Promise<PolicyPriceResponse> => {
     const { modifications } = await callOk<PolicyResponse>('GET', `/policy/${locator}`, { token })
     const answer = await post<PolicyPriceResponse>(`/policy/${locator}/price`)
     const changes = modifications.map(one => Math.round((one.premiumChange ?? 0) * 100))
     expect(changes.reduce((sum, one) => sum + one, 0)).toBe(Math.round(answer.grossPremium * 100))
+    expect(await billed()).toBe(Math.round(answer.total * 100))
     return answer
   }
   const begun = await price()

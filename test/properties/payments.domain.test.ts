@@ -2,28 +2,15 @@
 // lost, in currencies of 0, 2 and 3 minor digits, and what was billed stays as it was billed.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  chargesOf,
-  futureInstallments,
-  isBilled,
-  planOf,
-  standingInvoices,
-  totalsDueOf,
-} from '../../src/billing/bill.ts'
+import { planOf, totalsDueOf } from '../../src/billing/bill.ts'
 import { billedItemsOf } from '../../src/billing/billed-items.ts'
 import type { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
-import { invoiceStatus, totalDue } from '../../src/billing/invoice.ts'
+import { totalDue } from '../../src/billing/invoice.ts'
 import { invoiceResponses } from '../../src/billing/invoice-response.ts'
-import { applied, standingPayments } from '../../src/billing/payments/payment.ts'
-import { boundQuote } from '../../src/cancellations/effect.ts'
-import { type CurrencyCode, money, sum, toText } from '../../src/platform/money.ts'
+import { type CurrencyCode, money } from '../../src/platform/money.ts'
 import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
-import { isStanding } from '../../src/policies/fold/line.ts'
-import { policyView } from '../../src/policies/projection/view.ts'
-import type { Loaded } from '../../src/policies/surroundings.ts'
-import { policyState } from '../../src/policies/transitions.ts'
-import { policyPriceResponse } from '../../src/rating/price.ts'
 import type { Example } from '../support/configurations.ts'
+import { billsWhatStands, itemsComeToCharges, paidAsAsked } from '../support/money-checks.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
@@ -57,52 +44,6 @@ function conserves({ policies, credit, cash }: Book): void {
   const made = standing.reduce((total, one) => total + one.credited.minor, 0)
   const used = standing.filter(one => one.source === 'credit')
   expect(credit.minor).toBe(made - used.reduce((total, one) => total + one.amount.minor, 0))
-}
-
-/** An invoice is paid when what stands comes to what it asks for, and never by more. */
-function paidAsAsked({ aggregate }: Loaded): void {
-  const totalDueOf = totalsDueOf(aggregate)
-  for (const invoice of aggregate.invoices.values()) {
-    const { minor, currency } = totalDueOf(invoice)
-    const stands = sum(standingPayments(aggregate, invoice).map(applied), currency).minor
-    const status = invoiceStatus(invoice)
-    if (status === 'paid') expect(stands).toBe(minor)
-    else if (status === 'unfulfilled') expect(Math.abs(stands)).toBeLessThan(Math.abs(minor))
-    else expect(stands).toBe(0)
-    expect(stands === 0 || Math.sign(stands) === Math.sign(minor)).toBe(true)
-  }
-}
-
-/** Over the plan that it lies on, the items of a charge come to the charge. */
-function itemsComeToCharges({ aggregate }: Loaded): void {
-  const itemsOf = billedItemsOf({ ...aggregate, installments: ownInstallments(aggregate) })
-  for (const modification of aggregate.modifications.values()) {
-    if (!isBilled(aggregate, modification)) continue
-    const billed = new Map<string, number>()
-    for (const installment of planOf(aggregate, modification))
-      for (const { charge, amount } of itemsOf(installment))
-        billed.set(charge.id, (billed.get(charge.id) ?? 0) + amount.minor)
-    const charged = chargesOf(aggregate, modification)
-    expect(new Set(charged.map(one => one.id)).size).toBe(charged.length)
-    for (const charge of charged) expect(billed.get(charge.id)).toBe(charge.amount.minor)
-    expect(billed.size).toBe(charged.length)
-  }
-}
-
-/** The installments as if none was billed in place of another. */
-const ownInstallments = ({ installments }: PolicyAggregate): PolicyAggregate['installments'] =>
-  new Map([...installments].map(([locator, one]) => [locator, { ...one, absorbedBy: [] }]))
-
-/** What is invoiced and what is planned is what stands costs. */
-function billsWhatStands({ aggregate, product }: Loaded): void {
-  if (!['issued', 'withdrawn'].includes(policyState(aggregate))) return
-  const { currency } = aggregate.policy
-  const totalDueOf = totalsDueOf(aggregate)
-  const billedItems = billedItemsOf(aggregate)
-  const invoiced = standingInvoices(aggregate).map(totalDueOf)
-  const planned = futureInstallments(aggregate).map(one => totalDue(billedItems(one), currency))
-  const price = policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isStanding))
-  expect(toText(sum([...invoiced, ...planned], currency))).toBe(toText(money(price.total, currency)))
 }
 
 /** What each invoice bills, and how each paid one is shown, by its locator. */
