@@ -9,7 +9,7 @@ import { AccountMigrationData, type PatchAccountMigrationRequest } from './contr
 import { BODY, deleteSource, Sources, storeSource } from './files.ts'
 import { type ItemFailure, LISTED_KINDS, type ListedKind } from './item.ts'
 import { failuresResponse } from './projection.ts'
-import { itemFailure, itemId, itemsOf, misshapen, ownId, parsed } from './request.ts'
+import { itemFailure, itemId, itemsOf, type MigratedItems, misshapen, ownId, parsed } from './request.ts'
 import {
   assertKept,
   commitChange,
@@ -63,9 +63,12 @@ async function patched(
   assertMigrationAllows(locator, migration.state, 'patch')
   assertAccountAllows(accountLocator, account.state, 'patch')
   assertKept(migration, context.now)
-  const done = new Set(mappings.map(({ kind, originalId }) => `${kind} ${originalId}`))
+  const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
+  const done = keys(mappings.filter(row => row.migrationLocator === locator))
+  const taken = keys(mappings.filter(row => row.migrationLocator !== locator))
   const value = (await new Sources(context, locator).read(account)) as Value
-  assertPatchable(value, patch, done, migration.type === 'fullMigration')
+  const isFull = migration.type === 'fullMigration'
+  assertPatchable(value, patch, { done, taken }, isFull)
   const wrong = [
     ...misshapenAccount(account, patch),
     ...LISTED_KINDS.flatMap(kind => misshapen(kind, patch[kind])),
@@ -74,7 +77,10 @@ async function patched(
   if (wrong.length > 0) return answered(failuresResponse(account, wrong))
 
   const source = newUuid(shard)
-  const stored = await storeSource(context, locator, source, merged(value, patch))
+  const corrected = merged(value, patch)
+  const stored = await storeSource(context, locator, source, corrected)
+  // Of several of one id one is left.
+  const items = LISTED_KINDS.reduce((sum, kind) => sum + itemsOf(corrected, kind).length, 0)
   const originalId = patch.accountData === undefined ? account.originalId : accountId(patch)
   const answer = answered(failuresResponse({ ...account, originalId }, []))
   try {
@@ -83,6 +89,7 @@ async function patched(
         changeAccountQuery(database, account, {
           ...stored,
           originalId,
+          totalItems: items + (isFull ? 1 : 0),
           state: 'pending',
           errorItems: 0,
           tries: 0,
@@ -121,7 +128,7 @@ const answered = (response: MigrationFailuresResponse): JsonAnswer => ({
 function assertPatchable(
   value: Value,
   patch: PatchAccountMigrationRequest,
-  done: ReadonlySet<string>,
+  { done, taken }: MigratedItems,
   isFull: boolean,
 ): void {
   const problems: string[] = []
@@ -129,11 +136,15 @@ function assertPatchable(
     problems.push('the account exists, and is not altered by a migration')
   if (patch.accountData !== undefined && done.has(`account ${accountId(value)}`))
     problems.push('the account is completed')
+  if (Object.keys(patch.accounting?.originalAccountBalances ?? {}).length > 0 && done.size > 0)
+    problems.push('control totals are of a whole account, and items of this one are completed')
   for (const kind of LISTED_KINDS) {
     const known = new Set(itemsOf(value, kind).map((item, index) => itemId(kind, item, index)))
     for (const id of Object.keys(patch[kind])) {
       if (!known.has(id)) problems.push(`${kind} '${id}' is not in the migration`)
       else if (done.has(`${kind} ${id}`)) problems.push(`${kind} '${id}' is completed`)
+      else if (taken.has(`${kind} ${id}`))
+        problems.push(`${kind} '${id}' was migrated by another migration: send what it is now by another id`)
     }
   }
   if (problems.length > 0)

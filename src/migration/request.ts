@@ -77,7 +77,10 @@ export function readAccount(
   const { policies: _1, invoices: _2, payments: _3, disbursements: _4, accountData, ...rest } = value
   const own: string[] = []
   const frame = parsed(MigrationRequest, rest, own)
-  const data = isNew ? parsed(AccountMigrationData, accountData ?? {}, own, 'accountData') : undefined
+  const isData = accountData === undefined || accountData === null || typeof accountData === 'object'
+  if (isNew && !isData) own.push(`'accountData' must be an object.`)
+  const data =
+    isNew && isData ? parsed(AccountMigrationData, accountData ?? {}, own, 'accountData') : undefined
   for (const kind of LISTED_KINDS)
     if (value[kind] !== undefined && value[kind] !== null && !Array.isArray(value[kind]))
       own.push(`'${kind}' must be a list.`)

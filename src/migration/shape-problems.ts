@@ -50,7 +50,8 @@ export function placedProblems(
     const place = placeOf({ elementType, locator: id }, item, path)
     const key = `${place.elementType} ${place.locator}`
     const known = places.get(key) ?? { ...place, errors: [] }
-    known.errors.push(message)
+    // What is wrong with the item as a whole is told of the request as a whole by its schema.
+    known.errors.push(path.length === 0 ? message.replace(/^The request/, `The ${elementType}`) : message)
     places.set(key, known)
   }
   const more = error.issues.length - MOST_SENTENCES

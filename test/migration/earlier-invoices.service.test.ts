@@ -229,6 +229,25 @@ describe('further items of an account', () => {
     expect((await policyAt(policies.P1!.locator)).invoices[0]!.payments).toEqual([])
   })
 
+  it('are migrated once by their ids, whoever brings them at the same time', async () => {
+    const { accountLocator } = await accountOf(await sent('', [open('B-4')]))
+    const items = {
+      policies: [migratedPolicy('P2', 'I2')],
+      invoices: [invoice('I2')],
+      payments: [migratedPayment('M1', [{ amount: 1, invoiceId: 'I1' }])],
+    }
+    const four = await Promise.all([1, 2, 3, 4].map(() => more(accountLocator!, items)))
+    expect(four.map(one => one.migrationState).sort()).toEqual(['failed', 'failed', 'failed', 'finished'])
+    const { results } = await boundDatabase(poolBinding(1))
+      .prepare(
+        `select (select count(*) from policy where policyholder_locator = ?1) as policies,
+          (select count(*) from payment where policyholder_locator = ?1) as payments`,
+      )
+      .bind(accountLocator!)
+      .all()
+    expect(results).toEqual([{ policies: 2, payments: 1 }])
+  })
+
   it('may be credit alone, which stands with the last invoice of the account', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('B-3')]))
     const done = await more(accountLocator!, { payments: [migratedPayment('M1', [{ amount: 15 }])] })

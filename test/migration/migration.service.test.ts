@@ -119,6 +119,33 @@ describe('accounts', () => {
     await settled(first.body.locator)
   })
 
+  it('are held to what a policyholder is that is made live, told of everything at once', async () => {
+    const wrong = { nose: 'big', children: 'many', date_of_birth: '1899-01-01', postcode: 'x' }
+    // Required fields are a matter of screens, here as there.
+    const data: [string, object | undefined][] = [
+      ['empty', {}],
+      ['absent', undefined],
+      ['wrong', wrong],
+    ]
+    const sent = data.map(([name, values]) => ({ accountData: { id: `Q-${name}`, data: values } }))
+    const { locator } = await migrated([...sent, { accountData: 'none' }])
+    const { items } = await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)
+    const told = Object.fromEntries(
+      items.map(one => [one.accountOriginalId, one.accountError!.errors.validationItems[0]!.errors]),
+    )
+    for (const [name, values] of data) {
+      const { status, body } = await callApi<{ fieldErrors: { message: string }[] }>(
+        'POST',
+        '/policyholder/create',
+        { token, body: { completed: true, values: values ?? {} } },
+      )
+      const live = status === 200 ? undefined : body.fieldErrors.map(one => one.message)
+      expect([name, told[`Q-${name}`]]).toEqual([name, live])
+    }
+    expect(told['Q-wrong']).toHaveLength(4)
+    expect(told['accounts[3]']).toEqual(["'accountData' must be an object."])
+  })
+
   it('are only checked where that is asked for', async () => {
     const migration = await migrated([{ accountData: accountData('D-1') }], '?validateOnly=true')
     expect(migration).toMatchObject({ migrationState: 'finished', validateOnly: true })
@@ -337,6 +364,45 @@ describe('an account of which something fails', () => {
     const [left] = (await failures()).items
     expect(Object.keys(left!.invoices)).toEqual(['I7'])
     expect(left!.invoices.I7!.errors.validationItems[0]!.errors[0]).toContain('the invoice bills nothing')
+  })
+
+  it('of which an id stands twice, or is one of before, has every item counted, and no total of a part', async () => {
+    const twice = {
+      ...{ accountData: accountData('S-3'), policies: [migratedPolicy('P1', 'I1')] },
+      invoices: [migratedInvoice('I1'), migratedInvoice('I1')],
+      payments: [migratedPayment('M1', [{ amount: 0 }])],
+    }
+    const { locator } = await migrated([twice])
+    const account = async () => (await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)).items
+    expect(await account()).toMatchObject([{ totalItems: 5, processedItems: 1, errorItems: 4 }])
+    const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
+    expect(failure!.payments.M1!.errors.validationItems[0]!.errors).toEqual([
+      'paymentItems must come to more or less than nothing.',
+    ])
+    const { accountLocator } = failure!
+    const totals = { accounting: { originalAccountBalances: { paid: 5 } } }
+    const invoices = { I1: migratedInvoice('I1') }
+    const whole = await patch(locator, { accountLocator, invoices, ...totals })
+    expect([whole.status, JSON.stringify(whole.body)]).toEqual([
+      409,
+      expect.stringContaining('control totals are of a whole account, and items of this one are completed'),
+    ])
+    const payments = { M1: migratedPayment('M1', [{ amount: 5 }]) }
+    expect((await patch(locator, { accountLocator, invoices, payments })).status).toBe(200)
+    await settled(locator)
+    expect(await account()).toMatchObject([
+      { accountMigrationState: 'completed', totalItems: 4, processedItems: 4, errorItems: 0 },
+    ])
+    const again = await callOk<MigrationResponse>('POST', `${root}/accounts/${accountLocator}`, {
+      token,
+      body: { payments: [migratedPayment('M1', [{ amount: 5 }])] },
+    })
+    expect((await settled(again.locator)).migrationState).toBe('failed')
+    const taken = await patch(again.locator, { accountLocator, payments })
+    expect([taken.status, JSON.stringify(taken.body)]).toEqual([
+      409,
+      expect.stringContaining("payments 'M1' was migrated by another migration"),
+    ])
   })
 
   it('is told all that is wrong with it, also where nothing of it can be kept', async () => {

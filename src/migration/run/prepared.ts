@@ -50,13 +50,13 @@ export function preparedOf(
   const { database, migration, configuration } = ground
   const { migrationLocator, accountLocator, totalItems } = account
   const kept = migration.validateOnly ? undefined : converted
-  const mappings = kept ? mappingsOf(kept, account) : []
-  const processed = migration.validateOnly ? totalItems - failures.length : mappings.length + before
+  const became = converted ? mappingsOf(converted, account) : []
+  const processed = became.length + before
   const course = kept && courseOfPolicies(database, configuration.configuration, kept.policies, at)
   const changed = kept && earlier && changedRows(ground, earlier, kept, at)
   const rows = new TableRows()
   if (kept) addRecords(rows, ground, at, account, kept)
-  rows.add(migrationMappings, mappingRows(account, mappings, at))
+  rows.add(migrationMappings, mappingRows(account, kept ? became : [], at))
   rows.add(
     migrationFailures,
     failures.map(failure => ({ ...failure, migrationLocator, accountLocator })),
@@ -66,8 +66,8 @@ export function preparedOf(
     outcome: {
       ordinal: account.ordinal,
       state: failures.length === 0 ? 'completed' : 'failed',
-      processedItems: Math.max(0, processed),
-      errorItems: Math.min(failures.length, totalItems),
+      processedItems: processed,
+      errorItems: totalItems - processed,
       warnings: (converted?.warnings ?? []).slice(0, MOST_WARNINGS),
     },
     isMade: kept?.account !== undefined,

@@ -41,6 +41,9 @@ export function readPayments(work: Work, invoices: Invoices): Payments {
         findings.link('payments', id, invoiceId)
       }
     }
+    const isNothing = credit.minor === 0 && [...byInvoice.values()].every(amount => amount.minor === 0)
+    if (isNothing && !findings.fails('payments', id))
+      findings.wrong('payments', id, 'paymentItems must come to more or less than nothing.')
     payments.set(id, { request: payment, byInvoice, credit, fieldValues: dataOf(work, payment) })
   }
   return payments
