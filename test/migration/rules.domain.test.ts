@@ -17,7 +17,7 @@ const root = (amount: number): Wire => ({
       id: 'car',
       elementType: 'thing',
       data: { yearly: 100, parts: [{ part: 'wheel' }, { part: 'door' }] },
-      elements: [{ id: 'cov', elementType: 'cover', charges: [charge(amount)] }],
+      elements: [{ id: 'cov', elementType: 'cover', charges: [charge(amount), charge(0)] }],
     },
   ],
 })
@@ -352,6 +352,11 @@ describe('an account that is handed over', () => {
       'payments Y3',
     ])
     const [issuance] = mappings[1]!.children![0]!.children!
+    const cover = issuance!.children![0]!.children![0]!.children![0]!
+    expect(cover.children!.map(one => one.originalId)).toEqual([
+      'charges[0]/installmentItems[0]',
+      'charges[1]/installmentItems[0]',
+    ])
     expect(issuance!.children!.map(one => one.originalId)).toEqual(['root', 'P1-0'])
     expect(issuance!.children![0]!.children![0]!.children![0]!.originalId).toBe('cov')
   })

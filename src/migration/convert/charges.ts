@@ -83,6 +83,7 @@ function readCharge(
   reading: ChargeReading,
 ): SaidCharge | undefined {
   const { product, problems, currency, installments } = reading
+  const charge = place.slice(place.lastIndexOf('/') + 1)
   const configured = product.taxes.some(one => one.name === chargeType)
     ? 'tax'
     : product.fees.some(one => one.name === chargeType)
@@ -99,7 +100,8 @@ function readCharge(
   }
   const items = installmentItems.flatMap((item, at): SaidItem[] => {
     const amount = exactMoney(item.amount, currency)
-    const id = item.id ?? `installmentItems[${at}]`
+    // Of its element: another charge may have items without ids too.
+    const id = item.id ?? `${charge}/installmentItems[${at}]`
     if (!amount)
       problems.add(
         'charge',
