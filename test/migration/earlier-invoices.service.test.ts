@@ -460,6 +460,18 @@ describe('an invoice of before that lives on', () => {
       { amount: 84.4, fieldValues: { method: ['card'] } },
     ])
     expect(await creditOf(accountLocator!)).toBe(0)
+    // Taken back, it is open again, and is paid by what the other system had.
+    const [live] = (await policyAt(policies.P1!.locator)).invoices[0]!.payments
+    await callOk('POST', `/payments/${live!.locator}/reverse`, { token })
+    const again = await more(accountLocator!, {
+      payments: [migratedPayment('M2', [{ amount: 84.4, invoiceId: 'I1' }])],
+    })
+    expect(again.migrationState).toBe('finished')
+    const { statuses, settlementStatus } = (await policyAt(policies.P1!.locator)).invoices[0]!
+    expect(settlementStatus).toBe('settled')
+    expect(statuses.map(one => one.status)).toEqual(['unfulfilled', 'paid', 'unfulfilled', 'paid'])
+    const times = statuses.map(one => Number(one.timestamp))
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 
   it('and begins a grace period has it settled by a migrated payment, of which nobody is told', async () => {

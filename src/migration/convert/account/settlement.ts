@@ -63,16 +63,9 @@ function settled({ context: { accountLocator, supply }, none }: Work, item: Invo
   }
   const { rest } = balanceOf(item, none)
   const isCovered = state === 'settled' || rest.minor === 0
+  const owing = new Set(parts.filter(part => restOf(part).minor !== 0))
+  const credited = { amount: rest, at: times.createdAt, fieldValues: {}, source: 'credit' as const }
   // Where refunds of some parts pay for others, that goes by credit too.
-  if (isCovered && parts.some(part => restOf(part).minor !== 0))
-    receive(
-      parts,
-      { amount: rest, at: times.createdAt, fieldValues: {}, source: 'credit' },
-      accountLocator,
-      supply,
-    )
-  settle(
-    parts.filter(part => isCovered || restOf(part).minor === 0),
-    'paid',
-  )
+  if (isCovered && owing.size > 0) receive(parts, credited, accountLocator, supply)
+  settle(isCovered ? parts : parts.filter(part => !owing.has(part)), 'paid')
 }
