@@ -22,7 +22,10 @@ export type PlannedBills = {
   readonly invoiced: readonly { readonly invoiceId: string; readonly installment: Uuid }[]
 }
 
-type Plan = { items: Record<string, number>; fees: InstallmentFee[] }
+/** A map while amounts are added up: ids are long texts, and as names of properties each would be looked up anew. */
+type Plan = { readonly items: Map<string, number>; readonly fees: InstallmentFee[] }
+
+const recorded = (items: ReadonlyMap<string, number>): Record<string, number> => Object.fromEntries(items)
 
 /** Plans the transaction's bills as it says; nothing where it has no installments. */
 export function planBills(
@@ -33,7 +36,7 @@ export function planBills(
   supply: LocatorSupply,
 ): PlannedBills {
   const { installments } = request
-  const plans = installments.map((): Plan => ({ items: {}, fees: [] }))
+  const plans = installments.map((): Plan => ({ items: new Map(), fees: [] }))
   for (const one of billed) lay(one, plans, supply, making.policy.currency)
   const groups: number[][] = []
   const ofInvoice = new Map<string, number[]>()
@@ -66,7 +69,7 @@ export function planBills(
       issueAt: first.generateTime ?? first.dueTime,
       dueAt: first.dueTime,
       periods: [],
-      items: plan.items,
+      items: recorded(plan.items),
       ...(plan.fees.length > 0 && { fees: plan.fees }),
       absorbedBy: [],
     }
@@ -117,15 +120,14 @@ function lay(
 }
 
 function put({ items }: Plan, id: string, minor: number): void {
-  const sum = (items[id] ?? 0) + minor
-  if (sum === 0) delete items[id]
-  else items[id] = sum
+  const sum = (items.get(id) ?? 0) + minor
+  if (sum === 0) items.delete(id)
+  else items.set(id, sum)
 }
 
 function joined(a: Plan, b: Plan): Plan {
-  const items = { ...a.items }
-  const both = { items, fees: [...a.fees, ...b.fees] }
-  for (const [id, minor] of Object.entries(b.items)) put(both, id, minor)
+  const both = { items: new Map(a.items), fees: [...a.fees, ...b.fees] }
+  for (const [id, minor] of b.items) put(both, id, minor)
   return both
 }
 
@@ -134,7 +136,9 @@ function joinInstallments(making: Making, locators: readonly Uuid[]): PlannedIns
   const parts = locators.map(locator => making.installments.get(locator)!)
   const last = parts.at(-1)!
   if (parts.length === 1) return last
-  const plan = parts.map(({ items = {}, fees = [] }): Plan => ({ items, fees: [...fees] })).reduce(joined)
+  const plan = parts
+    .map(({ items = {}, fees = [] }): Plan => ({ items: new Map(Object.entries(items)), fees: [...fees] }))
+    .reduce(joined)
   for (const one of parts)
     if (one !== last)
       making.installments.set(one.locator, {
@@ -143,7 +147,7 @@ function joinInstallments(making: Making, locators: readonly Uuid[]): PlannedIns
         fees: undefined,
         absorbedBy: [last.modificationLocator],
       })
-  const all = { ...last, items: plan.items, ...(plan.fees.length > 0 && { fees: plan.fees }) }
+  const all = { ...last, items: recorded(plan.items), ...(plan.fees.length > 0 && { fees: plan.fees }) }
   making.installments.set(last.locator, all)
   return all
 }

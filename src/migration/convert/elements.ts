@@ -67,6 +67,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
         place,
         `id '${element.id}' must be the id of one element of the transaction only.`,
       )
+    const fingerprint = canonical([element.elementType, element.data, element.coverageTerms])
     const found: ReadElement = {
       id: element.id,
       level,
@@ -74,8 +75,8 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
       exposureId,
       ...(parentId !== undefined && { parentId }),
       path: place,
-      fingerprint: canonical([element.elementType, element.data, element.coverageTerms]),
-      ...(isEnded ? NOTHING : contentOf(element, level, fields, place, reading)),
+      fingerprint,
+      ...(isEnded ? NOTHING : contentOf(element, fingerprint, level, fields, place, reading)),
       isEnded,
       charges: readCharges(element.charges, place, level === 'peril', reading),
       children: element.elements.map(one => one.id),
@@ -134,7 +135,8 @@ export const canonical = (value: unknown): string => {
 const NOTHING = { data: { values: {}, groups: [] }, amounts: {} }
 
 function contentOf(
-  { id, data, coverageTerms, elementType }: ElementMigrationRequest,
+  { id, data, coverageTerms }: ElementMigrationRequest,
+  fingerprint: string,
   level: Level,
   fields: FieldDefinition[] | undefined,
   place: string,
@@ -142,7 +144,7 @@ function contentOf(
 ): Pick<ReadElement, 'data' | 'amounts'> {
   if (!fields) return NOTHING
   const { problems, known } = reading
-  const key = canonical([id, level, elementType, data, coverageTerms])
+  const key = `${canonical([id, level])} ${fingerprint}`
   const found = known.byFingerprint.get(key)
   if (found) {
     known.latest.set(id, found.data)

@@ -33,7 +33,8 @@ export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[]
   for (const step of line) {
     const measure = measureOf(step.modification.proration ?? 'monthly', timeZone)
     if (step.modification.locator === run.madeBy) pieces.push(...firstPieces(run, step, measure))
-    else advance(pieces, removals, run, step, measure)
+    // Before its own modification there is nothing of it.
+    else if (pieces.length > 0) advance(pieces, removals, run, step, measure)
   }
   return pieces
 }
@@ -49,7 +50,7 @@ export const inForce = (pieces: readonly Piece[]): Piece[] =>
 function advance(pieces: Piece[], removals: Removal[], run: PerilRun, step: Step, measure: Measure): void {
   const by = step.modification.locator
   const cut = run.cuts.find(one => one.by === by)?.from ?? run.end
-  const replaced = new Set(step.replaced.map(segment => segment.locator))
+  const replaced = replacedIn(step)
   const made: Piece[] = []
   for (const [at, piece] of pieces.entries()) {
     if (piece.replacedBy !== undefined || !replaced.has(piece.segment.locator)) continue
@@ -71,6 +72,17 @@ function advance(pieces: Piece[], removals: Removal[], run: PerilRun, step: Step
     if (segment.predecessor !== undefined && !replaced.has(segment.predecessor))
       made.push(...restored(run, removals, segment, by, measure))
   pieces.push(...made.sort((a, b) => a.start - b.start))
+}
+
+const replacedSegments = new WeakMap<Step, ReadonlySet<Uuid>>()
+
+/** The segments that a step replaced: the same for every run that is brought over it. */
+function replacedIn(step: Step): ReadonlySet<Uuid> {
+  const known = replacedSegments.get(step)
+  if (known) return known
+  const replaced = new Set(step.replaced.map(segment => segment.locator))
+  replacedSegments.set(step, replaced)
+  return replaced
 }
 
 type Part = { segment: PolicySegment; span: Span }

@@ -13,20 +13,29 @@ export const measureOf = (proration: Proration, timeZone: TimeZone): Measure =>
 /** Most stretches whose months are remembered. */
 const MOST_KNOWN = 2_000
 
-const known = new Map<string, bigint>()
+/** By zone and both ends: a text of the three would cost more than all else that is done with a stretch. */
+const known = new Map<TimeZone, Map<Instant, Map<Instant, bigint>>>()
+let stretches = 0
 
 /** `months`, which walks the calendar: the runs of a policy share few stretches, and each is measured once. */
 function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): bigint {
-  const key = `${from}/${to}/${timeZone}`
-  const found = known.get(key)
+  const found = known.get(timeZone)?.get(from)?.get(to)
   if (found !== undefined) return found
-  if (known.size >= MOST_KNOWN) known.clear()
   const measured = BigInt(
     months(from, to, timeZone)
       .times(10 ** RATE_PLACES)
       .toFixed(),
   )
-  known.set(key, measured)
+  if (stretches >= MOST_KNOWN) {
+    known.clear()
+    stretches = 0
+  }
+  stretches += 1
+  const ofZone = known.get(timeZone) ?? new Map<Instant, Map<Instant, bigint>>()
+  known.set(timeZone, ofZone)
+  const fromHere = ofZone.get(from) ?? new Map<Instant, bigint>()
+  ofZone.set(from, fromHere)
+  fromHere.set(to, measured)
   return measured
 }
 
