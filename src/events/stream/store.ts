@@ -4,6 +4,7 @@ import { unionAll } from 'drizzle-orm/sqlite-core'
 import { type Database, statement } from '../../platform/database.ts'
 import type { Instant } from '../../platform/time.ts'
 import { events } from '../tables.ts'
+import type { View } from './token.ts'
 
 export type StreamFilter = {
   /** Events from this time on. */
@@ -16,7 +17,13 @@ export type StreamFilter = {
 }
 
 const { sequence, locator, at, type, newerType, data, username, accountLocator, requestId } = events
-const columns = { sequence, locator, at, type, newerType, data, username, accountLocator, requestId }
+const shownByStream = { sequence, locator, at, type, data, username }
+
+/** What each view shows of an event: nothing else is read. */
+const COLUMNS = {
+  stream: shownByStream,
+  events: { ...shownByStream, newerType, accountLocator, requestId },
+}
 
 /** The first event of that time or later. Time never goes back along the stream, so it bounds a span of it. */
 const firstFrom = (time: Placeholder) =>
@@ -31,11 +38,11 @@ const CONDITIONS: Readonly<Record<Part, SQL>> = {
   end: sql`${sequence} < coalesce(${firstFrom(sql.placeholder('end'))}, ${Number.MAX_SAFE_INTEGER})`,
 }
 
-function eventsBy(parts: readonly Part[], isByName: boolean) {
+function eventsBy<V extends View>(view: V, parts: readonly Part[], isByName: boolean) {
   const after = [gt(sequence, sql.placeholder('position')), ...parts.map(part => CONDITIONS[part])]
   const those = (build: DrizzleD1Database, ...more: SQL[]) =>
     build
-      .select(columns)
+      .select(COLUMNS[view] as (typeof COLUMNS)['events'])
       .from(events)
       .where(and(...after, ...more))
   // An index for each name gives its events in order, and the two are merged: an `or` would sort all that there are.
@@ -51,18 +58,27 @@ function eventsBy(parts: readonly Part[], isByName: boolean) {
   )
 }
 
-/** By the parts of the filter that are given: twelve at most. */
+/** By view and the parts of the filter that are given: twenty-four at most. */
 const statements = new Map<string, ReturnType<typeof eventsBy>>()
 
-/** Events of one shard after a position, in the order of their commits. */
-export async function eventsAfter(database: Database, position: number, filter: StreamFilter, most: number) {
+/** Events of one shard after a position, in the order of their commits, as the view has them. */
+export async function eventsAfter<V extends View>(
+  database: Database,
+  view: V,
+  position: number,
+  filter: StreamFilter,
+  most: number,
+): Promise<StreamRow<V>[]> {
   const parts = (['type', 'start', 'end'] as const).filter(part => filter[part] !== undefined)
   const isByName = filter.name !== undefined
-  const key = [...parts, isByName].join()
-  const kept = statements.get(key) ?? eventsBy(parts, isByName)
+  const key = [view, ...parts, isByName].join()
+  const kept = statements.get(key) ?? eventsBy(view, parts, isByName)
   statements.set(key, kept)
   const [rows] = await database.batch([database.bind(kept, { ...filter, position, most })])
-  return rows
+  // Typed as those of the wider view; a row has the columns of its own.
+  return rows as unknown as StreamRow<V>[]
 }
 
-export type StreamRow = Awaited<ReturnType<typeof eventsAfter>>[number]
+type AllColumns = typeof events.$inferSelect
+
+export type StreamRow<V extends View> = Pick<AllColumns, keyof (typeof COLUMNS)[V] & keyof AllColumns>
