@@ -42,7 +42,10 @@ export async function startWorker({
   mkdirSync(dataFolder, { recursive: true })
   const port = await freePort()
   if (over) throw new Error('The bench has ended.')
-  const child = spawnWranglerDev({ config, script, port, inspectorPort, dataFolder, checkout })
+  const child = spawnWranglerDev({
+    ...{ config, script, port, inspectorPort, dataFolder, checkout },
+    isBuiltOnce: true,
+  })
   const group = child.pid
   const worker: Worker = {
     cpuMs: () => groupCpuMs(group, 'workerd'),

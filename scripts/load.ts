@@ -1,7 +1,8 @@
 // `npm run load [-- --minutes N] [--tenants N] [--users N] [--think SECONDS] [--burst SECONDS] [--seed N]`: mixed traffic of many
-// tenants, a burst of ten times as much, and whether the service is as before when that is over. Starts a service of its own in
-// a folder of its own and removes both; writes its table into docs/measured.md. Fails when an answer was neither 2xx nor 429,
-// an event did not arrive, or what waits is not done.
+// tenants, a burst of ten times as many requests, and whether the service is as before when that is over. Starts a service of its
+// own in a folder of its own and removes both; writes its table into docs/measured.md. Fails when an answer was neither 2xx nor
+// 429, an event did not arrive, what waits is not done, the burst was less than it is meant to be, or latency stays above
+// what it was (bench/load-run/report.ts).
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,10 +11,16 @@ import { parseArgs } from 'node:util'
 import { usedMegabytes } from '../bench/heap.ts'
 import { type Backlog, isDrained, openDatabases } from '../bench/load-run/backlog.ts'
 import { receiveEvents } from '../bench/load-run/receiver.ts'
-import { type LoadFigures, loadMarkdown, problemsOf, type Span } from '../bench/load-run/report.ts'
+import {
+  BURST_TIMES,
+  type LoadFigures,
+  loadMarkdown,
+  problemsOf,
+  type Span,
+} from '../bench/load-run/report.ts'
 import { asking } from '../bench/load-run/samples.ts'
 import { makeTenants } from '../bench/load-run/tenants.ts'
-import { startUser } from '../bench/load-run/user.ts'
+import { startBurst, startUsers } from '../bench/load-run/user.ts'
 import { startWorker, stopWorkers } from '../bench/worker-process.ts'
 import { prepareStores } from '../bench/world.ts'
 import { freePort } from './free-port.ts'
@@ -25,7 +32,7 @@ const say = (line: string): void => console.error(`load: ${line}`)
 const OPTIONS = {
   minutes: '10',
   tenants: '20',
-  /** Of each tenant; ten times as many in the burst. */
+  /** Of each tenant. */
   users: '1',
   /** Seconds between two things that a user does, on average. */
   think: '4',
@@ -33,7 +40,8 @@ const OPTIONS = {
   seed: '1',
 } as const
 
-const BURST = 10
+/** At any time; who asks meanwhile waits for one, which counts. */
+const CONNECTIONS = 256
 const MINUTE_MS = 60_000
 /** How long what the burst left may take. */
 const LONGEST_DRAIN_MS = 15 * MINUTE_MS
@@ -82,15 +90,12 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   say(`making ${sizes.tenants} tenants`)
   const tenants = await makeTenants(service.origin, administrator, sizes.tenants, receiver.origin)
   const databases = openDatabases(folder)
-  const { ask, samples, close } = asking(service.origin, sizes.tenants * sizes.users * BURST)
+  const { ask, samples, close } = asking(service.origin, CONNECTIONS)
   let seed = sizes.seed
-  const startUsers = (ofEach: number) =>
-    tenants.flatMap(tenant =>
-      Array.from({ length: ofEach }, () => {
-        seed += 1
-        return startUser(ask, tenant, seed, sizes.think * 1_000)
-      }),
-    )
+  const seeds = (): number => {
+    seed += 1
+    return seed
+  }
   let worst = databases.backlog()
   /** Watches for so long what waits; when it was. */
   const watch = async (longMs: number): Promise<Span> => {
@@ -111,14 +116,18 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   // Only while nobody asks: a collection that a debugger asks for holds everybody up.
   const heapBefore = await usedMegabytes(inspectorPort)
   say(`${sizes.minutes} minutes of traffic`)
-  const users = startUsers(sizes.users)
+  const thinkMs = sizes.think * 1_000
+  const all = tenants.flatMap(tenant => Array<typeof tenant>(sizes.users).fill(tenant))
+  const users = startUsers(ask, all, seeds, thinkMs)
   await watch(Math.max(0, sizes.minutes * MINUTE_MS - MINUTE_MS))
+  const begunBefore = samples.begun
   const before = await watch(MINUTE_MS)
   const usual = worst
-  told(`a burst of ${BURST} times as much for ${sizes.burst} s`)
-  const more = startUsers(sizes.users * (BURST - 1))
+  told(`a burst of ${BURST_TIMES} times as many requests for ${sizes.burst} s`)
+  const perSecond = ((samples.begun - begunBefore) / (before.to - before.from)) * 1_000
+  const more = startBurst(ask, tenants, seeds, thinkMs, perSecond * BURST_TIMES, () => samples.begun)
   const burst = await watch(sizes.burst * 1_000)
-  await Promise.all(more.map(user => user.stop()))
+  await more.stop()
   told('over')
   const left = performance.now()
   const awaits = async (enough: (backlog: Backlog) => boolean, since: number): Promise<void> => {
@@ -134,7 +143,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   const drainedMs = performance.now() - left
   told('no more waits than before the burst; another minute of traffic')
   const after = await watch(MINUTE_MS)
-  await Promise.all(users.map(user => user.stop()))
+  await users.stop()
   await awaits(isDrained, performance.now())
   const heapAfter = await usedMegabytes(inspectorPort)
   told('nobody asks any more, and nothing waits')
@@ -147,8 +156,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   await service.stop()
   return {
     tenants: sizes.tenants,
-    users: users.length,
-    burstUsers: users.length * BURST,
+    users: all.length,
     minutes: sizes.minutes,
     samples: samples.all,
     failures: samples.failures,

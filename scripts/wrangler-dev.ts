@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 
 const WRANGLER = resolve('node_modules/wrangler/bin/wrangler.js')
+const BUILT_ONCE = resolve('scripts/built-once.ts')
 
 export type DevelopmentWorker = {
   /** The wrangler.toml. */
@@ -15,11 +16,19 @@ export type DevelopmentWorker = {
   dataFolder: string
   /** The checkout whose Worker it is; this one unless told. */
   checkout?: string | undefined
+  /**
+   * Whether it stays as it was built, whatever becomes of its sources. Otherwise it is built again when they change, and who asks
+   * meanwhile is answered 503, `Your worker restarted mid-request`.
+   */
+  isBuiltOnce?: boolean
 }
 
 /** Starts the Worker; the process id is also that of the group. */
 export function spawnWranglerDev(worker: DevelopmentWorker): ChildProcess & { readonly pid: number } {
-  const child = spawn(process.execPath, [WRANGLER, ...wranglerArguments(worker)], {
+  const command = worker.isBuiltOnce
+    ? [BUILT_ONCE, JSON.stringify(worker)]
+    : [WRANGLER, ...wranglerArguments(worker)]
+  const child = spawn(process.execPath, command, {
     ...(worker.checkout !== undefined && { cwd: worker.checkout }),
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -32,6 +41,7 @@ export function spawnWranglerDev(worker: DevelopmentWorker): ChildProcess & { re
       CLOUDFLARE_CF_FETCH_ENABLED: 'false',
       X_LOCAL_EXPLORER: 'false',
       X_LOCAL_OBSERVABILITY: 'false',
+      WRANGLER_LOG: 'error',
     },
   })
   const { pid } = child
@@ -63,6 +73,5 @@ const wranglerArguments = ({
   ...['--port', String(port)],
   ...['--inspector-port', String(inspectorPort)],
   ...['--persist-to', resolve(dataFolder)],
-  ...['--log-level', 'error'],
   '--show-interactive-dev-session=false',
 ]

@@ -9,7 +9,6 @@ export type Span = { readonly from: number; readonly to: number }
 export type LoadFigures = {
   tenants: number
   users: number
-  burstUsers: number
   minutes: number
   samples: readonly Sample[]
   failures: readonly Failure[]
@@ -44,18 +43,53 @@ const ms = (values: readonly number[], share: number): string =>
 const ratioOf = (after: readonly number[], before: readonly number[]): string =>
   after.length === 0 || before.length === 0 ? '–' : (median(after) / median(before)).toFixed(2)
 
-/** Medians of all answers after and before, as a ratio. */
-export const latencyRatio = ({ samples, before, after }: LoadFigures): number =>
-  median(answered(samples.filter(within(after)))) / median(answered(samples.filter(within(before))))
+/** Fewer answers of a kind say little of what is usual. */
+const FEWEST_OF_A_KIND = 5
+
+/**
+ * How long answers take after the burst, by how long those of their kind took before it: the median over all. What users do is
+ * not the same in both minutes, and some of it takes longer than the rest.
+ */
+export function latencyRatio({ samples, before, after }: LoadFigures): number {
+  const usual = new Map(
+    [...Map.groupBy(samples.filter(within(before)), ({ kind }) => kind)].flatMap(([kind, all]) => {
+      const times = answered(all)
+      return times.length < FEWEST_OF_A_KIND ? [] : [[kind, median(times)] as const]
+    }),
+  )
+  const ratios = samples.filter(within(after)).flatMap(sample => {
+    const time = usual.get(sample.kind)
+    return time === undefined ? [] : answered([sample]).map(ms => ms / time)
+  })
+  return ratios.length === 0 ? Number.NaN : median(ratios)
+}
+
+/** Above it latency has not returned to what it was. */
+const MOST_LATENCY_RATIO = 1.5
+
+/** The burst is meant to be so many times as many requests; below `FEWEST_TIMES` it was none. */
+export const BURST_TIMES = 10
+const FEWEST_TIMES = 9.5
+
+const burstTimes = ({ samples, before, burst }: LoadFigures): number =>
+  rate(samples.filter(within(burst)), burst) / rate(samples.filter(within(before)), before)
 
 /** Whether nothing failed, all was delivered and made, and the service answers as it did. */
 export function problemsOf(figures: LoadFigures): string[] {
   const { failures, book, delivered } = figures
   const missing = book.toDeliver.size - delivered
+  const times = burstTimes(figures)
+  const latency = latencyRatio(figures)
   return [
     ...(failures.length > 0 ? [`${failures.length} answers were neither 2xx nor 429`] : []),
     ...(missing > 0 ? [`${missing} events did not arrive`] : []),
     ...(book.failedDeliveries > 0 ? [`${book.failedDeliveries} deliveries were given up`] : []),
+    ...(times >= FEWEST_TIMES ? [] : [`the burst was only ${times.toFixed(1)} times as many requests`]),
+    ...(latency <= MOST_LATENCY_RATIO
+      ? []
+      : [
+          `latency did not return to what it was: ${latency.toFixed(2)} times (at most ${MOST_LATENCY_RATIO})`,
+        ]),
   ]
 }
 
@@ -76,12 +110,12 @@ export function loadMarkdown(figures: LoadFigures): string {
       : [...statuses].map(([status, all]) => `${all.length} × ${status}`).join(', ')
   const perSecond = spans.map(one => rate(one.samples, one.span).toFixed(1))
   const rest = [
-    `${figures.tenants} tenants, ${figures.users} users who think between what they do, for ${figures.minutes} minutes; then ${figures.burstUsers} users for ${((burst.to - burst.from) / 1_000).toFixed(0)} s; then ${figures.users} again. Requests a second: ${perSecond[0]} in the minute before the burst, ${perSecond[1]} in it, ${perSecond[2]} in the minute after what it left was done.`,
+    `${figures.tenants} tenants, ${figures.users} users who think between what they do, for ${figures.minutes} minutes; then for ${((burst.to - burst.from) / 1_000).toFixed(0)} s ${BURST_TIMES} times as many requests, which begin whether others are answered or not; then the users alone again. Requests begun a second: ${perSecond[0]} in the minute before the burst, ${perSecond[1]} in it (${burstTimes(figures).toFixed(1)} times as many), ${perSecond[2]} in the minute after what it left was done.`,
     '',
     `- answers that are neither 2xx nor 429: ${wrong}; 429: ${refused}`,
     `- events: ${book.events} written, ${book.toDeliver.size} to be sent to webhooks, ${figures.delivered} arrived, ${book.failedDeliveries} given up`,
     `- waiting at the most: ${worstBacklog.deliveries} deliveries, ${worstBacklog.documents} policies with documents to make, ${worstBacklog.timers} timers; ${(figures.drainedMs / 1_000).toFixed(0)} s after the burst no more than before it, and at the end nothing`,
-    `- median latency of the minute after by that before: ${latencyRatio(figures).toFixed(2)}`,
+    `- latency in the minute after by the median of the same kind of request in the minute before: ${latencyRatio(figures).toFixed(2)} in the median (at most ${MOST_LATENCY_RATIO})`,
     ...(heapMb.before !== undefined && heapMb.after !== undefined
       ? [
           `- heap after a collection, at the end by that before the traffic: ${(heapMb.after / heapMb.before).toFixed(2)} (${heapMb.before.toFixed(0)} MB, ${heapMb.after.toFixed(0)} MB)`,

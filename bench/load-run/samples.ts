@@ -5,8 +5,9 @@ import { connect } from './connection.ts'
 export type Sample = {
   /** What a user did, e.g. `issue`. */
   readonly kind: string
-  /** When the answer was there, on the clock of `performance.now()`. */
+  /** When it was asked, on the clock of `performance.now()`. */
   readonly at: number
+  /** From then until the answer was there, the wait for a connection included. */
   readonly latencyMs: number
   /** 0 when there was no answer. */
   readonly status: number
@@ -16,6 +17,8 @@ export type Sample = {
 export type Failure = { readonly call: string; readonly status: number; readonly text: string }
 
 export type Samples = {
+  /** Requests that have begun, answered or not. */
+  begun: number
   readonly all: Sample[]
   readonly failures: Failure[]
 }
@@ -37,13 +40,13 @@ export class GivenUp extends Error {}
 /** Asks the service and notes each answer; who is told to come later (429) does. */
 export function asking(origin: string, connections: number): { ask: Ask; samples: Samples; close(): void } {
   const connection = connect(origin, connections)
-  const samples: Samples = { all: [], failures: [] }
+  const samples: Samples = { begun: 0, all: [], failures: [] }
   const ask: Ask = async (kind, token, method, path, body) => {
     for (;;) {
-      const begun = performance.now()
-      const { status, text, retryAfterSeconds } = await connection.send(method, path, token, body)
       const at = performance.now()
-      samples.all.push({ kind, at, latencyMs: at - begun, status })
+      samples.begun += 1
+      const { status, text, retryAfterSeconds } = await connection.send(method, path, token, body)
+      samples.all.push({ kind, at, latencyMs: performance.now() - at, status })
       if (status >= 200 && status < 300) return text === '' ? undefined : JSON.parse(text)
       if (status !== 429) {
         samples.failures.push({ call: `${method} ${path}`, status, text: text.slice(0, 500) })

@@ -9,6 +9,8 @@ export type LoadTenant = {
   readonly token: string
   /** Path at the receiver of events. */
   readonly path: string
+  /** Locators of the policies that users have issued: all of them look at any. */
+  readonly policies: string[]
 }
 
 /** By the first part of their names. */
@@ -59,5 +61,5 @@ async function makeTenant(
     endpoint: { url: `${receiverOrigin}${path}`, headers: {} },
     eventTypes: ALL_EVENTS,
   })
-  return { name: tenantName, token: (await as('agent')).token, path }
+  return { name: tenantName, token: (await as('agent')).token, path, policies: [] }
 }

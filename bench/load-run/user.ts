@@ -1,4 +1,4 @@
-// A user of a tenant: does one thing, thinks, does another. What each does follows from its seed and from what it made.
+// Users of a tenant: they do one thing, think, do another. What each does follows from its seed and from what was made before.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { workedPolicies } from '../../scripts/example.ts'
 import { type Ask, GivenUp } from './samples.ts'
@@ -8,7 +8,7 @@ import type { LoadTenant } from './tenants.ts'
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** A policy that the user issued, and changes alone. */
-type Policy = { readonly locator: string; readonly start: number; endorsements: number; paid: number }
+type Policy = { readonly locator: string; readonly start: number; endorsements: number }
 
 type User = {
   readonly tenant: LoadTenant
@@ -17,6 +17,7 @@ type User = {
   readonly policies: Policy[]
   policyholder: string | undefined
   streamToken: string | undefined
+  /** Pauses so long on average, as a share of the pause between two things. Throws `GivenUp` when nobody is to go on. */
   think(share?: number): Promise<void>
 }
 
@@ -55,15 +56,15 @@ async function quoteToIssue(user: User): Promise<void> {
   await user.think(BETWEEN_STEPS)
   await post(user, 'issue', `/policy/${policy.locator}/issue`)
   const start = Number(policy.originalContractStartTimestamp)
-  user.policies.push({ locator: policy.locator, start, endorsements: 0, paid: 0 })
+  user.policies.push({ locator: policy.locator, start, endorsements: 0 })
+  user.tenant.policies.push(policy.locator)
 }
 
 async function look(user: User): Promise<void> {
-  const { locator } = user.chance.pick(user.policies)
   const { policyholderLocator } = await get<{ policyholderLocator: string }>(
     user,
     'get policy',
-    `/policy/${locator}`,
+    `/policy/${user.chance.pick(user.tenant.policies)}`,
   )
   await user.think(BETWEEN_STEPS)
   await get(user, 'get policyholder', `/policyholder/${policyholderLocator}`)
@@ -119,15 +120,37 @@ const HABITS: readonly (readonly [share: number, act: (user: User) => Promise<vo
   [10, readEvents],
 ]
 
-export type LoadUser = {
-  /** Ends after what the user is at. */
-  stop(): Promise<void>
+/** Whoever has no policy to change makes one. */
+const OWN_POLICY: readonly unknown[] = [endorse, pay]
+
+function habitOf({ chance, policies, tenant }: User): (user: User) => Promise<void> {
+  if (tenant.policies.length === 0) return quoteToIssue
+  let left = chance.next() * 100
+  for (const [share, act] of HABITS) {
+    left -= share
+    if (left < 0) return policies.length === 0 && OWN_POLICY.includes(act) ? quoteToIssue : act
+  }
+  return quoteToIssue
 }
 
-/** The user begins at once with a policy of its own, and pauses `thinkMs` between two things on average. */
-export function startUser(ask: Ask, tenant: LoadTenant, seed: number, thinkMs: number): LoadUser {
-  const chance = chanceOf(seed)
-  const stopped = new AbortController()
+type LoadUser = {
+  /** Does one thing; ends early where an answer was none that it can go on with, or nobody is to go on. */
+  act(): Promise<void>
+  /** Pauses on average as long as users do between two things; at once when nobody is to go on. */
+  think(): Promise<void>
+}
+
+/** Chance, and the pause between two things on average. */
+type Manner = { readonly chance: Chance; readonly thinkMs: number }
+
+/** A user until `over`; `turn` is what each has to wait for after a pause. */
+function newUser(
+  ask: Ask,
+  tenant: LoadTenant,
+  { chance, thinkMs }: Manner,
+  over: AbortSignal,
+  turn: () => Promise<void> = async () => {},
+): LoadUser {
   const user: User = {
     tenant,
     chance,
@@ -135,35 +158,96 @@ export function startUser(ask: Ask, tenant: LoadTenant, seed: number, thinkMs: n
     policies: [],
     policyholder: undefined,
     streamToken: undefined,
-    think: (share = 1) =>
-      sleep(chance.pause(thinkMs) * share, undefined, { signal: stopped.signal }).catch(() => undefined),
+    async think(share = 1) {
+      await sleep(chance.pause(thinkMs) * share, undefined, { signal: over }).catch(() => undefined)
+      if (!over.aborted) await turn()
+      if (over.aborted) throw new GivenUp()
+    },
   }
-  const live = async (): Promise<void> => {
-    await user.think()
-    while (!stopped.signal.aborted) {
-      await habitOf(user)(user).catch(problem => {
-        if (!(problem instanceof GivenUp)) throw problem
-      })
-      await user.think()
-    }
+  const unlessGivenUp = (problem: unknown): void => {
+    if (!(problem instanceof GivenUp)) throw problem
   }
-  const lived = live()
-  // Whoever stops it is told of what went wrong.
-  lived.catch(() => undefined)
   return {
-    stop() {
-      stopped.abort()
-      return lived
+    act: () => habitOf(user)(user).catch(unlessGivenUp),
+    think: () => user.think().catch(unlessGivenUp),
+  }
+}
+
+export type Traffic = {
+  /** Ends after the requests under way. */
+  stop(): Promise<void>
+}
+
+/** Whoever stops it is told of what went wrong. */
+function traffic(over: AbortController, going: Promise<unknown>): Traffic {
+  going.catch(() => undefined)
+  return {
+    async stop() {
+      over.abort()
+      await going
     },
   }
 }
 
-function habitOf({ chance, policies }: User): (user: User) => Promise<void> {
-  if (policies.length === 0) return quoteToIssue
-  let left = chance.next() * 100
-  for (const [share, act] of HABITS) {
-    left -= share
-    if (left < 0) return act
+/** Users who do one thing after the other, and think in between. */
+export function startUsers(
+  ask: Ask,
+  tenants: readonly LoadTenant[],
+  seeds: () => number,
+  thinkMs: number,
+): Traffic {
+  const over = new AbortController()
+  const live = async (tenant: LoadTenant): Promise<void> => {
+    const user = newUser(ask, tenant, { chance: chanceOf(seeds()), thinkMs }, over.signal)
+    for (await user.think(); !over.signal.aborted; await user.think()) await user.act()
   }
-  return quoteToIssue
+  return traffic(over, Promise.all(tenants.map(live)))
+}
+
+const TICK_MS = 20
+
+/**
+ * As many users as it takes for `perSecond` requests to begin each second, however long the answers take: whenever fewer have
+ * begun than should, whoever has paused goes on, or one more user begins something. `begun` tells how many have begun so far,
+ * by whomever.
+ */
+export function startBurst(
+  ask: Ask,
+  tenants: readonly LoadTenant[],
+  seeds: () => number,
+  thinkMs: number,
+  perSecond: number,
+  begun: () => number,
+): Traffic {
+  const over = new AbortController()
+  const free = new Map<LoadTenant, LoadUser[]>(tenants.map(tenant => [tenant, []]))
+  const paused: (() => void)[] = []
+  const turn = (): Promise<void> => new Promise(go => paused.push(go))
+  const busy = new Set<Promise<void>>()
+  let next = 0
+  const beginAct = (): void => {
+    const tenant = tenants[next % tenants.length]!
+    next += 1
+    const manner = () => ({ chance: chanceOf(seeds()), thinkMs })
+    const user = free.get(tenant)!.pop() ?? newUser(ask, tenant, manner(), over.signal, turn)
+    const acted = user.act().then(() => {
+      free.get(tenant)!.push(user)
+      busy.delete(acted)
+    })
+    // What went wrong is told at the end, by those that are waited for.
+    acted.catch(() => undefined)
+    busy.add(acted)
+  }
+  const from = performance.now()
+  const before = begun()
+  const work = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const due = ((performance.now() - from) / 1_000) * perSecond
+      for (let missing = due - (begun() - before); missing >= 1; missing -= 1) (paused.shift() ?? beginAct)()
+      await sleep(TICK_MS)
+    }
+    for (const go of paused.splice(0)) go()
+    await Promise.all(busy)
+  }
+  return traffic(over, work())
 }
