@@ -1,4 +1,4 @@
-// `npm run bench [-- --full] [-- --PART | --against COMMIT | --record] [-- --only NAME,…] [-- --json FILE]`: how the service
+// `npm run bench [-- --full] [-- --PART | --against COMMIT] [-- --record] [-- --only NAME,…] [-- --json FILE]`: how the service
 // compares with the least that the platform allows. Starts all it needs on free ports and in a folder of its own, and removes
 // both. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
@@ -9,11 +9,12 @@ import { buildBundles } from '../scripts/bundles.ts'
 import { writeRouteIndex } from '../scripts/route-index.ts'
 import { writeConfig } from '../scripts/write-config.ts'
 import { removeCheckout } from './against.ts'
+import type { HeapFigures } from './heap-over-time.ts'
 import { assertFlat } from './migration/growth.ts'
 import type { MigrationFigures } from './migration/migration.ts'
 import { type Options, readOptions } from './options.ts'
 import { measurePart } from './parts.ts'
-import { recordReference } from './recorded.ts'
+import { recordHeap, recordReference } from './recorded.ts'
 import { measureChanges, measureReference, measureSome } from './reference.ts'
 import { stopWorkers } from './worker-process.ts'
 
@@ -44,7 +45,8 @@ async function bench(
   console.log(text)
   if (jsonFile !== undefined)
     writeFileSync(jsonFile, `${JSON.stringify({ commit: commit(), sizes, ...figures }, undefined, 2)}\n`)
-  if (recorded) recordReference(figures as never)
+  if (recorded && part === 'heap') recordHeap((figures as { heap: HeapFigures }).heap)
+  else if (recorded) recordReference(figures as never)
   if (part === 'migration') assertFlat((figures as { migration: MigrationFigures }).migration)
 }
 

@@ -10,7 +10,7 @@ const LONGEST_ANSWER_MS = 8_000
  * of a busy machine sometimes do not. Each look has a connection of its own.
  */
 export const usedMegabytes = (port: number): Promise<number | undefined> =>
-  Promise.race([look(port), sleep(LONGEST_ANSWER_MS, undefined)])
+  Promise.race([look(port).catch(() => undefined), sleep(LONGEST_ANSWER_MS, undefined)])
 
 async function look(port: number): Promise<number> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as {

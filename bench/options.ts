@@ -68,13 +68,16 @@ export type Options = {
   against: string | undefined
   /** Names of operations; all when undefined. */
   only: readonly string[] | undefined
-  /** Whether the reference is written to docs/measured.md. */
+  /** Whether the reference, or what --heap found, is written to docs/measured.md. */
   recorded: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
 }
 
-/** `[--full] [--PART | --against COMMIT | --record] [--only NAME,…] [--accounts N] [--json FILE]`; an Error says what is wrong. */
+/**
+ * `[--full] [--PART | --against COMMIT] [--record] [--only NAME,…] [--accounts N] [--requests N] [--json FILE]`; an Error says what
+ * is wrong.
+ */
 export function readOptions(words: readonly string[]): Options {
   const flag = { type: 'boolean', default: false } as const
   const { values } = parseArgs({
@@ -86,14 +89,17 @@ export function readOptions(words: readonly string[]): Options {
       against: { type: 'string' },
       only: { type: 'string' },
       accounts: { type: 'string' },
+      requests: { type: 'string' },
       json: { type: 'string' },
     },
   })
   if (values.json === '') throw new Error('--json needs the name of a file.')
   if (values.against === '') throw new Error('--against needs a commit.')
   const parts = PARTS.filter(part => values[part])
-  if (parts.length + Number(values.record) + Number(values.against !== undefined) > 1)
-    throw new Error('Only one of the parts, --against and --record can be asked for at a time.')
+  if (parts.length + Number(values.against !== undefined) > 1)
+    throw new Error('Only one of the parts and --against can be asked for at a time.')
+  if (values.record && (values.against !== undefined || parts.some(part => part !== 'heap')))
+    throw new Error('--record is for the reference and --heap.')
   // One name has a comma between digits.
   const only = values.only?.split(/,(?!\d)/).map(name => name.trim())
   if (only && (parts.length > 0 || values.record))
@@ -102,8 +108,11 @@ export function readOptions(words: readonly string[]): Options {
   const accounts = Number(values.accounts ?? sizes.accounts)
   if (!Number.isSafeInteger(accounts) || accounts < 10)
     throw new Error('--accounts needs a whole number of at least 10.')
+  const heapRequests = Number(values.requests ?? sizes.heapRequests)
+  if (!Number.isSafeInteger(heapRequests) || heapRequests < 1_000)
+    throw new Error('--requests needs a whole number of at least 1,000.')
   return {
-    sizes: { ...sizes, accounts },
+    sizes: { ...sizes, accounts, heapRequests },
     part: parts[0],
     against: values.against,
     only,

@@ -1,5 +1,6 @@
-// `npm run bench -- --record`: the reference as a section of docs/measured.md.
+// `npm run bench -- --record`: the reference, or with --heap the heap, as a section of docs/measured.md.
 import { measuredAt, writeSection } from '../scripts/measured.ts'
+import { type HeapFigures, heapLine } from './heap-over-time.ts'
 import { type Reference, referenceLines } from './reference.ts'
 import { markdownTable, operationRows, quoteToIssueRows } from './report.ts'
 
@@ -18,5 +19,16 @@ ${markdownTable(operationRows(figures.operations))}
 ${markdownTable(quoteToIssueRows(figures.quoteToIssue))}
 
 ${lines.join('\n')}`,
+  )
+}
+
+export function recordHeap(heap: HeapFigures): void {
+  writeSection(
+    'heap',
+    `## Memory
+
+Written by \`npm run bench -- --heap --record\`. ${measuredAt()}
+
+- ${heapLine(heap)}`,
   )
 }
