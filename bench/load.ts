@@ -1,6 +1,9 @@
 // Requests over connections that stay open, so many at a time.
 import { Agent, request } from 'node:http'
 
+/** The runtime hangs up on a connection that nobody used for 5 s, and a request that is sent just then is lost. */
+export const LONGEST_IDLE_MS = 2_000
+
 export type Call = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH'
   path: string
@@ -20,7 +23,7 @@ export type Connection = {
 }
 
 export function connect(origin: string, connections: number): Connection {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: LONGEST_IDLE_MS })
   const { hostname, port } = new URL(origin)
   return {
     send: call => send({ agent, hostname, port }, call),

@@ -1,5 +1,6 @@
 // Requests over connections that stay open; whatever the answer is, it is one.
 import { Agent, request } from 'node:http'
+import { LONGEST_IDLE_MS } from '../load.ts'
 
 export type Reply = {
   /** 0 when the connection broke. */
@@ -14,7 +15,7 @@ export type LoadConnection = {
 }
 
 export function connect(origin: string, connections: number): LoadConnection {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: LONGEST_IDLE_MS })
   const { hostname, port } = new URL(origin)
   return {
     close: () => agent.destroy(),
