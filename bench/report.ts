@@ -5,7 +5,7 @@ import { PLUGIN_CALL_GOAL, type PluginCallCost } from './plugin-call.ts'
 import { GOALS as JOURNEY_GOALS, type JourneyFigures, type QuoteToIssue } from './quote-to-issue.ts'
 import type { Measured, SideFigures } from './rounds.ts'
 import { BUNDLE_GOAL_BYTES, type BundleSize, START_UP_GOAL, type StartUp } from './start-up.ts'
-import type { WebhookLoad } from './webhooks.ts'
+import { deliveryCpu, type WebhookLoad } from './webhooks.ts'
 
 type Row = readonly string[]
 
@@ -136,8 +136,8 @@ export function pluginCallLine({ characters, throughRunnerMs, alone }: PluginCal
 export const liquidLine = ({ perils, pricedMs, bareMs, ratio, ratios }: LiquidPerils): string =>
   `rating ${perils} perils by templates: ${pricedMs.toFixed(0)} ms CPU, as many renderings by the bare library ${bareMs.toFixed(0)} ms: ratio ${ratio.toFixed(2)} (${spread(ratios)}; goal <= ${LIQUID_GOAL})`
 
-export const deliveryLine = ({ service, floor, ratio, ratios }: WebhookLoad): string =>
-  `deliver a webhook: ${service.toFixed(0)} events/s, floor ${floor.toFixed(0)}: ratio ${ratio.toFixed(2)} (${spread(ratios)}; goal >= 0.6)`
+export const deliveryLine = ({ service, floor, ratio, ratios, cpuMs }: WebhookLoad): string =>
+  `deliver a webhook: ${service.toFixed(0)} events/s, floor ${floor.toFixed(0)}: ratio ${ratio.toFixed(2)} (${spread(ratios)}; goal >= 0.6)${deliveryCpu(cpuMs)}`
 
 export const migratedLine = (figures: MigrationFigures): string => {
   const { accountsPerSecond, floorAccountsPerSecond, ratio, cost } = figures

@@ -8,7 +8,7 @@ import { deployExample, testUsers, workedPolicies } from '../scripts/example.ts'
 import { CONFIG_FILE } from '../scripts/write-config.ts'
 import { median } from './figures.ts'
 import type { Posts } from './queue-floor/worker.ts'
-import { startWorker } from './worker-process.ts'
+import { startWorker, type Worker } from './worker-process.ts'
 import { prepareStores } from './world.ts'
 
 /** Subscribed webhooks, with how many events each is sent. */
@@ -23,6 +23,8 @@ const ROUNDS = 3
 
 const WRITERS = 8
 const LONGEST_WAIT_MS = 120_000
+/** Results are recorded by then. */
+const AFTERWARDS_MS = 500
 
 export type WebhookLoad = {
   webhooks: number
@@ -31,7 +33,12 @@ export type WebhookLoad = {
   floor: number
   ratio: number
   ratios: number[]
+  /** CPU milliseconds of a delivery, all of the runtime's processes, medians; undefined where the machine does not tell. */
+  cpuMs: { service: number; floor: number } | undefined
 }
+
+/** What a run did. */
+type Run = { perSecond: number; cpuMs: number | undefined }
 
 /** A receiver on this machine that answers at once; what came when, in the order in which it came. */
 async function startReceiver() {
@@ -97,20 +104,16 @@ export async function measureWebhooks(
     const events = await writeEvents(admin, LOADS[0].events)
     const loads: WebhookLoad[] = []
     for (const load of LOADS.filter(({ webhooks }) => webhooks <= mostWebhooks)) {
-      const pairs: { service: number; floor: number }[] = []
+      const pairs: { service: Run; floor: Run }[] = []
       for (let round = 0; round <= ROUNDS; round += 1) {
-        const ours = await ofService(admin, base, receiver, load.webhooks, events.slice(0, load.events))
-        const theirs = await ofFloor(floor.origin, receiver, load)
-        if (round > 0) pairs.push({ service: ours, floor: theirs })
+        const some = events.slice(0, load.events)
+        const pair = {
+          service: await ofService(service, admin, base, receiver, load.webhooks, some),
+          floor: await ofFloor(floor, receiver, load),
+        }
+        if (round > 0) pairs.push(pair)
       }
-      const ratios = pairs.map(pair => pair.service / pair.floor)
-      loads.push({
-        webhooks: load.webhooks,
-        service: median(pairs.map(pair => pair.service)),
-        floor: median(pairs.map(pair => pair.floor)),
-        ratio: median(ratios),
-        ratios,
-      })
+      loads.push(loadFigures(load.webhooks, pairs))
       say(webhookLines([loads.at(-1)!]))
     }
     return loads
@@ -118,6 +121,21 @@ export async function measureWebhooks(
     receiver.close()
     await service.stop()
     await floor.stop()
+  }
+}
+
+function loadFigures(webhooks: number, pairs: readonly { service: Run; floor: Run }[]): WebhookLoad {
+  const ratios = pairs.map(({ service, floor }) => service.perSecond / floor.perSecond)
+  const of = (side: 'service' | 'floor', figure: keyof Run): number[] =>
+    pairs.flatMap(pair => pair[side][figure] ?? [])
+  const cpu = { service: of('service', 'cpuMs'), floor: of('floor', 'cpuMs') }
+  return {
+    webhooks,
+    service: median(of('service', 'perSecond')),
+    floor: median(of('floor', 'perSecond')),
+    ratio: median(ratios),
+    ratios,
+    cpuMs: cpu.service.length === 0 ? undefined : { service: median(cpu.service), floor: median(cpu.floor) },
   }
 }
 
@@ -136,12 +154,13 @@ async function writeEvents(admin: ApiClient, count: number): Promise<string[]> {
 
 /** Has the events sent to new webhooks, which are deleted afterwards. */
 async function ofService(
+  service: Worker,
   admin: ApiClient,
   base: string,
   receiver: Receiver,
   webhooks: number,
   eventLocators: readonly string[],
-): Promise<number> {
+): Promise<Run> {
   const made = await Promise.all(
     Array.from({ length: webhooks }, (_, at) =>
       admin.call<{ locator: string }>('POST', base, {
@@ -153,33 +172,51 @@ async function ofService(
     ),
   )
   receiver.forget()
+  const ran = cpuOf(service, webhooks * eventLocators.length)
   await Promise.all(
     made.map(({ locator }) => admin.call('POST', `${base}/${locator}/redeliver`, { eventLocators })),
   )
-  const rate = await receiver.rate(webhooks * eventLocators.length, performance.now())
+  const perSecond = await receiver.rate(webhooks * eventLocators.length, performance.now())
+  const cpuMs = await ran()
   for (const { locator } of made) await admin.call('DELETE', `${base}/${locator}`)
-  return rate
+  return { perSecond, cpuMs }
+}
+
+/** Reckons from now on what a delivery takes, with what is done after the last has arrived. */
+function cpuOf(worker: Worker, deliveries: number): () => Promise<number | undefined> {
+  const begun = worker.cpuMs()
+  return async () => {
+    await sleep(AFTERWARDS_MS)
+    const ended = worker.cpuMs()
+    return begun === undefined || ended === undefined ? undefined : (ended - begun) / deliveries
+  }
 }
 
 async function ofFloor(
-  origin: string,
+  floor: Worker,
   receiver: Receiver,
   { webhooks, events }: (typeof LOADS)[number],
-): Promise<number> {
+): Promise<Run> {
   receiver.forget()
   const urls = Array.from({ length: webhooks }, (_, at) => `${receiver.origin}/${at}`)
   const posts: Posts = { urls, times: events, body: receiver.body() }
+  const ran = cpuOf(floor, webhooks * events)
   const begun = performance.now()
-  await fetch(`${origin}/send`, { method: 'POST', body: JSON.stringify(posts) })
-  return await receiver.rate(webhooks * events, begun)
+  await fetch(`${floor.origin}/send`, { method: 'POST', body: JSON.stringify(posts) })
+  return { perSecond: await receiver.rate(webhooks * events, begun), cpuMs: await ran() }
 }
+
+export const deliveryCpu = (cpuMs: WebhookLoad['cpuMs']): string =>
+  cpuMs === undefined
+    ? ''
+    : `; CPU of a delivery ${cpuMs.service.toFixed(2)} ms, floor ${cpuMs.floor.toFixed(2)} ms`
 
 /** The figures as lines for people. */
 export const webhookLines = (loads: readonly WebhookLoad[]): string =>
   loads
-    .map(({ webhooks, service, floor, ratio, ratios }) => {
+    .map(({ webhooks, service, floor, ratio, ratios, cpuMs }) => {
       const spread = `${Math.min(...ratios).toFixed(2)}-${Math.max(...ratios).toFixed(2)}`
       const rates = `${service.toFixed(0)} events/s, floor ${floor.toFixed(0)}`
-      return `to ${webhooks} webhooks: ${rates}: ratio ${ratio.toFixed(2)} (${spread})`
+      return `to ${webhooks} webhooks: ${rates}: ratio ${ratio.toFixed(2)} (${spread})${deliveryCpu(cpuMs)}`
     })
     .join('\n')
