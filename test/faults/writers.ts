@@ -88,6 +88,8 @@ export async function writeAll(writing: Writing): Promise<void> {
   const { plan, tenantLocator, samples, migrations, faults, ledger, patience, deploy, grow } = writing
   const client = new Client(writing.agent, faults, ledger, patience)
   const admin = new Client(writing.admin, faults, ledger, patience)
+  // A move is many steps, of which each may fail, and goes on from where it was: the more databases, the more tries.
+  const clock = new Client(writing.agent, faults, ledger, { ...patience, tries: patience.tries * 4 })
   const randomFor = (name: string): Random => randomOf(`${name} ${plan.seed}`)
   // Two policies have one policyholder: what one of them is paid too much is credit of the other.
   const couple = async (name: string, policies: number, steps: number): Promise<void> => {
@@ -123,13 +125,13 @@ export async function writeAll(writing: Writing): Promise<void> {
   }
   await Promise.all([
     ...couples,
-    letTimePass(client, randomFor('clock'), faults),
+    letTimePass(clock, randomFor('clock'), faults),
     ...migrations.map((accounts, at) => migrate(accounts, at * 600)),
     deployMeanwhile(),
     growMeanwhile(),
   ])
   // So far that what is not paid has lapsed.
-  await moveClock(client, 90, faults)
+  await moveClock(clock, 90, faults)
 }
 
 /** Policyholders that come once there are more databases. */
