@@ -152,15 +152,23 @@ export async function storedAnswer(
   return row && answerIn(row)
 }
 
-/** Whether a write with this request's key lies in the database, whatever its body was. */
+/** In the place of the body's hash: nothing is to be written under the key in this database. */
+const LEADS_ELSEWHERE = 'elsewhere'
+
+/**
+ * Whether a write with this request's key lies in the database, whatever its body was. Where none does, none will: its key leads
+ * to another database by now, and a try that began before that and is still under way finds the key taken.
+ */
 export async function hasWrite(context: RequestContext, database: Database): Promise<boolean> {
-  const [rows] = await database.batch([
+  const key = writeKey(context)
+  const [, rows] = await database.batch([
     database.build
-      .select({ key: writes.key })
-      .from(writes)
-      .where(eq(writes.key, writeKey(context))),
+      .insert(writes)
+      .values({ key, bodyHash: LEADS_ELSEWHERE, status: 0, subject: '', at: now() })
+      .onConflictDoNothing(),
+    database.build.select({ bodyHash: writes.bodyHash }).from(writes).where(eq(writes.key, key)),
   ])
-  return rows.length > 0
+  return rows[0]?.bodyHash !== LEADS_ELSEWHERE
 }
 
 const writeKey = (context: RequestContext): string =>
@@ -176,6 +184,11 @@ async function findWrite(context: RequestContext, database: Database): Promise<W
       .where(eq(writes.key, writeKey(context))),
   ])
   const row = rows[0]
+  if (row?.bodyHash === LEADS_ELSEWHERE)
+    throw new Refusal(
+      'versionConflict',
+      'The tenant has just got more databases, and another try of this request is carried out in one of them; send it again.',
+    )
   if (row && context.idempotency && row.bodyHash !== context.idempotency.bodyHash)
     throw new Refusal(
       'idempotencyConflict',

@@ -8,7 +8,7 @@ import { type Instant, now } from '../platform/time.ts'
 /**
  * By chance; with an idempotency key what follows from the key, so that a repeat finds the record of the first try. Where the
  * tenant has had more databases for less time than repeats are answered, the first try may lie where the key led before: one
- * round trip more, for such a tenant, to look there.
+ * round trip more, for such a tenant, to look there, and to keep a first try that is still under way from it.
  */
 export async function shardForCreate(context: RequestContext): Promise<number> {
   const { env, tenant, idempotency, calls } = context

@@ -1,4 +1,5 @@
 // What a run came to, as a line for `npm run faults` to read.
+import { isDone } from './checks/wishes.ts'
 import type { Outcome } from './client.ts'
 import type { Contents } from './contents.ts'
 import type { FaultKind } from './kinds.ts'
@@ -23,21 +24,20 @@ export type Figures = Readonly<Record<Outcome, number>> & {
 
 export function figuresOf(
   { seed, shards: { from } }: Pick<Plan, 'seed' | 'shards'>,
-  { ledger, rows, posts, shards }: Contents,
+  contents: Contents,
   stories: readonly string[],
   counts: Readonly<Record<FaultKind, number>>,
 ): Figures {
+  const { ledger, rows, posts, shards } = contents
   const of = (outcome: Outcome): number => ledger.filter(one => one.outcome === outcome).length
   const acknowledged = ledger.filter(one => one.outcome === 'acknowledged')
   const kinds = Map.groupBy(acknowledged, ({ kind }) => kind)
-  const isThere = (key: string): boolean =>
-    (rows.write ?? []).some(row => String(row.key).endsWith(`:${key}`))
   return {
     seed,
     acknowledged: acknowledged.length,
     refused: of('refused'),
     unknown: of('unknown'),
-    done: ledger.filter(one => one.outcome === 'unknown' && isThere(one.key)).length,
+    done: ledger.filter(one => one.outcome === 'unknown' && isDone(contents, one)).length,
     violations: stories.length,
     events: (rows.event ?? []).length,
     migrated: (rows.migration_mapping ?? []).filter(({ kind }) => kind === 'account').length,

@@ -2,8 +2,12 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
-import { shardOfUuid, type Uuid } from '../../src/platform/locators.ts'
-import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import { commit } from '../../src/platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
+import { newUuid, shardOfUuid, type Uuid } from '../../src/platform/locators.ts'
+import { readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
+import { now } from '../../src/platform/time.ts'
+import { keyedShards, shardForCreate } from '../../src/policyholders/shard-choice.ts'
 import { addShards, openNewShards } from '../../src/tenants/service.ts'
 import { callOk } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
@@ -344,5 +348,30 @@ describe('a tenant that gets more databases while it works', () => {
         .first<{ n: number }>()
       expect([binding, left!.n]).toEqual([binding, 0])
     }
+  })
+
+  it('carries a request out once that came again while its first try was still on its way to where its key led before', async () => {
+    const tenancy = on('growing')
+    const tenant = await tenantOf(tenancy)
+    const key = Array.from({ length: 50 }, (_, at) => `somebody:late-${at}`).find(
+      one => keyedShards(tenant, one, now()).join() === '1,0',
+    )!
+    const calls = noCalls()
+    const context: RequestContext = {
+      ...{ env, tenant, calls, caller: SYSTEM_CALLER, requestId: newUuid(0), now: now() },
+      idempotency: { key, bodyHash: 'of the body' },
+      later: work => void work,
+    }
+    const written = (shard: number) =>
+      commit({ ...context, requestId: newUuid(shard) }, shardDatabase(env, tenant, shard, calls), {
+        ...{ shard, guards: [], facts: [], events: [], subject: 'x' },
+        answer: { status: 200, text: `"in ${shard}"` },
+      })
+    expect(await shardForCreate(context)).toBe(1)
+    await expect(written(0)).rejects.toMatchObject({ code: 'versionConflict' })
+    expect(await shardForCreate(context)).toBe(1)
+    expect(await written(1)).toEqual({ status: 200, text: '"in 1"' })
+    expect(await written(1)).toEqual({ status: 200, text: '"in 1"' })
+    await expect(written(0)).rejects.toMatchObject({ code: 'versionConflict' })
   })
 })

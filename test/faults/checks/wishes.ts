@@ -3,9 +3,11 @@ import type { Wish } from '../client.ts'
 import type { Contents, Row } from '../contents.ts'
 import type { Violation } from '../violation.ts'
 
-/** The row of the wish's write: what tells that it was done. */
+/** The row of the wish's write: what tells that it was done. Where its key led before, a row may say that it leads elsewhere. */
 export function writeOf({ rows }: Pick<Contents, 'rows'>, { key }: Wish): Row[] {
-  return (rows.write ?? []).filter(row => String(row.key).endsWith(`:${key}`))
+  return (rows.write ?? []).filter(
+    row => row.body_hash !== 'elsewhere' && String(row.key).endsWith(`:${key}`),
+  )
 }
 
 export const isDone = (contents: Pick<Contents, 'rows'>, wish: Wish): boolean =>
