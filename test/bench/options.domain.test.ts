@@ -16,7 +16,7 @@ describe('the command line', () => {
     expect(readOptions([]).part).toBeUndefined()
     for (const part of PARTS) expect(readOptions([`--${part}`]).part).toBe(part)
     expect(() => readOptions(['--tables', '--plugin'])).toThrow('Only one')
-    expect(() => readOptions(['--record', '--tables'])).toThrow('Only one')
+    expect(() => readOptions(['--record', '--tables'])).toThrow('--record is for the reference')
   })
 
   test('with --tables and --full means a million rows', () => {
@@ -31,7 +31,7 @@ describe('the command line', () => {
   test('names another commit to compare with, or asks for the record', () => {
     expect(readOptions(['--against', 'main'])).toMatchObject({ against: 'main', recorded: false })
     expect(readOptions(['--record'])).toMatchObject({ against: undefined, recorded: true })
-    expect(() => readOptions(['--record', '--against=main'])).toThrow('Only one')
+    expect(() => readOptions(['--record', '--against=main'])).toThrow('--record is for the reference')
   })
 
   test('names the file for the figures', () => {

@@ -82,7 +82,7 @@ test(
       { seed: 12, numRuns: size(75, 1_500) },
     )
   },
-  size(30_000, 600_000),
+  size(180_000, 600_000),
 )
 
 const jsonPaths = Object.keys(example).filter(path => path.endsWith('.json'))
@@ -158,7 +158,7 @@ test(
       { seed: 13, numRuns: size(100, 3_000) },
     )
   },
-  size(30_000, 600_000),
+  size(180_000, 600_000),
 )
 
 test(
@@ -175,5 +175,5 @@ test(
       { seed: 14, numRuns: size(100, 3_000) },
     )
   },
-  size(30_000, 600_000),
+  size(180_000, 600_000),
 )

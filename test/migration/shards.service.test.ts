@@ -94,4 +94,4 @@ it('has migrations in each of them, each with its accounts; checking alone takes
     )
   }
   expect([...used].sort()).toEqual([0, 1, 2])
-}, 60_000)
+}, 180_000)

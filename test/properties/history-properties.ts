@@ -113,7 +113,7 @@ export function describeHistories(example: Example): void {
           runs(8, 150),
         )
       },
-      size(60_000, 600_000),
+      size(180_000, 600_000),
     )
 
     it(
@@ -133,7 +133,7 @@ export function describeHistories(example: Example): void {
           runs(15, 250),
         )
       },
-      size(60_000, 600_000),
+      size(180_000, 600_000),
     )
 
     it(
@@ -156,7 +156,7 @@ export function describeHistories(example: Example): void {
           runs(8, 100),
         )
       },
-      size(60_000, 600_000),
+      size(180_000, 600_000),
     )
   })
 }

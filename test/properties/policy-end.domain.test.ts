@@ -344,7 +344,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
         runs(10),
       )
     },
-    size(60_000, 600_000),
+    size(180_000, 600_000),
   )
 
   it(
@@ -370,7 +370,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
         runs(8),
       )
     },
-    size(60_000, 600_000),
+    size(180_000, 600_000),
   )
 })
 

@@ -157,7 +157,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
         runs(15, 250),
       )
     },
-    size(60_000, 600_000),
+    size(180_000, 600_000),
   )
 
   it(
@@ -179,6 +179,6 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
         runs(8, 100),
       )
     },
-    size(60_000, 600_000),
+    size(180_000, 600_000),
   )
 })

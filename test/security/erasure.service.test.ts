@@ -166,7 +166,7 @@ describe('overwriteData', () => {
       token: motor.token,
       body: { advance: { amount: 1, unit: 'minute' } },
     })
-    await expect.poll(() => places(MARKER), { timeout: 20_000, interval: 250 }).toEqual([])
+    await expect.poll(() => places(MARKER), { timeout: 60_000, interval: 250 }).toEqual([])
 
     // Documents are made again, and say what the policyholder is called now, at the addresses of before too.
     const after = (await documentsOf(policy)).documents
@@ -185,7 +185,7 @@ describe('overwriteData', () => {
     expect(JSON.stringify(trail.body)).toContain('It is Erased.')
     const aux = await callOk<{ value: string }>('GET', `/auxData/${policy}/said`, { token: motor.token })
     expect(aux.value).toBe('Erased')
-  }, 60_000)
+  }, 180_000)
 
   it('makes a document again for whom it was made: of changes since, only what is overwritten shows', async () => {
     const { token } = motor
@@ -245,7 +245,7 @@ describe('overwriteData', () => {
       true,
       true,
     ])
-  }, 60_000)
+  }, 180_000)
 
   it('reaches what was sent of a migration that is not finished, which can be corrected as before', async () => {
     const marker = 'Quixthorpe'
@@ -275,7 +275,7 @@ describe('overwriteData', () => {
           async () =>
             (await callOk<MigrationResponse>('GET', `${root}/${locator}`, { token: admin })).migrationState,
           {
-            timeout: 20_000,
+            timeout: 60_000,
           },
         )
         .toBe('failed')
@@ -315,5 +315,5 @@ describe('overwriteData', () => {
           (await callOk<MigrationResponse>('GET', `${root}/${locator}`, { token: admin })).migrationState,
       )
       .toBe('finished')
-  }, 60_000)
+  }, 180_000)
 })

@@ -32,7 +32,7 @@ beforeAll(async () => {
   operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, name: `${method} ${path}` })),
   )
-}, 60_000)
+}, 180_000)
 
 const statuses = (name: string): string[] => {
   const { responses } = operations.find(one => one.name === name)!
