@@ -12,10 +12,11 @@ import { plus, toNumber } from '../../src/platform/money.ts'
 import type { Instant } from '../../src/platform/time.ts'
 import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
 import type { Ground } from '../../src/policies/surroundings.ts'
+import { carriedAgain } from '../support/carried-again.ts'
 import { type Example, groundOf } from '../support/configurations.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
 import { size } from '../support/sizes.ts'
-import { carriedAgain, type LiveBook, toldAgain } from '../support/told-again.ts'
+import { type LiveBook, toldAgain } from '../support/told-again.ts'
 import { answersOf, toldBilling, toldPolicy, toldPrice } from '../support/told-answers.ts'
 import { Untellable } from '../support/told-history.ts'
 
@@ -91,14 +92,16 @@ function givenUp(book: Book, { policy, which }: BookStep): Book {
   }
 }
 
-/** Steps that move money, and what no request tells in no place of theirs; an invoice is given up where a draft would be discarded. */
+/** Steps that move money in the place of those that no request tells; in that of discarding a draft an invoice is given up. */
 const moneySteps = bookSteps.map(all =>
   all.map(one => ({ ...one, kind: MONEY[one.kind] ?? one.kind, firmly: true })),
 )
 
 const MONEY: Partial<Record<BookStep['kind'], BookStep['kind']>> = {
-  ...{ withdraw: 'payPart', takeQuoteBack: 'nextInvoice', endRenewal: 'nextInvoice' },
-  ...{ endReinstatement: 'payPart' },
+  withdraw: 'payPart',
+  takeQuoteBack: 'nextInvoice',
+  endRenewal: 'nextInvoice',
+  endReinstatement: 'payPart',
 }
 
 describe.each<Example>(['motor', 'home'])(`a paid book on the ${'%s'} example (seed ${SEED})`, example => {

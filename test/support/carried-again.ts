@@ -1,0 +1,29 @@
+// An account converted as the service does it, without the service.
+import { AccountMigrationRequest } from '../../src/migration/contract-request.ts'
+import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
+import type { Converted } from '../../src/migration/convert/converted.ts'
+import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import type { Ground } from '../../src/policies/surroundings.ts'
+
+/** Below the digits of what comes after, which are in the order in which they were made. */
+let sequence = 100_000
+
+/** What becomes of the account, for the policyholder that it is of. */
+export function carriedAgain(
+  account: object,
+  { configuration, policyholder }: Pick<Ground, 'configuration' | 'policyholder'>,
+  now: Instant,
+): Converted {
+  const request = AccountMigrationRequest.parse(JSON.parse(JSON.stringify(account)))
+  const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
+  return convertAccount(request, {
+    configuration: configuration.configuration,
+    configVersion: 1,
+    now,
+    supply: locatorSupply(0, digits),
+    shard: 0,
+    accountLocator: policyholder.locator,
+    callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
+  })
+}
