@@ -45,4 +45,4 @@ it(`planted into ${FAULTS} of ${FAULTS * 2} accounts, all are told where they ar
   }
   expect(kinds.size).toBe(FAULT_KINDS.length)
   expect([...kinds.values()].reduce((sum, count) => sum + count, 0)).toBe(FAULTS)
-})
+}, 600_000)
