@@ -4,10 +4,11 @@
 //
 // What a live payment would do beside paying is done too: a grace period is settled, a reinstatement that rests on the unpaid
 // invoice is closed. Nobody is told.
-import { totalDueOf } from '../../../billing/bill.ts'
+import { totalsDueOf } from '../../../billing/bill.ts'
 import { type Invoice, invoiceStatus, isOutstanding } from '../../../billing/invoice.ts'
 import { applied } from '../../../billing/payments/payment.ts'
 import { planWhatPaymentSettles } from '../../../lapses/settlement.ts'
+import type { Money } from '../../../platform/money.ts'
 import { type PolicyAggregate, withRecords } from '../../../policies/aggregate.ts'
 import { chain, type Planned } from '../../../policies/planned.ts'
 import type { AddedParts, EarlierInvoice, EarlierPart, EarlierPolicy, PolicyChange } from '../converted.ts'
@@ -35,27 +36,19 @@ export const hasMereCredit = ({ payments }: AccountRequest): boolean =>
 
 /** Policies that were there before, each with copies of the records that payments change. */
 export class EarlierPolicies {
-  readonly #copies = new Map<EarlierPolicy, Payable>()
+  readonly #copies = new Map<EarlierPolicy, Copy>()
 
-  copyOf(policy: EarlierPolicy): Payable {
-    const { invoices, payments } = policy.aggregate
-    const copy = this.#copies.get(policy) ?? { invoices: new Map(invoices), payments: new Map(payments) }
+  partOf(part: EarlierPart): Part {
+    const { policy, invoice } = part
+    const copy = this.#copies.get(policy) ?? copied(policy)
     this.#copies.set(policy, copy)
-    return copy
-  }
-
-  partOf({ policy, invoice }: EarlierPart): Part {
-    const { aggregate } = policy
-    return {
-      making: this.copyOf(policy),
-      invoice,
-      due: totalDueOf(aggregate, aggregate.invoices.get(invoice)!),
-    }
+    return { making: copy.making, invoice, due: copy.dueOf(recordOf(part)) }
   }
 
   /** What became of those that were paid. */
   changes({ context: { now, supply } }: Work): PolicyChange[] {
-    return [...this.#copies].flatMap(([{ aggregate: before, product }, { invoices, payments }]) => {
+    return [...this.#copies].flatMap(([{ aggregate: before, product }, { making }]) => {
+      const { invoices, payments } = making
       const made = [...payments.values()].filter(one => !before.payments.has(one.locator))
       if (made.length === 0) return []
       const paid = new Set(made.filter(one => applied(one).minor !== 0).map(one => one.invoiceLocator))
@@ -78,6 +71,13 @@ export class EarlierPolicies {
     })
   }
 }
+
+type Copy = { readonly making: Payable; readonly dueOf: (invoice: Invoice) => Money }
+
+const copied = ({ aggregate }: EarlierPolicy): Copy => ({
+  making: { invoices: new Map(aggregate.invoices), payments: new Map(aggregate.payments) },
+  dueOf: totalsDueOf(aggregate),
+})
 
 /** Invoices of before, by their ids. */
 export const earlierInvoices = ({ context }: Work, policies: EarlierPolicies): Map<string, InvoiceItem> =>
