@@ -17,7 +17,7 @@ const TIME = 'must be a time, as 2026-11-21T12:00:00Z or milliseconds since 1970
 
 /** ISO 8601 (a date alone is midnight UTC), or milliseconds as a number or digits; years 0001 to 9999. */
 const Time = z
-  .union([z.number(), z.string()], rule(TIME))
+  .union([z.string(), z.number()], rule(TIME))
   .transform((wire, ctx): Instant => {
     const text = String(wire).trim()
     const ms = /^-?\d{1,15}$/.test(text)

@@ -106,10 +106,14 @@ export const RequestDateTime = z
 
 const DECIMAL = 'must be a plain decimal number with at most 15 digits before the point and 7 after it'
 
+const PLAIN_DECIMAL = /^-?\d{1,15}(\.\d{1,7})?$/
+
 /** A number or numeric text from the wire as exact decimal text: `250` and `"250.00"` give `250`. */
 export const RequestDecimal = z
   .union([z.number(), z.string()], rule(DECIMAL))
   .transform((wire, ctx): string => {
+    // Of most numbers that is their text already.
+    if (typeof wire === 'number' && wire !== 0 && PLAIN_DECIMAL.test(String(wire))) return String(wire)
     // The pattern comes first: big.js would write an exponent of a million out.
     const text = typeof wire === 'number' && Math.abs(wire) < 1e15 ? decimal(wire).toFixed() : String(wire)
     if (/^[+-]?\d{1,15}(\.\d{1,7})?$/.test(text.trim())) return decimal(text.replace('+', '')).toFixed()
