@@ -14,7 +14,7 @@ type Charge = { readonly shard: ShardName; readonly migration: Uuid }
 
 /**
  * One for each migration: an alarm works on a bounded number of its accounts, and sets the next. How far it is lies in D1,
- * in the batch of each account, so that a crash repeats and loses nothing. Kept in its own storage: `charge` (what it works on).
+ * in the batch of each portion of them, so that a crash repeats and loses nothing. Kept in its own storage: `charge` (what it works on).
  */
 export class MigrationObject extends DurableObject<Env> {
   /** Told to look while it works: it looks once more. Lost in a crash, after which the alarm looks anyway. */

@@ -82,9 +82,7 @@ export async function workOn(
   if (migration.state !== 'submitted' && migration.state !== 'processing') return await rested(ground)
   const [, places] = await home.batch([takePlaceQuery(home, locator), placeQuery(home, locator)])
   if (!places[0]) return TURN_MS
-  if (migration.state === 'submitted') {
-    return (await begun(ground)) ? 0 : TURN_MS
-  }
+  if (migration.state === 'submitted') return (await begun(ground)) ? 0 : TURN_MS
   return await someAccounts(ground, isHalted)
 }
 
@@ -250,6 +248,7 @@ async function afterFault(ground: Ground, account: MigrationAccount, problem: un
   return RETRY_MS[account.tries] ?? 0
 }
 
+/** Tells whoever runs the service; a client sees what comes of it. */
 function told({ migrationLocator, ordinal }: MigrationAccount, tries: number, problem: unknown): void {
   const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
   console.error(
