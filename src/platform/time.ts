@@ -76,28 +76,73 @@ const ADD = {
 
 export type CalendarUnit = keyof typeof ADD
 
+/** Units that are as long in every zone: no calendar is needed for them. */
+const LENGTH_MS: { readonly [unit in CalendarUnit]?: number } = {
+  hour: 3_600_000,
+  minute: 60_000,
+  second: 1_000,
+}
+
+/** Times farther from 1970 are none of the calendar's, which refuses them. */
+const LARGEST_DATE_MS = 8_640_000_000_000_000
+
 const additions = new Map<string, Instant>()
 
 /** Calendar arithmetic in the zone; a day that the month lacks is clamped to its last day. `count` may be negative. */
-export const add = (at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant =>
-  remembered(
+export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant {
+  const lengthMs = LENGTH_MS[unit]
+  const exact = lengthMs === undefined ? undefined : at + count * lengthMs
+  if (exact !== undefined && Math.abs(exact) <= LARGEST_DATE_MS) return exact as Instant
+  return remembered(
     additions,
     `${at} ${count} ${unit} ${zone}`,
     () => ADD[unit](zoned(at, zone), count).epochMilliseconds as Instant,
   )
-
-export function startOfDay(at: Instant, zone: TimeZone): Instant {
-  return startOfZonedDay(zoned(at, zone)).epochMilliseconds as Instant
 }
+
+/** A day of a zone: from its first millisecond to its last. */
+type Day = Span & { readonly zone: TimeZone }
+
+const DAY_MS = 86_400_000
+
+/**
+ * Days that were asked for last; mostly it is today. Only those of 24 hours: where clocks go back just after midnight, times of
+ * the day before lie between the first and the last of the day.
+ */
+const lastDays: Day[] = []
+const MOST_LAST_DAYS = 32
+let oldestDay = 0
+
+function dayOf(at: Instant, zone: TimeZone): Day {
+  const known = lastDays.find(day => day.start <= at && at <= day.end && day.zone === zone)
+  if (known) return known
+  const local = zoned(at, zone)
+  const next = toZonedDateTime(addDaysToDate(toPlainDate(local), 1), zone)
+  const day = {
+    start: startOfZonedDay(local).epochMilliseconds as Instant,
+    end: (next.epochMilliseconds - 1) as Instant,
+    zone,
+  }
+  if (day.end - day.start === DAY_MS - 1) {
+    lastDays[oldestDay] = day
+    oldestDay = (oldestDay + 1) % MOST_LAST_DAYS
+  }
+  return day
+}
+
+/** The day that `at` falls on, where it has 24 hours: whatever else lies in it falls on it too. */
+export function plainDay(at: Instant, zone: TimeZone): Span | undefined {
+  const day = dayOf(at, zone)
+  return day.end - day.start === DAY_MS - 1 && day.start <= at && at <= day.end ? day : undefined
+}
+
+export const startOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).start
 
 /**
  * The last millisecond of the day that `at` falls on: 23:59:59.999 where the day has it. Found from the next
  * date, not by adding to a time of day: where clocks go forward at midnight, days start at 01:00.
  */
-export function endOfDay(at: Instant, zone: TimeZone): Instant {
-  const next = toZonedDateTime(addDaysToDate(toPlainDate(zoned(at, zone)), 1), zone)
-  return (next.epochMilliseconds - 1) as Instant
-}
+export const endOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).end
 
 /** Most answers that are remembered of what walks the calendar. */
 const MOST_REMEMBERED = 2_000

@@ -8,6 +8,8 @@ import {
   instant,
   LATEST,
   localParts,
+  plainDay,
+  type Span,
   startOfDay,
   type TimeZone,
 } from '../time.ts'
@@ -22,8 +24,11 @@ export type DateBound = { readonly at: Instant; readonly name: string }
 
 type DateBounds = { readonly earliest: readonly DateBound[]; readonly latest: readonly DateBound[] }
 
-/** The bounds that were asked for last, of each field: all values of one change are checked at one moment. */
-const lastBounds = new WeakMap<FieldDefinition, { now: Instant; zone: TimeZone; bounds: DateBounds }>()
+/**
+ * The bounds that were asked for last, of each field: all values of one change are checked at one moment. Those that are whole
+ * days, and those that do not go by the moment, stand until the day is over.
+ */
+const lastBounds = new WeakMap<FieldDefinition, Span & { zone: TimeZone; bounds: DateBounds }>()
 
 /**
  * The bounds of a date field at the moment `now`, both inclusive. A bound that is a day, or an offset rounded to
@@ -31,11 +36,19 @@ const lastBounds = new WeakMap<FieldDefinition, { now: Instant; zone: TimeZone; 
  */
 export function dateBounds(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
   const last = lastBounds.get(definition)
-  if (last?.now === now && last.zone === zone) return last.bounds
+  if (last && last.start <= now && now <= last.end && last.zone === zone) return last.bounds
   const bounds = boundsAt(definition, now, zone)
-  lastBounds.set(definition, { now, zone, bounds })
+  const day = standsAllDay(definition) ? plainDay(now, zone) : undefined
+  const { start, end } = day ?? { start: now, end: now }
+  lastBounds.set(definition, { start, end, zone, bounds })
   return bounds
 }
+
+/** Days, weeks, months and years after any time of a day, rounded to the day, are the same day. */
+const standsAllDay = ({ earliestOffset, latestOffset }: FieldDefinition): boolean =>
+  [earliestOffset, latestOffset].every(
+    offset => !offset || (offset.roundToDay && ['day', 'week', 'month', 'year'].includes(offset.unit)),
+  )
 
 function boundsAt(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
   const { earliest, latest, earliestOffset, latestOffset } = definition

@@ -18,11 +18,19 @@ const LONGEST_TERM = 2_700
  * word depends on where a letter stands (`ς`).
  */
 export function folded(text: string): string {
+  if (isAscii(text)) return text.toLowerCase()
   const lower = Array.from(text.normalize('NFKC').toUpperCase(), letter => letter.toLowerCase())
   return lower.join('').normalize('NFC')
 }
 
-const termOf = (value: string): string => Array.from(folded(value)).slice(0, LONGEST_TERM).join('')
+/** Every way to write it is one, and each of its code points is one of the text's units. */
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
+
+function termOf(value: string): string {
+  const text = folded(value)
+  if (isAscii(text)) return text.slice(0, LONGEST_TERM)
+  return Array.from(text).slice(0, LONGEST_TERM).join('')
+}
 
 /** The terms of a field's values, each once. A date can be found as it is stored, in milliseconds, and as a day. */
 export function termsOf(field: FieldDefinition, values: readonly string[], zone: TimeZone): SearchTerm[] {

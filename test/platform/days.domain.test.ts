@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { dateBounds } from '../../src/platform/fields/dates.ts'
+import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/platform/time.ts'
+import { field } from './fields/definitions.ts'
+
+const at = (iso: string): Instant => Date.parse(iso) as Instant
+const iso = (time: number): string => new Date(time).toISOString()
+
+test.each([
+  [
+    'a plain day',
+    'Europe/Berlin',
+    '2026-07-01T10:00:00Z',
+    '2026-06-30T22:00:00.000Z',
+    '2026-07-01T21:59:59.999Z',
+  ],
+  [
+    '23 hours',
+    'Europe/Berlin',
+    '2026-03-29T10:00:00Z',
+    '2026-03-28T23:00:00.000Z',
+    '2026-03-29T21:59:59.999Z',
+  ],
+  [
+    '25 hours',
+    'Europe/Berlin',
+    '2026-10-25T10:00:00Z',
+    '2026-10-24T22:00:00.000Z',
+    '2026-10-25T22:59:59.999Z',
+  ],
+  [
+    'no midnight',
+    'America/Santiago',
+    '2026-09-06T12:00:00Z',
+    '2026-09-06T04:00:00.000Z',
+    '2026-09-07T02:59:59.999Z',
+  ],
+])(
+  '%s begins and ends where its zone says, asked for first or again, from any of its times',
+  (_, zone, time, first, last) => {
+    const days = [time, first, last, time].map(one => [
+      iso(startOfDay(at(one), zone as TimeZone)),
+      iso(endOfDay(at(one), zone as TimeZone)),
+    ])
+    expect(days).toEqual(Array(4).fill([first, last]))
+  },
+)
+
+test('a day is asked for in one zone after the other', () => {
+  const noon = at('2026-07-01T12:00:00Z')
+  const starts = ['Europe/Berlin', 'Asia/Tokyo', 'Europe/Berlin', 'UTC'].map(zone =>
+    iso(startOfDay(noon, zone as TimeZone)),
+  )
+  expect(starts).toEqual([
+    '2026-06-30T22:00:00.000Z',
+    '2026-06-30T15:00:00.000Z',
+    '2026-06-30T22:00:00.000Z',
+    '2026-07-01T00:00:00.000Z',
+  ])
+})
+
+test('where clocks go back after midnight, the hour that comes twice is of the day before, whatever was asked for', () => {
+  const zone = 'America/St_Johns' as TimeZone
+  // 2010-11-07 00:01 was followed by 2010-11-06 23:01.
+  const again = at('2010-11-07T03:00:00Z')
+  expect(iso(startOfDay(again, zone))).toBe('2010-11-06T02:30:00.000Z')
+  expect(iso(startOfDay(at('2010-11-07T12:00:00Z'), zone))).toBe('2010-11-07T02:30:00.000Z')
+  expect(iso(startOfDay(again, zone))).toBe('2010-11-06T02:30:00.000Z')
+})
+
+test('hours, minutes and seconds are as long in every zone', () => {
+  const before = at('2026-03-29T00:30:00Z')
+  expect(iso(add(before, 1, 'hour', 'Europe/Berlin' as TimeZone))).toBe('2026-03-29T01:30:00.000Z')
+  expect(iso(add(before, -90, 'minute', 'Europe/Berlin' as TimeZone))).toBe('2026-03-28T23:00:00.000Z')
+  expect(() => add(before, 9e15, 'second', 'Europe/Berlin' as TimeZone)).toThrow(RangeError)
+})
+
+test('bounds of a date that go by the day hold until it is over, those that go by the moment for that moment', () => {
+  const zone = 'Europe/Berlin' as TimeZone
+  const adult = field('birth_date', 'date', { latestOffset: { unit: 'year', amount: -16, roundToDay: true } })
+  const soon = field('at', 'date', { latestOffset: { unit: 'hour', amount: 1, roundToDay: false } })
+  const latest = (definition: typeof adult, time: string): string =>
+    iso(dateBounds(definition, at(time), zone).latest[0]!.at)
+  expect(latest(adult, '2026-07-01T08:00:00Z')).toBe('2010-07-01T21:59:59.999Z')
+  expect(latest(adult, '2026-07-01T21:59:59.999Z')).toBe('2010-07-01T21:59:59.999Z')
+  expect(latest(adult, '2026-07-01T22:00:00Z')).toBe('2010-07-02T21:59:59.999Z')
+  expect(latest(adult, '2026-07-01T08:00:00Z')).toBe('2010-07-01T21:59:59.999Z')
+  expect(latest(soon, '2026-07-01T08:00:00Z')).toBe('2026-07-01T09:00:00.000Z')
+  expect(latest(soon, '2026-07-01T08:00:00.001Z')).toBe('2026-07-01T09:00:00.001Z')
+})
