@@ -6,7 +6,7 @@ import { type Claim, type DeliveryResult, recordResults } from './store.ts'
 /** How long a result may wait for others, or for the next claim, which takes it along. */
 export const RECORD_WITHIN_MS = 250
 
-/** So many do not wait any longer. */
+/** Results of so many lines do not wait any longer. */
 const MOST_TOGETHER = 100
 
 export type Recorder = {
