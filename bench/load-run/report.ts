@@ -85,11 +85,10 @@ export function problemsOf(figures: LoadFigures): string[] {
     ...(missing > 0 ? [`${missing} events did not arrive`] : []),
     ...(book.failedDeliveries > 0 ? [`${book.failedDeliveries} deliveries were given up`] : []),
     ...(times >= FEWEST_TIMES ? [] : [`the burst was only ${times.toFixed(1)} times as many requests`]),
-    ...(latency <= MOST_LATENCY_RATIO
-      ? []
-      : [
-          `latency did not return to what it was: ${latency.toFixed(2)} times (at most ${MOST_LATENCY_RATIO})`,
-        ]),
+    ...(Number.isNaN(latency) ? ['no answers tell what latency was, or is'] : []),
+    ...(latency > MOST_LATENCY_RATIO
+      ? [`latency did not return to what it was: ${latency.toFixed(2)} times (at most ${MOST_LATENCY_RATIO})`]
+      : []),
   ]
 }
 

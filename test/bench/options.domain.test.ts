@@ -16,7 +16,7 @@ describe('the command line', () => {
     expect(readOptions([]).part).toBeUndefined()
     for (const part of PARTS) expect(readOptions([`--${part}`]).part).toBe(part)
     expect(() => readOptions(['--tables', '--plugin'])).toThrow('Only one')
-    expect(() => readOptions(['--record', '--tables'])).toThrow('--record is for the reference')
+    expect(() => readOptions(['--record', '--tables'])).toThrow('--record is for the reference and --heap')
   })
 
   test('with --tables and --full means a million rows', () => {
@@ -28,10 +28,17 @@ describe('the command line', () => {
     expect(() => readOptions(['--migration', '--accounts', '3'])).toThrow('at least 10')
   })
 
+  test('names the requests over which memory is watched, which may be recorded', () => {
+    const { sizes, recorded } = readOptions(['--heap', '--requests', '10000', '--record'])
+    expect([sizes.heapRequests, recorded]).toEqual([10_000, true])
+    expect(() => readOptions(['--heap', '--requests', '10'])).toThrow('at least 1,000')
+  })
+
   test('names another commit to compare with, or asks for the record', () => {
     expect(readOptions(['--against', 'main'])).toMatchObject({ against: 'main', recorded: false })
     expect(readOptions(['--record'])).toMatchObject({ against: undefined, recorded: true })
-    expect(() => readOptions(['--record', '--against=main'])).toThrow('--record is for the reference')
+    expect(() => readOptions(['--record', '--against=main'])).toThrow('--record is for')
+    expect(() => readOptions(['--tables', '--against=main'])).toThrow('Only one')
   })
 
   test('names the file for the figures', () => {
