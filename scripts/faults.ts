@@ -13,6 +13,8 @@ const USAGE = 'npm run faults -- [--runs N] [--seed S] [--kills N] [--workers N]
 /** Runs of one process, and databases of their tenants, of which its pool has 64; one is the checker's. */
 const MOST_RUNS = 20
 const MOST_DATABASES = 60
+/** Of those whose service is killed: their tenants live at once. */
+const MOST_KILLED = 20
 /** One run in so many has its service killed, as a process, unless `--kills` says how many: each takes minutes. */
 const RUNS_A_KILLED_ONE = 25
 
@@ -51,13 +53,16 @@ for (let at = 0; at < runs - killed; ) {
     seed: plans[0]!.seed,
   })
 }
-if (killed > 0)
-  parts.unshift({
+const killedParts: Part[] = []
+for (let at = 0; at < killed; at += MOST_KILLED)
+  killedParts.push({
     project: 'process',
     file: 'test/faults/kills.process.test.ts',
-    runs: killed,
-    seed: first + runs - killed,
+    runs: Math.min(MOST_KILLED, killed - at),
+    seed: first + runs - killed + at,
   })
+// First, since each takes minutes, most of them waiting.
+parts.unshift(...killedParts)
 
 /** A line that a run printed. */
 const FIGURES = /^faults: (\{.*\})$/

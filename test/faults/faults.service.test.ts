@@ -77,5 +77,5 @@ describe.runIf(asked.runs === undefined)('the checker', () => {
       expect(storiesOf(await read())).toEqual([])
     })
     expect(ran.stories).toEqual([])
-  }, 120_000)
+  }, 240_000)
 })

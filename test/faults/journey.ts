@@ -195,8 +195,11 @@ const MOVES: readonly Move[] = [
   ...[endorse, endorse, insure, insure, goOn('endorsements', 'endorsements')],
   ...[goOn('endorsements', 'endorsements'), renew, goOn('renewals', 'renewals')],
   ...[cancel, reinstate, reinstate, pay, pay, pay, reverse, addFee, reschedule, invoiceNext],
-  ...[upload, upload, removeUpload, readFile, readFile, addMedium],
+  ...[upload, upload, readFile, readFile, addMedium],
 ]
+
+/** Of one that is not, between the steps to its issue. */
+const BEFORE_ISSUE: readonly Move[] = [upload, upload, removeUpload, removeUpload, readFile]
 
 async function newPolicy(life: Life): Promise<void> {
   const body = {
@@ -220,6 +223,7 @@ async function step(life: Life): Promise<void> {
   const policy = await life.client.read<Shown>(`/policy/${life.policy}`)
   if (!policy) return
   if (policy.issuedTimestamp !== undefined) return void (await life.random.pick(MOVES)(life, policy))
+  if (life.random.chance(0.3)) return void (await life.random.pick(BEFORE_ISSUE)(life, policy))
   const isFinalized = policy.modifications[0]?.premiumChange !== undefined
   if (isFinalized) await post(life, 'issue', `/policy/${life.policy}/issue`)
   else if (life.random.chance(0.3))

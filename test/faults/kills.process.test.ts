@@ -164,8 +164,8 @@ async function write(tenant: Tenant): Promise<void> {
     ...(plan.shards.to > plan.shards.from && { grow: () => grow(tenant.tenantName) }),
     faults,
     ledger,
-    // As long as a start takes, and longer.
-    patience: { tries: 60, waitMs: 1_500 },
+    // As long as a start takes on a busy machine, and longer.
+    patience: { tries: 120, waitMs: 1_500 },
   })
   tenant.isWritten = true
 }
