@@ -72,9 +72,9 @@ const left = async (binding: string, at: number): Promise<Counts> =>
     .bind(at)
     .first<Counts>())!
 
-/** Wakes whoever may have an alarm. */
+/** Wakes whoever may have an alarm; those of a shard one after the other. */
 async function wake({ webhook }: World, tenant: Tenant): Promise<void> {
-  for (const [shard, binding] of tenant.shards.entries()) {
+  const inShard = async (binding: string, shard: number): Promise<void> => {
     const runs = await databaseOf(binding)
       .prepare('select locator from migration_run')
       .all<{ locator: Uuid }>()
@@ -85,6 +85,7 @@ async function wake({ webhook }: World, tenant: Tenant): Promise<void> {
     ] as unknown as DurableObjectStub[]
     for (const object of objects) await runDurableObjectAlarm(object).catch(() => undefined)
   }
+  await Promise.all(tenant.shards.map(inShard))
 }
 
 /** Lets time pass, a minute at a time, until nothing that is due is left; whoever has an alarm is woken by it. */
