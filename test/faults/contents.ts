@@ -48,6 +48,8 @@ export type Sources = {
   /** The whole stream. */
   readonly stream: () => Promise<readonly Streamed[]>
   readonly posts: () => Promise<readonly string[]>
+  /** Until when the service ran, in real time; it still does where it is not said. */
+  readonly ranUntil?: number
 }
 
 async function tableRows(client: D1Database): Promise<Record<string, Row[]>> {
@@ -128,6 +130,6 @@ export async function readContents(sources: Sources): Promise<Contents> {
     policies,
     stream: await sources.stream(),
     posts: await sources.posts(),
-    at: tenantNow(sources.tenant),
+    at: (sources.ranUntil ?? Date.now()) + sources.tenant.clockOffsetMs,
   }
 }

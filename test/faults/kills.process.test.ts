@@ -240,6 +240,7 @@ it
       streams.set(tenant, await streamOf(tenant))
       answers.set(tenant, await answersOf(tenant))
     }
+    const ranUntil = Date.now()
     await service.stop()
     const stores = await openStores(service.dataFolder)
     const stories: string[] = []
@@ -254,6 +255,7 @@ it
           stream: async () => streams.get(one)!,
           get: async <Body>(path: string) => answers.get(one)!.get(path) as Body,
           posts: async () => box.arrivals.map(({ id }) => id),
+          ranUntil,
         })
         const found = storiesOf(contents)
         const figures = figuresOf(one.plan, contents, found, faults.counts)
