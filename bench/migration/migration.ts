@@ -15,7 +15,7 @@ import { usedMegabytes } from '../heap.ts'
 import { connect } from '../load.ts'
 import { startWorker } from '../worker-process.ts'
 import { prepareStores } from '../world.ts'
-import { growthOf, type Look, MOST_GROWN_MB } from './growth.ts'
+import { growthOf, type Look, MOST_GROWN_MB, usualOf } from './growth.ts'
 import { type AccountCost, costOf, type MigrationRecording } from './recording.ts'
 
 const REQUESTS = 10
@@ -40,6 +40,8 @@ export type MigrationFigures = {
   cost: AccountCost
   /** At each fifteenth of the book at which the inspector answered. */
   heap: Look[]
+  /** In use when nothing is under way any more. */
+  rested: number | undefined
   /** Megabytes (growth.ts). */
   growth: number | undefined
 }
@@ -114,7 +116,7 @@ async function migrateAll(
   folder: string,
   accounts: number,
   say: Say,
-): Promise<Pick<MigrationFigures, 'book' | 'seconds' | 'accountsPerSecond' | 'heap' | 'growth'>> {
+): Promise<Pick<MigrationFigures, 'book' | 'seconds' | 'accountsPerSecond' | 'heap' | 'rested' | 'growth'>> {
   // Before the service is started: nothing else happens here while a book is made, and connections end.
   const { files, ...book } = bookIn(join(folder, 'book'), { seed: 'bench' }, accounts, accounts / REQUESTS)
   const warm = bookIn(join(folder, 'warm'), { seed: 'warm' }, WARM, WARM)
@@ -158,11 +160,12 @@ async function migrateAll(
     }
     await sleep(500)
   }
+  const rested = await leftOf(heap, () => keptAwake(target, usedMegabytes(inspectorPort)))
   await service.stop()
   return {
-    ...{ book, seconds, heap },
+    ...{ book, seconds, heap, rested },
     accountsPerSecond: book.accounts / seconds,
-    growth: growthOf(heap),
+    growth: growthOf(heap, rested),
   }
 }
 
@@ -223,6 +226,25 @@ async function sent({ client, origin, root }: Target, file: string): Promise<str
 const stateOf = ({ client, root }: Target, locator: string): Promise<State> =>
   client.call('GET', `${root}/${locator}`)
 
+/** The least of the looks until it is what was usual, or three minutes are over: what is past due is told until then. */
+async function leftOf(
+  heap: readonly Look[],
+  look: () => Promise<number | undefined>,
+): Promise<number | undefined> {
+  const usual = usualOf(heap)
+  let least: number | undefined
+  for (
+    let looks = 0;
+    looks < 9 && usual !== undefined && !(least !== undefined && least <= usual);
+    looks += 1
+  ) {
+    await sleep(20_000)
+    const megabytes = await look()
+    if (megabytes !== undefined) least = Math.min(least ?? megabytes, megabytes)
+  }
+  return least
+}
+
 async function settled(target: Target, locator: string): Promise<void> {
   for (;;) {
     const { migrationState } = await stateOf(target, locator)
@@ -235,12 +257,13 @@ async function settled(target: Target, locator: string): Promise<void> {
 
 /** The figures as lines for people. */
 export const migrationLines = (figures: MigrationFigures): string => {
-  const { book, seconds, accountsPerSecond, floorAccountsPerSecond, ratio, cost, heap, growth } = figures
+  const { book, seconds, accountsPerSecond, floorAccountsPerSecond, ratio, cost, heap, rested, growth } =
+    figures
   const one = (value: number): string => value.toFixed(2)
   return [
     `${book.accounts} accounts, ${book.policies} policies, ${book.transactions} transactions, ${book.invoices} invoices: all migrated, in ${seconds.toFixed(1)} s`,
     `${accountsPerSecond.toFixed(1)} accounts a second, the floor ${floorAccountsPerSecond.toFixed(1)}: ratio ${one(ratio)}`,
     `of an account: ${one(cost.roundTrips)} D1 round trips, ${cost.statements.toFixed(1)} statements, ${cost.rowsRead.toFixed(0)} rows read, ${cost.rowsWritten.toFixed(0)} written; R2 ${one(cost.r2)}, queue ${one(cost.queue)}, object ${one(cost.object)} calls`,
-    `heap after a collection, at each fifteenth: ${heap.map(({ megabytes }) => megabytes.toFixed(1)).join(' ')} MB; growth from the fourth on: ${growth === undefined ? 'too few looks' : `${growth.toFixed(1)} MB (at most ${MOST_GROWN_MB})`}`,
+    `heap after a collection, at each fifteenth: ${heap.map(({ megabytes }) => megabytes.toFixed(1)).join(' ')} MB; ${growth === undefined ? 'too few looks' : `${rested?.toFixed(1)} MB when all was done, ${growth.toFixed(1)} MB more than from the fourth to the seventh (at most ${MOST_GROWN_MB})`}`,
   ].join('\n')
 }
