@@ -22,7 +22,12 @@ import { policyPriceResponse } from '../../src/rating/price.ts'
 import { decideReinstatement } from '../../src/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/renewals/contract.ts'
 import { exampleConfiguration, groundOf } from '../support/configurations.ts'
-import { billsWhatStands, paidAsAsked } from '../support/money-checks.ts'
+import {
+  billsWhatStands,
+  chargesAreBilledOnce,
+  itemsComeToCharges,
+  paidAsAsked,
+} from '../support/money-checks.ts'
 import { attemptAt, inState, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { billed, modificationsAddUp, priceOf, recordedChangesAddUp } from '../support/story-checks.ts'
@@ -111,6 +116,8 @@ function holdsTogether(story: Migrated): void {
   recordedChangesAddUp(story)
   expect(Number(billed(aggregate).toFixed()), story.name).toBe(priceOf(story).total)
   paidAsAsked(story.loaded)
+  itemsComeToCharges(story.loaded)
+  chargesAreBilledOnce(story.loaded)
   billsWhatStands(story.loaded)
   const segments = segmentsInForce(lineOf(aggregate, boundQuote(aggregate)))
   for (const [at, { start, end }] of segments.entries()) {

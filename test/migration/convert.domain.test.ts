@@ -17,6 +17,7 @@ import { policyView } from '../../src/policies/projection/view.ts'
 import { standingCancellations } from '../../src/policies/standing-cancellations.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { reinstated } from '../../src/reinstatements/effect.ts'
+import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
@@ -83,7 +84,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
   )
 
   it(
-    'are stored as they are, have one segment at a time, and bill each plan to the last cent',
+    'are stored as they are, have one segment at a time, and bill each charge once, to the last cent',
     () => {
       fc.assert(
         fc.property(madePolicy, made => {
@@ -100,6 +101,8 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           }
           for (const modification of policy!.modifications.values())
             for (const [at, one] of planOf(policy!, modification).entries()) expect(one.number).toBe(at + 1)
+          itemsComeToCharges({ aggregate: policy! })
+          chargesAreBilledOnce({ aggregate: policy! })
         }),
         runs(100, 3_000),
       )

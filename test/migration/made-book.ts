@@ -129,7 +129,7 @@ const deed: fc.Arbitrary<Deed> = fc.record({
     maxLength: 13,
   }),
   shares: fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 3, maxLength: 3 }),
-  installments: fc.integer({ min: 1, max: 3 }),
+  installments: fc.integer({ min: 0, max: 3 }),
   invoices: fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 3, maxLength: 3 }),
 })
 

@@ -3,17 +3,19 @@ import { expect } from 'vitest'
 import {
   chargesOf,
   futureInstallments,
+  installmentOf,
   isBilled,
   planOf,
   standingInvoices,
   totalsDueOf,
 } from '../../src/billing/bill.ts'
 import { billedItemsOf } from '../../src/billing/billed-items.ts'
+import { type Charge, installmentFeeCharges } from '../../src/billing/charge.ts'
 import { invoiceStatus, totalDue } from '../../src/billing/invoice.ts'
 import { applied, standingPayments } from '../../src/billing/payments/payment.ts'
 import { boundQuote } from '../../src/cancellations/effect.ts'
 import { money, sum, toText } from '../../src/platform/money.ts'
-import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { Modification, PolicyAggregate } from '../../src/policies/aggregate.ts'
 import { isStanding } from '../../src/policies/fold/line.ts'
 import { policyView } from '../../src/policies/projection/view.ts'
 import type { Loaded } from '../../src/policies/surroundings.ts'
@@ -35,7 +37,7 @@ export function paidAsAsked({ aggregate }: Loaded): void {
 }
 
 /** Over the plan that it lies on, the items of a charge come to the charge. */
-export function itemsComeToCharges({ aggregate }: Loaded): void {
+export function itemsComeToCharges({ aggregate }: Pick<Loaded, 'aggregate'>): void {
   const itemsOf = billedItemsOf({ ...aggregate, installments: ownInstallments(aggregate) })
   for (const modification of aggregate.modifications.values()) {
     if (!isBilled(aggregate, modification)) continue
@@ -43,11 +45,31 @@ export function itemsComeToCharges({ aggregate }: Loaded): void {
     for (const installment of planOf(aggregate, modification))
       for (const { charge, amount } of itemsOf(installment))
         billed.set(charge.id, (billed.get(charge.id) ?? 0) + amount.minor)
-    const charged = chargesOf(aggregate, modification)
+    const charged = chargedBy(aggregate, modification)
     expect(new Set(charged.map(one => one.id)).size).toBe(charged.length)
     for (const charge of charged) expect(billed.get(charge.id)).toBe(charge.amount.minor)
     expect(billed.size).toBe(charged.length)
   }
+}
+
+/** With the fees of its installments. */
+const chargedBy = (aggregate: PolicyAggregate, modification: Modification): Charge[] => [
+  ...chargesOf(aggregate, modification),
+  ...installmentFeeCharges(planOf(aggregate, modification)),
+]
+
+/** Every charge of every transaction is billed once, by what is invoiced and what is planned together. */
+export function chargesAreBilledOnce({ aggregate }: Pick<Loaded, 'aggregate'>): void {
+  const itemsOf = billedItemsOf(aggregate)
+  const left = new Map<string, number>()
+  const add = (id: string, minor: number): void => void left.set(id, (left.get(id) ?? 0) + minor)
+  for (const modification of aggregate.modifications.values())
+    if (isBilled(aggregate, modification))
+      for (const { id, amount } of chargedBy(aggregate, modification)) add(id, amount.minor)
+  const invoiced = standingInvoices(aggregate).map(invoice => installmentOf(aggregate, invoice))
+  for (const installment of [...invoiced, ...futureInstallments(aggregate)])
+    for (const { charge, amount } of itemsOf(installment)) add(charge.id, -amount.minor)
+  expect([...left].filter(([, minor]) => minor !== 0)).toEqual([])
 }
 
 /** The installments as if none was billed in place of another. */

@@ -34,7 +34,9 @@ export function digitsNeeded(
     digits += 2
     for (const { transactions } of terms)
       for (const { segment, installments } of transactions) {
-        digits += 2 + (segment?.rootElement ? elementsIn(segment.rootElement) : 0)
+        // Without installments it may have an invoice of nothing, whose displayId is one.
+        digits +=
+          (installments.length === 0 ? 3 : 2) + (segment?.rootElement ? elementsIn(segment.rootElement) : 0)
         for (const { invoiceId } of installments) if (invoiceId !== undefined) named.add(invoiceId)
       }
     for (const id of named) parts.set(id, (parts.get(id) ?? 0) + 1)

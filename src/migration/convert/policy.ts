@@ -7,6 +7,7 @@ import { earlier, timeZone as zoneNamed } from '../../platform/time.ts'
 import { noRecords, POLICY_LIMITS, type Quote } from '../../policies/aggregate.ts'
 import type { PolicyMigrationRequest, Preferences } from '../contract-request.ts'
 import type { MappingNode } from '../item.ts'
+import { billOfNothing } from './bill-of-nothing.ts'
 import { joinPlanned, planBills } from './bills.ts'
 import type { AuxRow, ConvertContext } from './converted.ts'
 import type { ReadElement } from './elements.ts'
@@ -103,6 +104,7 @@ export function convertPolicy(
   const invoiced = new Map<string, Uuid[]>()
   const transactions = new Map<string, MappingNode[]>()
   const origins: AuxRow[] = []
+  const unplanned: { transaction: ReadTransaction; carried: Carried }[] = []
   for (const transaction of history) {
     const carried = carryOut({ making, quote, transaction, known, product, supply })
     const { createdBy, preferences } = transaction.request
@@ -110,11 +112,13 @@ export function convertPolicy(
     const bills = planBills(making, transaction, carried.modification, carried.billed, supply)
     for (const { invoiceId, installment } of bills.invoiced)
       invoiced.set(invoiceId, [...(invoiced.get(invoiceId) ?? []), installment])
+    if (transaction.request.installments.length === 0) unplanned.push({ transaction, carried })
     const place = `terms[${transaction.termAt}]`
     const node = transactionNode(transaction, carried, known, bills.installments, context)
     transactions.set(place, [...(transactions.get(place) ?? []), node])
   }
   joinPlanned(making, new Set([...invoiced.values()].flat()))
+  for (const { transaction, carried } of unplanned) billOfNothing(making, transaction, carried, supply)
   return {
     making,
     invoiced,

@@ -1,0 +1,91 @@
+// A change of what is covered for which the other system made no bill, since nothing was to be paid.
+import { describe, expect, it } from 'vitest'
+import { futureInstallments, totalDueOf } from '../../src/billing/bill.ts'
+import { billedItemsOf } from '../../src/billing/billed-items.ts'
+import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import { BOOK_BEGINS, converted, DAY, type Wire } from './made-book.ts'
+
+/** A year of 120 with a change in it that has no installments. */
+const account = (change: object): Wire => {
+  const root = (coverage: object): Wire => ({
+    id: 'root',
+    elementType: 'plain',
+    elements: [
+      {
+        ...{ id: 'car', elementType: 'thing', data: { yearly: 100 } },
+        elements: [{ id: 'cov', elementType: 'cover', ...coverage }],
+      },
+    ],
+  })
+  const premium = { chargeType: 'premium', installmentItems: [{ amount: 120, installmentNumber: 1 }] }
+  const transaction = (transactionType: string, at: number, more: object, coverage: object): Wire => ({
+    transactionType,
+    issuedTime: BOOK_BEGINS + at * DAY,
+    segment: {
+      ...{ segmentType: 'coverage', startTime: BOOK_BEGINS + at * DAY },
+      rootElement: root(coverage),
+    },
+    ...more,
+  })
+  const installments = [{ startTime: BOOK_BEGINS, dueTime: BOOK_BEGINS + 14 * DAY, invoiceId: 'I1' }]
+  return {
+    accountData: { id: 'A1', data: { last_name: 'Even' } },
+    policies: [
+      {
+        ...{ id: 'P1', productName: 'plain' },
+        terms: [
+          {
+            ...{ startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + 365 * DAY },
+            transactions: [
+              transaction('issuance', 0, { installments }, { charges: [premium] }),
+              transaction('change', 100, { installments: [] }, change),
+            ],
+          },
+        ],
+      },
+    ],
+    invoices: [
+      {
+        ...{ id: 'I1', startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + 365 * DAY },
+        dueTime: BOOK_BEGINS + 14 * DAY,
+      },
+    ],
+  }
+}
+
+describe('a change without installments', () => {
+  it('bills what it takes back and charges anew on an invoice of nothing, settled when it was issued', () => {
+    const { policies, failures, mappings, totals } = converted(
+      account({ coverageTerms: { deductible: 300 } }),
+    )
+    expect(failures).toEqual([])
+    const aggregate = policies[0]!
+    const [first, second] = [...aggregate.invoices.values()].sort((a, b) => a.createdAt - b.createdAt)
+    const at = BOOK_BEGINS + 100 * DAY
+    expect(aggregate.invoices.size).toBe(2)
+    expect(totalDueOf(aggregate, first!).minor).toBe(12_000)
+    expect(second).toMatchObject({
+      ...{ type: 'endorsement', createdAt: at, dueAt: at, start: at, end: BOOK_BEGINS + 365 * DAY },
+      statuses: [
+        { at, status: 'unfulfilled' },
+        { at, status: 'zeroDue' },
+      ],
+    })
+    const bill = [...aggregate.installments.values()].at(-1)!
+    // Of 11 months and 30 days of 31, three and 9 days and an hour of 30 were before it.
+    expect(billedItemsOf(aggregate)(bill).map(({ amount }) => amount.minor)).toEqual([-12_000, 3_310, 8_690])
+    expect(totalDueOf(aggregate, second!).minor).toBe(0)
+    expect(futureInstallments(aggregate)).toEqual([])
+    itemsComeToCharges({ aggregate })
+    chargesAreBilledOnce({ aggregate })
+    expect(totals.invoiced.minor).toBe(12_000)
+    expect(mappings.filter(one => one.kind === 'invoices').map(one => one.originalId)).toEqual(['I1'])
+  })
+
+  it('has no invoice where it charges nothing', () => {
+    const { policies, failures } = converted(account({}))
+    expect(failures).toEqual([])
+    expect(policies[0]!.modifications.size).toBe(2)
+    expect(policies[0]!.invoices.size).toBe(1)
+  })
+})
