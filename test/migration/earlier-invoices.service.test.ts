@@ -500,3 +500,37 @@ describe('an invoice of before that lives on', () => {
     expect(body.invoices.map(one => one.settlementStatus)).toEqual(['settled', 'outstanding'])
   })
 })
+
+describe('credit of an account of which something waits for its correction', () => {
+  it('pays what falls due meanwhile, and is there for the correction once that payment is reversed', async () => {
+    const disbursement = (amount: number) => ({
+      ...{ id: 'D1', disbursementTime: '2026-05-01T00:00:00+02:00', sources: [{ amount }] },
+    })
+    // Its second installment is due to be billed by the tenant's clock; of its credit of 25.00 too much was paid out.
+    const sentTo = migratedAccount('D-4', { disbursements: [disbursement(50)], accounting: undefined })
+    const first = await sent('', [sentTo])
+    expect(await told(first)).toEqual({
+      'disbursements D1': ['sources of 50.00 must not be more than the credit at that time, 25.00.'],
+    })
+    const account = (await accountOf(first)).accountLocator!
+    await motor.post('/test/clock', { timestamp: Date.UTC(2027, 1, 6) })
+    const { policies } = await mappingsOf(first.locator, account)
+    const billed = async () => (await policyAt(policies.P1!.locator)).invoices[1]!
+    const { payments, settlementStatus } = await billed()
+    expect(settlementStatus).toBe('outstanding')
+    expect(payments.map(one => one.amount)).toEqual([25])
+    expect(await creditOf(account)).toBe(0)
+
+    const correction = { disbursements: { D1: disbursement(5) } }
+    const late = await patched(first.locator, account, correction)
+    expect(late.migrationState).toBe('failed')
+    expect(await told(late)).toEqual({
+      'disbursements D1': ['sources of 5.00 must not be more than the credit at that time, 0.00.'],
+    })
+    expect((await motor.post(`/payments/${payments[0]!.locator}/reverse`)).status).toBe(200)
+    expect(await creditOf(account)).toBe(25)
+    expect((await patched(first.locator, account, correction)).migrationState).toBe('finished')
+    expect(await creditOf(account)).toBe(20)
+    expect(await billed()).toMatchObject({ settlementStatus: 'outstanding' })
+  })
+})
