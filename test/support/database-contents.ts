@@ -12,6 +12,9 @@ export type Leave = {
   readonly rows: RegExp
 }
 
+/** When the run was; for both that are compared the same, since what they hold may have times of its own in it. */
+export type Span = { readonly since: number; readonly until: number }
+
 /** Locators: UUIDs, and digits from 100,000,000 on; times are longer, amounts shorter. */
 const LOCATOR =
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<![0-9a-zA-Z.])\d{9,11}(?![0-9a-zA-Z])/g
@@ -38,10 +41,9 @@ export type Contents = {
 export async function databaseContents(
   dataFolder: string,
   tenant: { readonly tenantLocator: string; readonly tenantName: string },
-  since: number,
+  { since, until }: Span,
   leave: Leave,
 ): Promise<Contents> {
-  const until = Date.now()
   const isNow = (ms: number): boolean => ms >= since && ms <= until
   /** The text without locators and times of the run; these are handed to `locator`. */
   const said = (text: string, locator: (text: string) => void): string =>
