@@ -61,7 +61,10 @@ export async function measureDocuments(
     say('issuing policies with documents and without, in turn')
     const { issueMs, documents } = await issueTimes(making, plain)
     say(`ratio ${issueMs.ratio.toFixed(2)}; ${DOCUMENTS} documents, ${documents} of each policy`)
-    return { ...(await madeAtOnce(making, documents, () => usedMegabytes(inspectorPort), say)), issueMs }
+    return {
+      ...(await madeAtOnce(making, documents, () => usedMegabytes(inspectorPort, service.origin), say)),
+      issueMs,
+    }
   } finally {
     await service.stop()
     rmSync(OWN_CONFIG)

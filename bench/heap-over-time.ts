@@ -79,7 +79,7 @@ export async function measureHeap(
   for (let look = 1; look <= LOOKS; look += 1) {
     const limits = { atOnce: CONCURRENCY, longestMs: Number.POSITIVE_INFINITY }
     await drive(side.connection, some(each), limits, () => undefined)
-    const used = await usedMegabytes(inspectorPort)
+    const used = await usedMegabytes(inspectorPort, service.origin)
     if (used !== undefined) heap.push(used)
     say(
       `${look * each} requests: ${used === undefined ? 'the inspector is silent' : `${used.toFixed(1)} MB`}`,

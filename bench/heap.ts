@@ -7,10 +7,23 @@ const LONGEST_ANSWER_MS = 8_000
 
 /**
  * Megabytes in use in the isolate behind the inspector on that port; undefined when it does not answer, as inspectors
- * of a busy machine sometimes do not. Each look has a connection of its own.
+ * of a busy machine sometimes do not. Each look has a connection of its own. An isolate that has nothing to do does not answer its
+ * inspector at once: `origin`, where it serves, is asked meanwhile.
  */
-export const usedMegabytes = (port: number): Promise<number | undefined> =>
-  Promise.race([look(port).catch(() => undefined), sleep(LONGEST_ANSWER_MS, undefined)])
+export async function usedMegabytes(port: number, origin: string): Promise<number | undefined> {
+  let isOver = false
+  const answer = Promise.race([
+    look(port).catch(() => undefined),
+    sleep(LONGEST_ANSWER_MS, undefined),
+  ]).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await fetch(`${origin}/health`)
+    await Promise.race([answer, sleep(100)])
+  }
+  return await answer
+}
 
 async function look(port: number): Promise<number> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as {

@@ -114,7 +114,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   }
 
   // Only while nobody asks: a collection that a debugger asks for holds everybody up.
-  const heapBefore = await usedMegabytes(inspectorPort)
+  const heapBefore = await usedMegabytes(inspectorPort, service.origin)
   say(`${sizes.minutes} minutes of traffic`)
   const thinkMs = sizes.think * 1_000
   const all = tenants.flatMap(tenant => Array<typeof tenant>(sizes.users).fill(tenant))
@@ -145,7 +145,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   const after = await watch(MINUTE_MS)
   await users.stop()
   await awaits(isDrained, performance.now())
-  const heapAfter = await usedMegabytes(inspectorPort)
+  const heapAfter = await usedMegabytes(inspectorPort, service.origin)
   told('nobody asks any more, and nothing waits')
 
   const book = databases.book()

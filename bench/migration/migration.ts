@@ -136,7 +136,7 @@ async function migrateAll(
   const heap: Look[] = []
   const begun = performance.now()
   const look = async (done: number): Promise<void> => {
-    const megabytes = await keptAwake(target, usedMegabytes(inspectorPort))
+    const megabytes = await usedMegabytes(inspectorPort, target.origin)
     if (megabytes !== undefined) heap.push({ accounts: done, megabytes })
     const used = megabytes === undefined ? 'the inspector is silent' : `${megabytes.toFixed(1)} MB in use`
     say(
@@ -160,26 +160,13 @@ async function migrateAll(
     }
     await sleep(500)
   }
-  const rested = await leftOf(heap, () => keptAwake(target, usedMegabytes(inspectorPort)))
+  const rested = await leftOf(heap, () => usedMegabytes(inspectorPort, target.origin))
   await service.stop()
   return {
     ...{ book, seconds, heap, rested },
     accountsPerSecond: book.accounts / seconds,
     growth: growthOf(heap, rested),
   }
-}
-
-/** Asks for something again and again meanwhile: the inspector is heard only while the isolate has something to do. */
-async function keptAwake<T>({ origin }: Target, work: Promise<T>): Promise<T> {
-  let isOver = false
-  const over = work.finally(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    await fetch(`${origin}/health`)
-    await Promise.race([over, sleep(100)])
-  }
-  return await over
 }
 
 function bookIn(folder: string, options: BookOptions, accounts: number, ofRequest: number): Written {
