@@ -5,12 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { zipSync } from 'fflate'
 import { type ApiClient, type Credentials, signIn } from '../scripts/api-client.ts'
 import { testUsers, workedPolicies } from '../scripts/example.ts'
-import { freePort } from '../scripts/free-port.ts'
 import { CONFIG_FILE } from '../scripts/write-config.ts'
 import { type Files, motorFiles } from './example-tenant.ts'
 import { median } from './figures.ts'
-import { usedMegabytes } from './heap.ts'
-import { startWorker } from './worker-process.ts'
+import { startWatched } from './heap.ts'
 import { prepareStores } from './world.ts'
 
 /** Beside the service's, whose paths it names. */
@@ -46,13 +44,11 @@ export async function measureDocuments(
   say: (line: string) => void,
 ): Promise<DocumentFigures> {
   const administrator = await prepareStores(folder)
-  const inspectorPort = await freePort()
   writeFileSync(OWN_CONFIG, withPatientQueue(readFileSync(CONFIG_FILE, 'utf8')))
-  const service = await startWorker({
+  const { service, usedMegabytes } = await startWatched({
     config: OWN_CONFIG,
     script: 'src/worker.ts',
     dataFolder: folder,
-    inspectorPort,
   })
   const administration = await signIn(service.origin, administrator)
   const making = await tenant(service.origin, administration, 'papers', motorFiles())
@@ -62,7 +58,7 @@ export async function measureDocuments(
     const { issueMs, documents } = await issueTimes(making, plain)
     say(`ratio ${issueMs.ratio.toFixed(2)}; ${DOCUMENTS} documents, ${documents} of each policy`)
     return {
-      ...(await madeAtOnce(making, documents, () => usedMegabytes(inspectorPort, service.origin), say)),
+      ...(await madeAtOnce(making, documents, usedMegabytes, say)),
       issueMs,
     }
   } finally {

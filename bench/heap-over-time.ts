@@ -1,14 +1,12 @@
 // `npm run bench -- --heap`: does the memory of the isolate that serves stay as it was over 100,000 requests?
 import { join } from 'node:path'
-import { freePort } from '../scripts/free-port.ts'
 import { CONFIG_FILE } from '../scripts/write-config.ts'
 import { median } from './figures.ts'
-import { usedMegabytes } from './heap.ts'
+import { startWatched } from './heap.ts'
 import { type Call, drive } from './load.ts'
 import { OPERATIONS } from './operations.ts'
 import { CONCURRENCY, type Sizes } from './options.ts'
 import { emptyStock, serviceSide, subjects } from './sides.ts'
-import { startWorker } from './worker-process.ts'
 import { fill, prepareStores } from './world.ts'
 
 /** Looks at the heap, each after as many requests. */
@@ -55,12 +53,10 @@ export async function measureHeap(
 ): Promise<HeapFigures> {
   const dataFolder = join(folder, 'service')
   const administrator = await prepareStores(dataFolder)
-  const inspectorPort = await freePort()
-  const service = await startWorker({
+  const { service, usedMegabytes } = await startWatched({
     config: CONFIG_FILE,
     script: 'src/worker.ts',
     dataFolder,
-    inspectorPort,
   })
   const { world, records } = await fill(service.origin, administrator)
   const side = serviceSide(service, world, records)
@@ -79,7 +75,7 @@ export async function measureHeap(
   for (let look = 1; look <= LOOKS; look += 1) {
     const limits = { atOnce: CONCURRENCY, longestMs: Number.POSITIVE_INFINITY }
     await drive(side.connection, some(each), limits, () => undefined)
-    const used = await usedMegabytes(inspectorPort, service.origin)
+    const used = await usedMegabytes()
     if (used !== undefined) heap.push(used)
     say(
       `${look * each} requests: ${used === undefined ? 'the inspector is silent' : `${used.toFixed(1)} MB`}`,

@@ -1,16 +1,29 @@
 // How much of the service's memory is in use, as its inspector tells: after a collection of what nobody holds.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../scripts/free-port.ts'
+import { startWorker, type Worker, type WorkerSource } from './worker-process.ts'
 
 type Reply = { id: number; result?: { usedSize?: number }; error?: { message: string } }
 
 const LONGEST_ANSWER_MS = 8_000
 
-/**
- * Megabytes in use in the isolate behind the inspector on that port; undefined when it does not answer, as inspectors
- * of a busy machine sometimes do not. Each look has a connection of its own. An isolate that has nothing to do does not answer its
- * inspector at once: `origin`, where it serves, is asked meanwhile.
- */
-export async function usedMegabytes(port: number, origin: string): Promise<number | undefined> {
+/** A Worker whose memory can be looked at. */
+export type Watched = {
+  readonly service: Worker
+  /**
+   * Megabytes in use in its isolate; undefined when the inspector does not answer, as those of a busy machine sometimes do not. Each
+   * look has a connection of its own. An isolate that has nothing to do does not answer at once, and so is asked for its health meanwhile.
+   */
+  usedMegabytes(): Promise<number | undefined>
+}
+
+export async function startWatched(source: Omit<WorkerSource, 'inspectorPort'>): Promise<Watched> {
+  const inspectorPort = await freePort()
+  const service = await startWorker({ ...source, inspectorPort })
+  return { service, usedMegabytes: () => usedMegabytes(inspectorPort, service.origin) }
+}
+
+async function usedMegabytes(port: number, origin: string): Promise<number | undefined> {
   let isOver = false
   const answer = Promise.race([
     look(port).catch(() => undefined),

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { usedMegabytes } from '../bench/heap.ts'
+import { startWatched } from '../bench/heap.ts'
 import { type Backlog, isDrained, openDatabases } from '../bench/load-run/backlog.ts'
 import { receiveEvents } from '../bench/load-run/receiver.ts'
 import {
@@ -21,9 +21,8 @@ import {
 import { asking } from '../bench/load-run/samples.ts'
 import { makeTenants } from '../bench/load-run/tenants.ts'
 import { startBurst, startUsers } from '../bench/load-run/user.ts'
-import { startWorker, stopWorkers } from '../bench/worker-process.ts'
+import { stopWorkers } from '../bench/worker-process.ts'
 import { prepareStores } from '../bench/world.ts'
-import { freePort } from './free-port.ts'
 import { measuredAt, writeSection } from './measured.ts'
 import { CONFIG_FILE } from './write-config.ts'
 
@@ -79,12 +78,10 @@ const fitsIn = (backlog: Backlog, most: Backlog): boolean =>
 async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   say('making databases')
   const administrator = await prepareStores(folder, sizes.tenants)
-  const inspectorPort = await freePort()
-  const service = await startWorker({
+  const { service, usedMegabytes } = await startWatched({
     config: CONFIG_FILE,
     script: 'src/worker.ts',
     dataFolder: folder,
-    inspectorPort,
   })
   const receiver = await receiveEvents()
   say(`making ${sizes.tenants} tenants`)
@@ -114,7 +111,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   }
 
   // Only while nobody asks: a collection that a debugger asks for holds everybody up.
-  const heapBefore = await usedMegabytes(inspectorPort, service.origin)
+  const heapBefore = await usedMegabytes()
   say(`${sizes.minutes} minutes of traffic`)
   const thinkMs = sizes.think * 1_000
   const all = tenants.flatMap(tenant => Array<typeof tenant>(sizes.users).fill(tenant))
@@ -145,7 +142,7 @@ async function load(sizes: Sizes, folder: string): Promise<LoadFigures> {
   const after = await watch(MINUTE_MS)
   await users.stop()
   await awaits(isDrained, performance.now())
-  const heapAfter = await usedMegabytes(inspectorPort, service.origin)
+  const heapAfter = await usedMegabytes()
   told('nobody asks any more, and nothing waits')
 
   const book = databases.book()

@@ -7,11 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
 import type { BookOptions } from '../../scripts/book/account.ts'
 import { testUsers } from '../../scripts/example.ts'
-import { freePort } from '../../scripts/free-port.ts'
 import { type Written, writeBook } from '../../scripts/generate-book.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
 import { deployFiles, paperlessFiles } from '../example-tenant.ts'
-import { usedMegabytes } from '../heap.ts'
+import { startWatched } from '../heap.ts'
 import { connect } from '../load.ts'
 import { startWorker } from '../worker-process.ts'
 import { prepareStores } from '../world.ts'
@@ -121,12 +120,10 @@ async function migrateAll(
   const { files, ...book } = bookIn(join(folder, 'book'), { seed: 'bench' }, accounts, accounts / REQUESTS)
   const warm = bookIn(join(folder, 'warm'), { seed: 'warm' }, WARM, WARM)
   const administrator = await prepareStores(folder)
-  const inspectorPort = await freePort()
-  const service = await startWorker({
+  const { service, usedMegabytes } = await startWatched({
     config: CONFIG_FILE,
     script: 'src/worker.ts',
     dataFolder: folder,
-    inspectorPort,
   })
   const target = await targetOf(service.origin, administrator)
   await warmedUp(target, warm.files[0]!)
@@ -136,7 +133,7 @@ async function migrateAll(
   const heap: Look[] = []
   const begun = performance.now()
   const look = async (done: number): Promise<void> => {
-    const megabytes = await usedMegabytes(inspectorPort, target.origin)
+    const megabytes = await usedMegabytes()
     if (megabytes !== undefined) heap.push({ accounts: done, megabytes })
     const used = megabytes === undefined ? 'the inspector is silent' : `${megabytes.toFixed(1)} MB in use`
     say(
@@ -160,7 +157,7 @@ async function migrateAll(
     }
     await sleep(500)
   }
-  const rested = await leftOf(heap, () => usedMegabytes(inspectorPort, target.origin))
+  const rested = await leftOf(heap, usedMegabytes)
   await service.stop()
   return {
     ...{ book, seconds, heap, rested },
