@@ -25,6 +25,7 @@ import { boundDatabase, poolBinding, prepareDatabases } from '../support/databas
 import { faultyDatabase } from '../support/faulty-database.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
+import { settledMigration } from '../support/settled-migration.ts'
 
 type List<T> = { listCompleted: boolean; items: T[] }
 
@@ -41,14 +42,7 @@ beforeAll(async () => {
 
 const read = <T>(path: string): Promise<T> => callOk<T>('GET', `${root}/${path}`, { token })
 
-async function settled(locator: string): Promise<MigrationResponse> {
-  for (let tries = 0; tries < 600; tries += 1) {
-    const migration = await read<MigrationResponse>(locator)
-    if (!['submitted', 'processing'].includes(migration.migrationState)) return migration
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
-  throw new Error('The migration does not end.')
-}
+const settled = (locator: string): Promise<MigrationResponse> => settledMigration(`${root}/${locator}`, token)
 
 async function sent(path: string, body: unknown): Promise<MigrationResponse> {
   const { locator } = await callOk<MigrationResponse>('POST', `${root}${path}`, { token, body })

@@ -19,6 +19,7 @@ import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
+import { settledMigration } from '../support/settled-migration.ts'
 import { size } from '../support/sizes.ts'
 
 /** Accounts with a fault of each kind, and the sound ones between them. */
@@ -86,14 +87,8 @@ const bookOf = (prefix: string, faulty: readonly Spoiled[]): Wire[] => {
 const patch = (path: string, body: unknown): Promise<Answer<MigrationFailuresResponse>> =>
   callApi('PATCH', `${root}/${path}`, { token, body })
 
-async function settled(locator: string): Promise<MigrationResponse> {
-  for (let tries = 0; tries < 3_000; tries += 1) {
-    const migration = await callOk<MigrationResponse>('GET', `${root}/${locator}`, { token })
-    if (!['submitted', 'processing'].includes(migration.migrationState)) return migration
-    await new Promise(resolve => setTimeout(resolve, 50))
-  }
-  throw new Error('The migration does not end.')
-}
+const settled = (locator: string): Promise<MigrationResponse> =>
+  settledMigration(`${root}/${locator}`, token, 150_000)
 
 const submitted = async (body: unknown, query = ''): Promise<MigrationResponse> =>
   await settled((await callOk<MigrationResponse>('POST', `${root}${query}`, { token, body })).locator)

@@ -13,6 +13,7 @@ import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+import { settledMigration } from '../support/settled-migration.ts'
 
 let motor: Motor
 let root: string
@@ -36,15 +37,7 @@ const accountData = (id: string, changes: object = {}) => ({
 const send = (body: unknown, query = '', headers: Record<string, string> = {}) =>
   callApi<MigrationResponse>('POST', `${root}${query}`, { token, body, headers })
 
-/** Reads the migration until it is in a state that only somebody's doing ends. */
-async function settled(locator: string): Promise<MigrationResponse> {
-  for (let tries = 0; tries < 600; tries += 1) {
-    const migration = await callOk<MigrationResponse>('GET', `${root}/${locator}`, { token })
-    if (!['submitted', 'processing'].includes(migration.migrationState)) return migration
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
-  throw new Error('The migration does not end.')
-}
+const settled = (locator: string): Promise<MigrationResponse> => settledMigration(`${root}/${locator}`, token)
 
 async function migrated(body: unknown, query = ''): Promise<MigrationResponse> {
   const { status, body: sent } = await send(body, query)
