@@ -123,7 +123,8 @@ export async function main(): Promise<ExitCode> {
     input: process.stdin,
     env: process.env,
     isWatched: process.stderr.isTTY === true,
-    colors: pico,
+    // Not as picocolors decides: it colours what goes into a pipe as well wherever CI is set.
+    colors: pico.createColors(process.stdout.isTTY === true && process.stdout.hasColors()),
     interrupted: interruption.signal,
   })
 }

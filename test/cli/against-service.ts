@@ -267,7 +267,8 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         ...process.env,
         npm_config_cache: join(folder, 'npm'),
         npm_config_offline: 'true',
-        NO_COLOR: '1',
+        // No terminal, no colour: not even where CI is set.
+        CI: 'true',
       }
       const here = process.cwd()
       const summary = '0 errors, 0 warnings: private_motor with 3 exposures, 7 perils; 6 scripts\n'
