@@ -3,13 +3,7 @@ import { resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
 import type { DevelopmentWorker } from './wrangler-dev.ts'
 
-const {
-  config,
-  script,
-  port,
-  inspectorPort = 0,
-  dataFolder,
-} = JSON.parse(process.argv[2]!) as DevelopmentWorker
+const { config, script, port, inspectorPort, dataFolder } = JSON.parse(process.argv[2]!) as DevelopmentWorker
 
 await unstable_startWorker({
   config,
@@ -18,7 +12,8 @@ await unstable_startWorker({
     watch: false,
     remote: false,
     server: { hostname: '127.0.0.1', port },
-    inspector: { port: inspectorPort },
+    // Wrangler's own debugger would be sent every line of the log, at a sixth of a short request; who looks asks for a port.
+    inspector: inspectorPort === undefined ? false : { port: inspectorPort },
     persist: resolve(dataFolder),
   },
 })

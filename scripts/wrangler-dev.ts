@@ -11,7 +11,7 @@ export type DevelopmentWorker = {
   /** Instead of the entry that the config names. */
   script?: string
   port: number
-  /** Where a debugger finds it; any free port when left out. */
+  /** Where a debugger finds it. When left out any free port; no debugger at all for a Worker that is built once. */
   inspectorPort?: number
   dataFolder: string
   /** The checkout whose Worker it is; this one unless told. */
