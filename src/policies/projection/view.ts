@@ -83,8 +83,7 @@ function exposureViews({
     perilsOf.set(peril.exposureLocator, ofExposure)
     const pieces = ofExposure.get(peril.locator) ?? []
     ofExposure.set(peril.locator, pieces)
-    for (const piece of piecesOf(run, line, timeZone))
-      pieces.push({ run, piece, locator: perilSegmentLocator(run.locator, piece.segment, shard) })
+    for (const piece of piecesOf(run, line, timeZone)) pieces.push(runPiece(run, piece, shard))
   }
   const runsOf = new Map<Uuid, ExposurePiece[]>()
   for (const run of aggregate.exposureRuns.values())
@@ -103,6 +102,19 @@ function exposureViews({
     }))
     return [{ exposure, runs, perils }]
   })
+}
+
+/** Its locator is a digest, made when it is first read: a price shows none of them. */
+function runPiece(run: PerilRun, piece: Piece, shard: number): RunPiece {
+  let made: Uuid | undefined
+  return {
+    run,
+    piece,
+    get locator() {
+      made ??= perilSegmentLocator(run.locator, piece.segment, shard)
+      return made
+    },
+  }
 }
 
 type Made = Pick<Piece, 'madeBy' | 'start'>
