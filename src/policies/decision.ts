@@ -98,9 +98,13 @@ export async function decideUnderwriting(
   return underwritingResponse(result)
 }
 
+/** Whether the quote's price is stored; else it is what rating says now. */
+export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
+  quoteParts(aggregate, quote).modification.premiumChange !== undefined
+
 async function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): Promise<PolicyAggregate> {
   const { aggregate } = loaded
-  if (quoteParts(aggregate, quote).modification.premiumChange !== undefined) return aggregate
+  if (isPriced(aggregate, quote)) return aggregate
   if (quote.state !== 'draft')
     throw new Refusal(
       'wrongState',

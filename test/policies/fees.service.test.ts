@@ -5,7 +5,7 @@ import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
 import type { Instant } from '../../src/platform/time.ts'
 import type { PolicyFeeSummaryResponse } from '../../src/policies/contract/fees.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { GetPolicyPriceResponse, PolicyPriceResponse } from '../../src/rating/contract.ts'
 import type { Answer } from '../support/api.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { month } from '../support/boat-product.ts'
@@ -92,6 +92,24 @@ describe('fees that are added', () => {
       endTimestamp: String(month(12)),
     })
     expect(after.invoices).toHaveLength(2)
+  })
+
+  it('show in the price at once, however often and in whichever form it was asked for before', async () => {
+    const policy = await insured()
+    const due = async (): Promise<number> =>
+      (await of.ok<GetPolicyPriceResponse>('GET', `/policy/${policy.locator}/price`)).totalDue
+    const read = async (): Promise<number[]> => [
+      await costs(policy),
+      await costs(policy),
+      await due(),
+      await due(),
+      await costs(policy),
+    ]
+    expect(await read()).toEqual([1200, 1200, 1200, 1200, 1200])
+    const [fee] = await changed(policy, { newFees: [mooring] })
+    expect(await read()).toEqual([1320, 1320, 1320, 1320, 1320])
+    await changed(policy, { reverseFees: [fee!.locator] })
+    expect(await read()).toEqual([1200, 1200, 1200, 1200, 1200])
   })
 
   it('are told of by policy.update, then by the events of their invoice', async () => {

@@ -21,7 +21,6 @@ import { takeLocators } from '../../platform/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import { PluginSessions } from '../../plugins/sessions.ts'
 import { decideQuote } from '../../quotes/decision.ts'
-import { getPolicyPriceResponse } from '../../rating/price.ts'
 import { decideReinstatement } from '../../reinstatements/decision.ts'
 import { tableReader } from '../../resources/constraints/force.ts'
 import { RatingTables } from '../../resources/data-tables/rating-tables.ts'
@@ -31,7 +30,6 @@ import {
   decideDiscard,
   decideFinalization,
   decideIssue,
-  decidePrice,
   decideUnderwriting,
   decideUpdate,
 } from '../decision.ts'
@@ -63,6 +61,7 @@ import {
 } from './answers.ts'
 import { forget, type PolicyMemory, remembered } from './memory.ts'
 import type { PolicyMessage, PolicyOperation } from './message.ts'
+import { priceAnswer } from './price-answer.ts'
 import { record } from './recording.ts'
 import { recordsOf } from './records.ts'
 
@@ -350,10 +349,8 @@ async function attemptOn(
       const planned = planMade(loaded.aggregate, operation.made, context.now)
       return planned ? await recorded(planned, () => VOID) : VOID
     }
-    case 'price': {
-      const price = await decidePrice(loaded, plain)
-      return json(operation.due ? getPolicyPriceResponse(price) : price)
-    }
+    case 'price':
+      return await priceAnswer(loaded, operation.due, plain)
     case 'underwriting':
       return json(await decideUnderwriting(loaded, plain))
   }
