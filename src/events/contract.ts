@@ -45,7 +45,6 @@ export const Event = z
     username: OptionalText.openapi({ description: 'Who caused it; in attributedEvents only.' }),
   })
   .openapi('Event')
-export type Event = z.infer<typeof Event>
 
 /** Oldest first. `pagingToken` is optional in the contract, and always sent: the last page has it too. */
 export const EventPageResponse = z
@@ -54,4 +53,3 @@ export const EventPageResponse = z
     pagingToken: OptionalText.openapi({ description: 'Always sent; it never expires.' }),
   })
   .openapi('EventPageResponse')
-export type EventPageResponse = z.infer<typeof EventPageResponse>

@@ -17,12 +17,12 @@ export type StreamFilter = {
 }
 
 const { sequence, locator, at, type, newerType, data, username, accountLocator, requestId } = events
-const shownByStream = { sequence, locator, at, type, data, username }
+const shown = { sequence, locator, at, type, username }
 
-/** What each view shows of an event: nothing else is read. */
+/** What each view shows of an event: nothing else is read. The stream passes `data` on as the text that it is stored as. */
 const COLUMNS = {
-  stream: shownByStream,
-  events: { ...shownByStream, newerType, accountLocator, requestId },
+  stream: { ...shown, data: sql<string>`${data}` },
+  events: { ...shown, data, newerType, accountLocator, requestId },
 }
 
 /** The first event of that time or later. Time never goes back along the stream, so it bounds a span of it. */
@@ -81,4 +81,6 @@ export async function eventsAfter<V extends View>(
 
 type AllColumns = typeof events.$inferSelect
 
-export type StreamRow<V extends View> = Pick<AllColumns, keyof (typeof COLUMNS)[V] & keyof AllColumns>
+export type StreamRow<V extends View> = V extends 'stream'
+  ? Pick<AllColumns, keyof typeof shown> & { readonly data: string }
+  : Pick<AllColumns, keyof (typeof COLUMNS)['events'] & keyof AllColumns>

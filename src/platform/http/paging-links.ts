@@ -17,9 +17,6 @@ function itemsOf(list: object): readonly unknown[] {
   return Object.values(list).find(value => Array.isArray(value)) ?? []
 }
 
-const without = ({ searchParams }: URL): Record<string, undefined> =>
-  Object.fromEntries([...searchParams.keys()].map(name => [name, undefined]))
-
 /** The header's value; undefined for what is no list, and where the list is on one page. `query` is parsed. */
 export function pagingLinks(
   url: URL,
@@ -29,21 +26,25 @@ export function pagingLinks(
 ): string | undefined {
   if (typeof list !== 'object' || list === null) return undefined
   const links: string[] = []
-  const link = (rel: string, changes: Readonly<Record<string, string | undefined>>): void => {
-    const { pathname, searchParams } = new URL(url)
-    for (const [name, value] of Object.entries(changes))
-      if (value === undefined) searchParams.delete(name)
-      else searchParams.set(name, value)
-    const target = searchParams.size > 0 ? `${pathname}?${searchParams}` : pathname
+  const add = (rel: string, parameters: URLSearchParams): void => {
+    const target = parameters.size > 0 ? `${url.pathname}?${parameters}` : url.pathname
     // A longer one could not be called; the answer has the token.
     if (target.length <= LONGEST_TARGET) links.push(`<${target}>; rel="${rel}"`)
+  }
+  const link = (rel: string, changes: Readonly<Record<string, string | undefined>>): void => {
+    const parameters = new URLSearchParams(url.searchParams)
+    for (const [name, value] of Object.entries(changes))
+      if (value === undefined) parameters.delete(name)
+      else parameters.set(name, value)
+    add(rel, parameters)
   }
   const items = itemsOf(list)
   const { listCompleted, pagingToken } = list as { listCompleted?: unknown; pagingToken?: unknown }
   if (isPaged(schema, 'pagingToken')) {
     // Streams of events have a token on their last page too, which then has nothing.
     if (typeof pagingToken === 'string' && items.length > 0)
-      link('next', { ...(STREAMS.has(path) && without(url)), pagingToken })
+      if (STREAMS.has(path)) add('next', new URLSearchParams({ pagingToken }))
+      else link('next', { pagingToken })
     if ((query as Asked).pagingToken !== undefined && !STREAMS.has(path))
       link('first', { pagingToken: undefined })
   } else if (isPaged(schema, 'offset')) {

@@ -3,7 +3,7 @@ import { entityTag, tagsIn } from '../entity-tags.ts'
 import type { Exchange } from './exchange.ts'
 import { pagingLinks } from './paging-links.ts'
 import { filledPath, isTagged, writeOf } from './records.ts'
-import type { Route } from './route.ts'
+import { isJsonText, type Route } from './route.ts'
 
 /** A request that a handler has answered. */
 export type Handled = {
@@ -37,7 +37,7 @@ export function describeRecord(
   const tag = tagOf(exchange, json, sent)
   headers.set('etag', tag)
   headers.set('cache-control', route.access.kind === 'public' ? 'no-cache' : 'private, no-cache')
-  const links = pagingLinks(exchange.url, route, query, value)
+  const links = pagingLinks(exchange.url, route, query, isJsonText(value) ? value.page : value)
   if (links !== undefined) headers.append('link', links)
   return { isKnown: isKnown(exchange.request.headers.get('if-none-match'), tag) }
 }

@@ -49,12 +49,17 @@ export type FilePart = {
 const READY = Symbol('ready JSON text')
 
 /** JSON that is text already, e.g. from a policy's object: sent as it is. Empty text: no body. */
-export type JsonText = JsonAnswer & { readonly [READY]: true }
+export type JsonText = JsonAnswer & {
+  readonly [READY]: true
+  /** Of a page what its links are made of: the list, and how it goes on. */
+  readonly page?: object
+}
 
-export const jsonText = (answer: JsonAnswer): JsonText => ({
+export const jsonText = (answer: JsonAnswer, page?: object): JsonText => ({
   status: answer.status,
   text: answer.text,
   [READY]: true,
+  ...(page && { page }),
 })
 
 export const isJsonText = (value: unknown): value is JsonText =>

@@ -54,6 +54,15 @@ describe('the event stream', () => {
     expect(attributed.calls).toContain('d1;desc="1"')
   })
 
+  it('has the data of each event as it was written, whatever it says and however it is named', async () => {
+    const data = { 2: 'two', name: 'Zoë "Q." \\ / \n\u2028 \ud83d\ude97 \ud800', __proto: '}', '"': ']}' }
+    await happen(tenant, [{ data }, { data: {} }])
+    const { body } = await call('GET', `${STREAM}?startTimestamp=0`)
+    expect(body.events.map((event: { data: object }) => event.data)).toEqual([data, {}])
+    const { body: attributed } = await call('GET', '/eventstream/attributedEvents?startTimestamp=0')
+    expect(attributed.events.map((event: { data: object }) => event.data)).toEqual([data, {}])
+  })
+
   it('goes on after the token alone, with the filter and page size of the first call, for ever', async () => {
     await happen(tenant, named('a', 'b', 'c'))
     await happen(tenant, [{ type: 'policyholder.create', data: { name: 'x' } }])

@@ -355,11 +355,16 @@ describe('a list', () => {
   })
 
   it('of events, which has a token always, is at its end where a page is empty', async () => {
-    const list = `/event/${motor.tenantLocator}/events/list`
-    const page = await send<{ events: unknown[]; pagingToken: string }>('GET', `${list}?pageSize=1000`)
-    expect(linksOf(page).next).toBeDefined()
-    const after = await send<{ events: unknown[] }>('GET', linksOf(page).next!)
-    expect([after.body.events, linksOf(after).next]).toEqual([[], undefined])
+    const lists = [
+      `/event/${motor.tenantLocator}/events/list?pageSize=1000`,
+      '/eventstream/events?startTimestamp=0&pageSize=1000',
+    ]
+    for (const list of lists) {
+      const page = await send<{ events: unknown[]; pagingToken: string }>('GET', list)
+      expect(linksOf(page)).toEqual({ next: `${list.split('?')[0]}?pagingToken=${page.body.pagingToken}` })
+      const after = await send<{ events: unknown[] }>('GET', linksOf(page).next!)
+      expect([after.body.events, linksOf(after).next]).toEqual([[], undefined])
+    }
   })
 })
 
