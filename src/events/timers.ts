@@ -28,6 +28,7 @@ import { QUICK_QUOTE_TIMER, removeQuickQuote } from '../quick-quotes/store.ts'
 import { DEADLINE_TIMER } from '../reinstatements/deadline.ts'
 import { BOOTSTRAP_TIMER } from '../resources/bootstrap/bootstrap.ts'
 import { collectContents, TABLE_CONTENTS_TIMER } from '../resources/data-tables/collection.ts'
+import { RESOURCE_FILE_TIMER } from '../resources/timer.ts'
 import { SCHEDULE_TIMER } from './schedules/kind.ts'
 import { copyWebhook, WEBHOOK_COPY } from './webhooks/copies.ts'
 
@@ -72,6 +73,8 @@ const OWNERS: Readonly<Record<string, TimerOwner>> = {
     (await import('../migration/unrecorded.ts')).deleteUnrecorded(timer, place),
   [MEDIUM_FILE_TIMER]: async (timer, place) =>
     (await import('../media/store.ts')).deleteUnrecorded(timer, place),
+  [RESOURCE_FILE_TIMER]: async (timer, place) =>
+    (await import('../resources/unrecorded.ts')).deleteUnrecorded(timer, place),
   [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
 }
 

@@ -10,21 +10,15 @@ import { newUuid, type Uuid } from '../platform/locators.ts'
 import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
 import { csvSource } from './data-tables/csv/source.ts'
 import { zipOf } from './data-tables/download.ts'
-import { deleteFile, type StoredFile, storedFile, storeUpload } from './data-tables/file.ts'
+import { type StoredFile, storedFile, storeUpload } from './data-tables/file.ts'
 import { Held } from './data-tables/held.ts'
 import { LARGEST_TABLE_BYTES } from './data-tables/limits.ts'
 import { assertNew } from './new-resource.ts'
 import { basicResourceResponse } from './projection.ts'
 import { recordedOnce } from './recorded.ts'
 import type { Resource, ResourceRevision, ResourceType } from './resource.ts'
-import {
-  contentsGuard,
-  findResource,
-  findRevision,
-  findWithContents,
-  newNameGuard,
-  resourceRows,
-} from './store.ts'
+import { contentsGuard, findResource, findWithContents, newNameGuard, resourceRows } from './store.ts'
+import { discardUnlessRecorded, expectRevision, isRefused } from './unrecorded.ts'
 
 const NAMED = {
   table: 'table',
@@ -148,10 +142,12 @@ export async function uploaded(
   // A repeat has its answer whatever became of the name since.
   let first = context.idempotency ? undefined : await plan(database)
   const revision = newUuid(HOME_SHARD)
+  await expectRevision(context, revision)
   const stored = await storeUpload(context, revision, upload, new Held())
   const keyed = withContents(context, stored.hash)
   let table: ReadTable | undefined
-  let isOurs = false
+  // Until it is recorded, or may have been.
+  let isUnneeded = true
   try {
     return await recordedOnce(
       keyed,
@@ -175,34 +171,17 @@ export async function uploaded(
           answer,
           subject: name,
         })
-        isOurs = committed === answer
+        isUnneeded = committed !== answer
         return committed
       },
       async subject => basicResourceResponse(await tableAt(database, type, subject)),
     )
+  } catch (problem) {
+    isUnneeded = isRefused(problem)
+    throw problem
   } finally {
-    if (!isOurs) discardUnlessRecorded(context, database, revision, type, table)
+    if (isUnneeded) discardUnlessRecorded(context, database, revision, table?.abandon)
   }
-}
-
-/** After the answer: what was uploaded goes, unless it became a table's after all, as an unknown outcome may. */
-function discardUnlessRecorded(
-  context: RequestContext,
-  database: Database,
-  revision: Uuid,
-  type: AnyTableType,
-  table: ReadTable | undefined,
-): void {
-  const discard = async (): Promise<void> => {
-    if (await findRevision(database, revision)) return
-    await deleteFile(context, revision)
-    table?.abandon()
-  }
-  context.later(
-    discard().catch(problem =>
-      console.error(JSON.stringify({ at: type, requestId: context.requestId, problem: String(problem) })),
-    ),
-  )
 }
 
 const revisionOf = (

@@ -69,11 +69,25 @@ const migration = (id: string): Promise<Answer<{ locator: string }>> =>
     body: [migratedAccount(id)],
   })
 
+/** An upload of a resource, or other contents for one that is there. */
+const resource = (method: 'POST' | 'PATCH', path: string, content: string, key?: string) =>
+  callApi(method, `/resource/${motor.tenantLocator}/${path}`, {
+    token: admin,
+    body: content,
+    headers: { 'content-type': 'text/csv', ...(key && { 'idempotency-key': key }) },
+  })
+
 describe.each([
-  ['media', () => medium()],
-  ['migrations', () => migration('A-1')],
-])('of %s', (folder, send) => {
-  it('one whose store does not answer goes, but not while a request may be under way', async () => {
+  ['a medium', 'media', () => medium()],
+  ['what is sent of a migration', 'migrations', () => migration('A-1')],
+  [
+    'a document of resources',
+    'resources',
+    () => resource('POST', 'documents?name=never&staticName=never', 'a,b'),
+  ],
+  ['a table', 'resources', () => resource('POST', 'tables?name=none&staticName=none', 'key,value\na,1\n')],
+])('the file of %s', (_, folder, send) => {
+  it('whose store does not answer goes, but not while a request may be under way', async () => {
     const before = await storedIn(folder)
     losesAnAnswer()
     expect((await send()).status).toBe(500)
@@ -97,6 +111,30 @@ it('a medium that was recorded stays, also where a repeat with its key came', as
     .toEqual([first.body.locator])
   await anHourOn({ isReal: true })
   expect(await left()).toHaveLength(1)
+})
+
+it('files of resources stay, of contents that others took the place of too, and a refused upload leaves none', async () => {
+  const before = await storedIn('resources')
+  const sent = [
+    await resource('POST', 'documents?name=terms&staticName=terms', 'a,b', 'terms'),
+    await resource('POST', 'documents?name=terms&staticName=terms', 'a,b', 'terms'),
+    await resource('PATCH', 'documents/terms', 'a,c'),
+    await resource('POST', 'tables?name=rates&staticName=rates', 'key,value\na,1\n', 'rates'),
+    await resource('POST', 'tables?name=rates&staticName=rates', 'key,value\na,1\n', 'rates'),
+    await resource('PATCH', 'tables/rates', 'key,value\na,2\n'),
+  ]
+  expect(sent.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200])
+  const refused = [
+    await resource('POST', 'documents?name=terms&staticName=terms', 'a,d'),
+    await resource('PATCH', 'tables/rates', 'key,value\na,1\na,2,3\n'),
+  ]
+  expect(refused.map(({ status }) => status)).toEqual([409, 400])
+  const kept = async () => (await storedIn('resources')).filter(key => !before.includes(key))
+  await expect.poll(kept).toHaveLength(4)
+  const files = await kept()
+  await anHourOn({ isReal: true })
+  expect(await kept()).toEqual(files)
+  expect((await resource('PATCH', 'tables/rates', 'key,value\na,3\n')).status).toBe(200)
 })
 
 it('the bodies of a call are not kept where its row is not', async () => {

@@ -6,15 +6,17 @@ import type { RequestContext } from '../../platform/context.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/upload.ts'
-import { derivedUuid, newUuid } from '../../platform/locators.ts'
-import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
+import { newUuid } from '../../platform/locators.ts'
+import { HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { SelectionQuery } from '../contract.ts'
+import { revisionKey } from '../data-tables/file.ts'
 import { readResource } from '../in-force.ts'
 import { assertNew } from '../new-resource.ts'
 import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
 import type { Resource, ResourceType, TemplateFormat } from '../resource.ts'
 import { contentsGuard, findResource, newNameGuard, resourceRows } from '../store.ts'
+import { discardUnlessRecorded, expectRevision, isRefused } from '../unrecorded.ts'
 
 /** What a file is found to be. */
 export type FileContents = {
@@ -102,14 +104,13 @@ async function written(
   if (bytes.length === 0) throw new Refusal('invalidRequest', 'The file is empty; send one that is not.')
   const hash = contentsHash().update(bytes).digest('hex')
   const context = withContents(requestContext, hash)
-  const { idempotency, tenant, env, calls } = context
-  const revision = idempotency
-    ? derivedUuid(HOME_SHARD, idempotency.key, idempotency.bodyHash)
-    : newUuid(HOME_SHARD)
+  const { tenant, env, calls } = context
+  // Each try has a file of its own, so that none is deleted that another try of the same key has recorded.
+  const revision = newUuid(HOME_SHARD)
   const contents = await kind.read({ bytes, mediaType: upload.mediaType, fileName: upload.fileName })
   const database = homeDatabase(context)
-  const key = fileKey(tenant, ...revisionPath(revision))
   let isStored = false
+  let isUnneeded = false
   try {
     return await recordedOnce(
       context,
@@ -117,8 +118,9 @@ async function written(
       async () => {
         const { resource, guard } = await decide({ database, revision, contents })
         if (!isStored) {
+          await expectRevision(context, revision)
           calls.r2 += 1
-          await tenantFiles(env, tenant).put(key, bytes, {
+          await tenantFiles(env, tenant).put(revisionKey(tenant, revision), bytes, {
             httpMetadata: { contentType: contents.mediaType },
           })
           isStored = true
@@ -132,30 +134,27 @@ async function written(
           hash,
           mediaType: contents.mediaType,
         }
-        return await commit(context, database, {
+        const answer = { status: 200, text: JSON.stringify(basicResourceResponse(resource)) }
+        const committed = await commit(context, database, {
           shard: HOME_SHARD,
           guards: [guard],
           facts: resourceRows(database, resource, revisionRow),
           events: [],
-          answer: { status: 200, text: JSON.stringify(basicResourceResponse(resource)) },
+          answer,
           subject: resource.name,
         })
+        isUnneeded = committed !== answer
+        return committed
       },
       async subject => basicResourceResponse((await findResource(database, subject))!),
     )
   } catch (problem) {
-    // With a key, a request of the same key may have recorded the very file.
-    if (isStored && !idempotency && problem instanceof Refusal && problem.status < SERVICE_FAULT)
-      context.later(tenantFiles(env, tenant).delete(key))
+    isUnneeded = isRefused(problem)
     throw problem
+  } finally {
+    if (isStored && isUnneeded) discardUnlessRecorded(context, database, revision)
   }
 }
-
-/** Statuses from here on leave open whether anything was recorded. */
-const SERVICE_FAULT = 500
-
-/** Below the tenant's own place in R2. */
-export const revisionPath = (revision: Resource['revision']): string[] => ['resources', revision]
 
 /** The contents of a revision. */
 export async function revisionFile(
@@ -163,7 +162,7 @@ export async function revisionFile(
   { name, revision }: Pick<Resource, 'name' | 'revision'>,
 ): Promise<R2ObjectBody> {
   calls.r2 += 1
-  const object = await tenantFiles(env, tenant).get(fileKey(tenant, ...revisionPath(revision)))
+  const object = await tenantFiles(env, tenant).get(revisionKey(tenant, revision))
   if (!object) throw new Error(`The file of resource ${name} is gone: revision ${revision}.`)
   return object
 }
