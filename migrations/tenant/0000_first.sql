@@ -206,6 +206,7 @@ CREATE TABLE `delivery` (
 	`line` text,
 	`state` text NOT NULL,
 	`attempts` integer NOT NULL,
+	`asked` integer DEFAULT 0 NOT NULL,
 	`due_at` integer NOT NULL,
 	`outcome` text,
 	`finished_at` integer,

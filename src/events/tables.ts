@@ -88,6 +88,8 @@ export const deliveries = sqliteTable(
     state: text({ enum: ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped'] }).notNull(),
     /** Attempts that ended since it was last asked for; one that a crash cut off does not count. */
     attempts: integer().notNull(),
+    /** How often it was asked for again (`redeliver`): an attempt claimed before the last time does not end it. */
+    asked: integer().notNull().default(0),
     /** When it may be tried (again); a try that is under way pushes it ahead as its lease. */
     dueAt: integer().notNull(),
     /** Outcome of the last attempt, or why there was none: `suspended`, `deleted`, `discarded`. */

@@ -66,7 +66,7 @@ export function startRecorder(database: Database, lost: (problem: unknown) => vo
       try {
         return await claim(queriesOf(taken))
       } catch (problem) {
-        // Written once more by itself, should it be the claim that failed; twice changes nothing.
+        // Written once more by itself, should it be the claim that failed.
         added = [...taken, ...added]
         throw problem
       }

@@ -35,7 +35,10 @@ export async function chosenEvents(
   return rows.map(one => one.locator)
 }
 
-/** Queries that have them delivered. One that waits already is tried at once; its attempts go on counting. */
+/**
+ * Queries that have them delivered. One that waits already is tried at once; its attempts go on counting. One whose attempt is
+ * under way, or ended and is not recorded yet, is attempted once more, however that attempt went.
+ */
 export const redelivered = (
   database: Database,
   webhookLocator: string,
@@ -47,9 +50,9 @@ export const redelivered = (
     and event_sequence in (select e.sequence ${chosen(webhookLocator, choice)})`
   return [
     build.run(sql`
-      update ${deliveries} set due_at = min(due_at, ${at}) where finished_at is null and ${isChosen}`),
+      update ${deliveries} set asked = asked + 1, due_at = min(due_at, ${at}) where finished_at is null and ${isChosen}`),
     build.run(sql`
-      update ${deliveries} set state = 'waiting', attempts = 0, due_at = ${at}, finished_at = null
+      update ${deliveries} set asked = asked + 1, state = 'waiting', attempts = 0, due_at = ${at}, finished_at = null
       where finished_at is not null and ${isChosen}`),
     build.run(sql`
       insert into ${deliveries} (webhook_locator, event_sequence, line, state, attempts, due_at)

@@ -45,9 +45,10 @@ export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () =>
   return { results, alerts, suspendAt: undefined }
 }
 
-const givenBack = ({ event, attempts }: ClaimedDelivery): DeliveryResult => ({
+const givenBack = ({ event, asked, attempts }: ClaimedDelivery): DeliveryResult => ({
   head: event.sequence,
   event,
+  asked,
   state: 'pending',
   attempts,
   dueAt: now(),
@@ -58,7 +59,7 @@ type One = { result: DeliveryResult; alert: Alert | undefined; suspendAt: Instan
 
 async function served(sender: Sender, delivery: ClaimedDelivery, head: number): Promise<One> {
   const { place, webhook, headers } = sender
-  const { event } = delivery
+  const { event, asked } = delivery
   const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
   const attempted = await attempt(place.env, webhook.endpoint, headers, { id: event.locator, body })
   const attempts = delivery.attempts + 1
@@ -69,6 +70,7 @@ async function served(sender: Sender, delivery: ClaimedDelivery, head: number): 
   const result: DeliveryResult = {
     head,
     event,
+    asked,
     state: stateAfter(verdict, handling.divert),
     attempts,
     dueAt: (verdict.state === 'pending' ? at + verdict.delayMs : at) as Instant,

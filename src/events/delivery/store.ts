@@ -16,6 +16,8 @@ export type ClaimedDelivery = {
   readonly event: StoredEvent
   /** Attempts that ended before. */
   readonly attempts: number
+  /** How often it had been asked for again when it was claimed. */
+  readonly asked: number
 }
 
 /** Deliveries of one line, in order: the first is claimed, and the others wait for it. */
@@ -36,6 +38,8 @@ export type DeliveryResult = {
   /** Sequence of the first of its line, whose lease it was. */
   readonly head: number
   readonly event: StoredEvent
+  /** As it was claimed. */
+  readonly asked: number
   readonly state: 'pending' | 'sent' | 'failed' | 'diverted' | 'skipped'
   readonly attempts: number
   readonly dueAt: Instant
@@ -80,7 +84,12 @@ export async function nextDue(database: Database, webhookLocator: string): Promi
 }
 
 /** What both queries of a claim tell of a delivery. */
-type Found = { readonly attempts: number; readonly line: string | null; readonly event: StoredEvent }
+type Found = {
+  readonly attempts: number
+  readonly asked: number
+  readonly line: string | null
+  readonly event: StoredEvent
+}
 
 const webhookOfClaim = sql.placeholder('webhook')
 const leaseOfClaim = sql.placeholder('leaseUntil')
@@ -102,7 +111,12 @@ const WEBHOOK = statement(build => build.select().from(webhooks).where(eq(webhoo
 
 const HEADS = statement(build =>
   build
-    .select({ attempts: deliveries.attempts, line: deliveries.line, event: events })
+    .select({
+      attempts: deliveries.attempts,
+      asked: deliveries.asked,
+      line: deliveries.line,
+      event: events,
+    })
     .from(deliveries)
     .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
     .where(
@@ -119,6 +133,7 @@ const FOLLOWING = statement(build =>
   build
     .select({
       attempts: deliveries.attempts,
+      asked: deliveries.asked,
       line: deliveries.line,
       event: events,
       dueAt: deliveries.dueAt,
@@ -177,20 +192,28 @@ function lineOf(head: Found, behind: readonly (Found & { dueAt: number })[], at:
   return [delivery(head), ...(head.line === null ? [] : due).map(delivery)]
 }
 
-const delivery = ({ event, attempts }: Found): ClaimedDelivery => ({ event, attempts })
+const delivery = ({ event, attempts, asked }: Found): ClaimedDelivery => ({ event, attempts, asked })
 
 /** Results that one statement records: with the longest answers their text stays below a parameter's 2 MB. */
 const MOST_RECORDED = 50
 
 const log = sql.raw('"delivery".log')
 const divertedAt = sql.raw('"delivery".diverted_at')
+const state = sql.raw('"delivery".state')
+const finishedAt = sql.raw('"delivery".finished_at')
+
+/** It was asked for again since it was claimed: whatever came of that attempt, it stays as that left it, and another follows. */
+const askedSince = sql`${sql.raw('"delivery".asked')} <> r.asked`
 
 // The webhook is told in each row, and not once beside them: so SQLite begins with the results, and looks each delivery up. By
 // a condition of its own it would go through all that the webhook was ever sent.
 const RECORD = statement(build =>
   build.run(sql`
-    update ${deliveries} set attempts = r.attempts, due_at = r.due_at, finished_at = r.finished_at,
-      state = iif(r.state = 'failed' and ${divertedAt} is not null, 'diverted', r.state),
+    update ${deliveries} set attempts = iif(${askedSince} and r.finished_at is not null, 0, r.attempts),
+      due_at = iif(${askedSince}, ${sql.raw('"delivery".due_at')}, r.due_at),
+      finished_at = iif(${askedSince}, null, r.finished_at),
+      state = case when ${askedSince} then ${state}
+        when r.state = 'failed' and ${divertedAt} is not null then 'diverted' else r.state end,
       diverted_at = case r.state when 'sent' then null when 'diverted' then r.finished_at else ${divertedAt} end,
       outcome = coalesce(r.outcome, ${sql.raw('"delivery".outcome')}),
       log = iif(r.made is null, ${log}, json_insert(
@@ -198,22 +221,24 @@ const RECORD = statement(build =>
     from (
       select value ->> 0 as webhook, value ->> 1 as sequence, value ->> 3 as state, value ->> 4 as attempts,
         value ->> 5 as due_at, value ->> 6 as outcome, value ->> 7 as made, value ->> 8 as finished_at,
+        value ->> 9 as asked,
         exists (select 1 from ${deliveries} h where h.webhook_locator = value ->> 0
           and h.event_sequence = value ->> 2 and h.state = 'pending' and h.due_at = ${leaseOfClaim}) as ours
       from json_each(${sql.placeholder('results')})
     ) r
     where webhook_locator = r.webhook and event_sequence = r.sequence
-      and ((r.state = 'sent' and ${sql.raw('"delivery".state')} <> 'sent')
-        or (r.ours and ${sql.raw('"delivery".finished_at')} is null))`),
+      and ((r.state = 'sent' and ${state} <> 'sent' and (${finishedAt} is null or not ${askedSince}))
+        or (r.ours and ${finishedAt} is null))`),
 )
 
 /**
- * Records results of a claim. A 2xx counts whoever holds the line by now; any other result only while the lease is
- * ours, for after it another attempt may be under way. Recorded a second time they change nothing.
+ * Records results of a claim. A 2xx counts whoever holds the line by now, unless it was asked for again since; any other
+ * result only while the lease is ours, for after it another attempt may be under way. Recorded a second time they end nothing
+ * that they did not end at first.
  */
 export function recordResults(database: Database, claim: Claim, results: readonly DeliveryResult[]): Query[] {
   const webhook = claim.webhook.locator
-  const rows = results.map(({ head, event, state, attempts, dueAt, made }) => [
+  const rows = results.map(({ head, event, asked, state, attempts, dueAt, made }) => [
     webhook,
     event.sequence,
     head,
@@ -223,6 +248,7 @@ export function recordResults(database: Database, claim: Claim, results: readonl
     made?.outcome ?? null,
     made ? JSON.stringify(made) : null,
     state === 'pending' ? null : dueAt,
+    asked,
   ])
   const lines = new Set(results.flatMap(({ event }) => lineName(event) ?? []))
   // Backwards, so that no statement finds the lease gone that was its own: it ends with the result of the line's first.

@@ -1,15 +1,24 @@
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { redelivered } from '../../../src/events/delivery/redeliver.ts'
+import {
+  type Claim,
+  claimDue,
+  type DeliveryResult,
+  recordResults,
+} from '../../../src/events/delivery/store.ts'
 import { workOff } from '../../../src/events/dispatch.ts'
 import { KEEP_DELIVERIES_MS } from '../../../src/events/purge.ts'
-import { newUuid } from '../../../src/platform/locators.ts'
+import type { Query } from '../../../src/platform/database.ts'
+import { newUuid, type Uuid } from '../../../src/platform/locators.ts'
 import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
+import { type Instant, now } from '../../../src/platform/time.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import type { Behaviour } from '../../support/receiver-server.ts'
 import { type Client, clientOf } from '../http.ts'
-import { deliver, deliveriesIn, happen, letPass, makeTenant, untilFinished } from '../tenant.ts'
+import { databaseOf, deliver, deliveriesIn, happen, letPass, makeTenant, untilFinished } from '../tenant.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 40 }))
 
@@ -150,8 +159,6 @@ describe('a body', () => {
     const [diverted] = (await call('GET', at('/diverted'))).body
     await call('POST', at(`/diverted/${diverted.eventLocator}/resend`))
     await receiver.wait(3)
-    // What is still under way when it is asked for again comes once.
-    await untilFinished(tenant)
     const eventLocators = (await receiver.received()).slice(0, 2).map(({ body }) => JSON.parse(body).id)
     expect((await call('POST', at('/redeliver'), { eventLocators })).body).toEqual({ events: 2 })
     const posts = (await receiver.wait(5)).map(({ body }) => body)
@@ -299,6 +306,83 @@ describe('redeliver', () => {
     await receiver.wait(2)
     await untilFinished(tenant)
     expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 2 }])
+  })
+})
+
+describe('redeliver while an attempt is under way, or ended and is not recorded yet', () => {
+  const types = ['policy.create', 'policy.finalize', 'policy.issue'] as const
+
+  /** Three events of a line, claimed for the first time; `ask` has some of them sent again. */
+  async function claimedLine() {
+    const { receiver, locator } = await hook([])
+    await happen(
+      tenant,
+      types.map(type => ({ ...policy(1), type })),
+    )
+    const database = databaseOf(tenant)
+    const claimed = async (): Promise<Claim> => {
+      const at = now()
+      const claim = await claimDue(database, locator as Uuid, at, (at + 30_000) as Instant, 20)
+      if ('nextDue' in claim) throw new Error('Nothing is due.')
+      return claim
+    }
+    const claim = await claimed()
+    const events = claim.lines[0]!.map(({ event }) => event)
+    const ask = async (...which: number[]): Promise<void> => {
+      const eventLocators = which.map(at => events[at]!.locator)
+      await database.batch(redelivered(database, locator, { eventLocators }, now()) as [Query, ...Query[]])
+    }
+    const record = async (of: Claim, ...states: DeliveryResult['state'][]): Promise<void> => {
+      const line = of.lines[0]!
+      const results = states.map((state, at) => ({
+        ...line[at]!,
+        head: line[0].event.sequence,
+        state,
+        attempts: 1,
+        dueAt: (state === 'pending' ? now() + 60_000 : now()) as Instant,
+        made: { at: now(), outcome: state === 'sent' ? '200' : '500', durationMs: 1 },
+      }))
+      await database.batch(recordResults(database, of, results) as [Query, ...Query[]])
+    }
+    return { receiver, claim, claimed, ask, record }
+  }
+
+  it('sends those asked for once more, in their order, and no other', async () => {
+    const { receiver, claim, ask, record } = await claimedLine()
+    await ask(0, 2)
+    await record(claim, 'sent', 'sent', 'sent')
+    expect(await deliveriesIn(tenant)).toMatchObject([
+      { state: 'pending', attempts: 0, outcome: '200' },
+      { state: 'sent', attempts: 1 },
+      { state: 'waiting', attempts: 0, outcome: '200' },
+    ])
+    await deliver(tenant)
+    expect(await typesOf(receiver)).toEqual(['policy.create', 'policy.issue'])
+    expect((await deliveriesIn(tenant)).map(({ state }) => state)).toEqual(['sent', 'sent', 'sent'])
+  })
+
+  it.each(['failed', 'pending'] as const)('sends it at once also where that attempt %s', async state => {
+    const { receiver, claim, ask, record } = await claimedLine()
+    await ask(1)
+    await record(claim, 'sent', state)
+    expect(await deliveriesIn(tenant)).toMatchObject([
+      { state: 'sent' },
+      { state: 'pending', attempts: state === 'failed' ? 0 : 1, outcome: '500' },
+      { state: 'waiting', attempts: 0 },
+    ])
+    await deliver(tenant)
+    expect(await typesOf(receiver)).toEqual(['policy.finalize', 'policy.issue'])
+  })
+
+  it('is over with the attempt that began after it, whatever comes of the earlier one when', async () => {
+    const { claim, claimed, ask, record } = await claimedLine()
+    await ask(0)
+    const later = await claimed()
+    await record(claim, 'sent')
+    expect((await deliveriesIn(tenant))[0]).toMatchObject({ state: 'pending', due_at: later.leaseUntil })
+    await record(later, 'sent')
+    await record(claim, 'sent')
+    expect((await deliveriesIn(tenant))[0]).toMatchObject({ state: 'sent', attempts: 1 })
   })
 })
 
