@@ -156,10 +156,13 @@ export async function storedAnswer(
 const LEADS_ELSEWHERE = 'elsewhere'
 
 /**
- * Whether a write with this request's key lies in the database, whatever its body was. Where none does, none will: its key leads
- * to another database by now, and a try that began before that and is still under way finds the key taken.
+ * Takes the request's key in a database to which it does not lead any more, unless a write with it lies there, whatever its body
+ * was: `written`. Else (`taken`) none ever will, since a try that began before and is still under way finds the key taken.
  */
-export async function hasWrite(context: RequestContext, database: Database): Promise<boolean> {
+export async function takeFormerKey(
+  context: RequestContext,
+  database: Database,
+): Promise<'written' | 'taken'> {
   const key = writeKey(context)
   const [, rows] = await database.batch([
     database.build
@@ -168,7 +171,7 @@ export async function hasWrite(context: RequestContext, database: Database): Pro
       .onConflictDoNothing(),
     database.build.select({ bodyHash: writes.bodyHash }).from(writes).where(eq(writes.key, key)),
   ])
-  return rows[0]?.bodyHash !== LEADS_ELSEWHERE
+  return rows[0]?.bodyHash === LEADS_ELSEWHERE ? 'taken' : 'written'
 }
 
 const writeKey = (context: RequestContext): string =>

@@ -1,6 +1,6 @@
 // The shard that a new policyholder, or a migration with all that it brings, comes into.
 import { createHash } from 'node:crypto'
-import { hasWrite, KEEP_WRITES_MS } from '../platform/commit.ts'
+import { KEEP_WRITES_MS, takeFormerKey } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { openShards, shardDatabase, shardForNewPolicyholder, type Tenant } from '../platform/tenancy.ts'
 import { type Instant, now } from '../platform/time.ts'
@@ -15,9 +15,10 @@ export async function shardForCreate(context: RequestContext): Promise<number> {
   if (!idempotency) return shardForNewPolicyholder(tenant)
   const [chosen, ...earlier] = keyedShards(tenant, idempotency.key, now())
   const found = await Promise.all(
-    earlier.map(async shard =>
-      (await hasWrite(context, shardDatabase(env, tenant, shard, calls))) ? [shard] : [],
-    ),
+    earlier.map(async shard => {
+      const former = await takeFormerKey(context, shardDatabase(env, tenant, shard, calls))
+      return former === 'written' ? [shard] : []
+    }),
   )
   return found.flat()[0] ?? chosen!
 }
