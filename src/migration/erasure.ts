@@ -8,10 +8,10 @@ import { BODY, deleteSource, Sources, sourceKey, storeSource } from './files.ts'
 import { ElementSplitter } from './split.ts'
 import {
   changeSourceQuery,
-  failureRows,
   failuresOfQuery,
   type Migration,
   type MigrationAccount,
+  replacedFailures,
   unfinishedOfQuery,
 } from './store.ts'
 
@@ -41,7 +41,7 @@ export async function eraseStaged(
     const [failures] = await database.batch([failuresOfQuery(database, migrationLocator, account)])
     await database.batch([
       changeSourceQuery(database, row, place),
-      ...failureRows(
+      ...replacedFailures(
         database,
         row,
         failures.map(one => ({ ...one, problems: scrubbed(one.problems, scrub) as typeof one.problems })),

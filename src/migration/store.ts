@@ -229,8 +229,10 @@ export const outcomesQuery = (
     )}`)
 }
 
+type AccountNamed = Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>
+
 export const mappingRows = (
-  { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
+  { migrationLocator, accountLocator }: AccountNamed,
   mappings: readonly ItemMapping[],
   at: Instant,
 ): (typeof migrationMappings.$inferInsert)[] =>
@@ -261,18 +263,20 @@ export const mappingsGuard = (account: Uuid, count: number): Guard => ({
   holds: sql`(select count(*) from ${migrationMappings} where ${migrationMappings.accountLocator} = ${account}) = ${count}`,
 })
 
-/** Puts the failures of the account in the place of those of an earlier attempt. */
 export const failureRows = (
+  { migrationLocator, accountLocator }: AccountNamed,
+  failures: readonly ItemFailure[],
+): (typeof migrationFailures.$inferInsert)[] =>
+  failures.map(failure => ({ ...failure, migrationLocator, accountLocator }))
+
+/** Puts the failures of the account in the place of those of an earlier attempt. */
+export const replacedFailures = (
   database: Database,
-  { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
+  account: AccountNamed,
   failures: readonly ItemFailure[],
 ): Query[] => [
-  forgetFailuresQuery(database, migrationLocator, [accountLocator]),
-  ...putRows(
-    database,
-    migrationFailures,
-    failures.map(failure => ({ ...failure, migrationLocator, accountLocator })),
-  ),
+  forgetFailuresQuery(database, account.migrationLocator, [account.accountLocator]),
+  ...putRows(database, migrationFailures, failureRows(account, failures)),
 ]
 
 export const failuresOfQuery = ({ build }: Database, migration: Uuid, account: Uuid) =>

@@ -10,7 +10,7 @@ import { termRows } from '../../policyholders/store.ts'
 import { policyholders, policyholderTerms } from '../../policyholders/tables.ts'
 import type { AuxRow, Converted } from '../convert/converted.ts'
 import type { ItemFailure, ItemMapping } from '../item.ts'
-import { type AccountOutcome, type MigrationAccount, mappingRows } from '../store.ts'
+import { type AccountOutcome, failureRows, type MigrationAccount, mappingRows } from '../store.ts'
 import { migrationFailures, migrationMappings } from '../tables.ts'
 import { changedRows, type Earlier, earlierGuards } from './earlier.ts'
 import type { ConfiguredGround } from './ground.ts'
@@ -48,7 +48,7 @@ export function preparedOf(
   { converted, failures, before, earlier }: Outcome,
 ): PreparedAccount {
   const { database, migration, configuration } = ground
-  const { migrationLocator, accountLocator, totalItems } = account
+  const { accountLocator, totalItems } = account
   const kept = migration.validateOnly ? undefined : converted
   const became = converted ? mappingsOf(converted, account) : []
   const processed = became.length + before
@@ -57,10 +57,7 @@ export function preparedOf(
   const rows = new TableRows()
   if (kept) addRecords(rows, ground, at, account, kept)
   rows.add(migrationMappings, mappingRows(account, kept ? became : [], at))
-  rows.add(
-    migrationFailures,
-    failures.map(failure => ({ ...failure, migrationLocator, accountLocator })),
-  )
+  rows.add(migrationFailures, failureRows(account, failures))
   return {
     account,
     outcome: {
