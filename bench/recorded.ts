@@ -11,8 +11,8 @@ export function recordReference(figures: Reference): void {
     `## Operations beside their floor
 
 Written by \`npm run bench -- --record\`; what the columns mean is told in [bench](bench.md). ${measuredAt()} Ratios are
-medians of rounds in which service and floor take turns; requests a second and milliseconds are those of a machine that had
-other work at the same time.
+medians of rounds in which service and floor take turns; requests a second and milliseconds are those of this machine, and of what
+else it did at the time.
 
 ${markdownTable(operationRows(figures.operations))}
 
