@@ -209,6 +209,37 @@ describe.skipIf(!BROWSER)('the console', () => {
     await expect.poll(() => received, { timeout: 15_000 }).toBeGreaterThan(before)
   })
 
+  test('opens the events of a policy with one call, however many the tenant has, and looks further when asked to', async () => {
+    const asked: string[] = []
+    const busy = (at: number, count: number) => ({
+      pagingToken: `after-${at}`,
+      events: Array.from({ length: count }, (_, n) => ({
+        ...{ locator: `${at}-${n}`, requestId: 'r', userLocator: 'u', type: 'policy.create' },
+        timestamp: '2027-01-01T00:00:00.000Z',
+        data: { policyLocator: n === 0 ? book.policy : '1' },
+      })),
+    })
+    const { page: own } = await browser.open()
+    await own.route('**/events/list?*', route => {
+      asked.push(new URL(route.request().url()).searchParams.get('pagingToken') ?? 'first')
+      return route.fulfill({ json: busy(asked.length, asked.length < 6 ? 1_000 : 2) })
+    })
+    await own.goto(policyAt('/events'))
+    await signIn(own, 'anna.admin')
+    await settled(own)
+    const found = () => own.getByRole('button', { name: 'Details of policy.create' }).count()
+    const further = own.getByRole('button', { name: 'Look further' })
+    await further.waitFor()
+    expect([asked, await found()]).toEqual([['first'], 1])
+    await further.click()
+    await expect.poll(found).toBe(4)
+    expect(asked).toEqual(['first', 'after-1', 'after-2', 'after-3'])
+    await further.click()
+    await expect.poll(found).toBe(6)
+    expect([asked.length, await further.count()]).toEqual([6, 0])
+    await own.context().close()
+  })
+
   test('finds a policy by a name, by words of a name, by a field of the policy and by its locator', async () => {
     const find = async (text: string): Promise<string> => {
       await page.locator('#search').fill(text)
