@@ -1,7 +1,7 @@
 // Documents as the Worker serves them: uploads, removals, and renderings for authors of templates.
 import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { Refusal } from '../platform/errors.ts'
+import { isRefused, Refusal } from '../platform/errors.ts'
 import type { FilePart } from '../platform/http/route.ts'
 import { newUuid, readUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
 import { fileKey, shardDatabase, shardOfPolicy, tenantFiles } from '../platform/tenancy.ts'
@@ -82,13 +82,10 @@ export async function withStoredFile(
     if (!answer.text.includes(locator)) deleteUnnamedFile(context, locator)
     return answer
   } catch (problem) {
-    if (problem instanceof Refusal && problem.status < SERVICE_FAULT) deleteUnnamedFile(context, locator)
+    if (isRefused(problem)) deleteUnnamedFile(context, locator)
     throw problem
   }
 }
-
-/** Statuses from here on leave open whether anything was recorded. */
-const SERVICE_FAULT = 500
 
 /**
  * Has `remove` take the document off what it was uploaded to, which `title` names, and takes its file away at once: who

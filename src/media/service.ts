@@ -4,7 +4,7 @@ import type { Media } from '../documents/contract.ts'
 import { commit, isBySubject, type JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { putRows } from '../platform/database.ts'
-import { notFound, Refusal } from '../platform/errors.ts'
+import { isRefused, notFound, Refusal } from '../platform/errors.ts'
 import type { FilePart } from '../platform/http/route.ts'
 import { newUuid, readUuid } from '../platform/locators.ts'
 import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../platform/tenancy.ts'
@@ -68,7 +68,7 @@ export async function uploadMedium(
   )
   const database = homeDatabase(context)
   const row = { ...medium, sizeBytes: file.bytes.length, createdAt: context.now }
-  let isRefused = false
+  let isUnneeded = false
   try {
     const committed = await commit(context, database, {
       shard: HOME_SHARD,
@@ -79,13 +79,13 @@ export async function uploadMedium(
       subject: locator,
     })
     if (isBySubject(committed)) throw new Error('The answer of an upload is kept.')
-    isRefused = !committed.text.includes(locator)
+    isUnneeded = !committed.text.includes(locator)
     return committed
   } catch (problem) {
-    isRefused = problem instanceof Refusal && problem.status < SERVICE_FAULT
+    isUnneeded = isRefused(problem)
     throw problem
   } finally {
-    if (isRefused)
+    if (isUnneeded)
       context.later(
         deleteFile(context, locator).catch(problem =>
           console.warn(JSON.stringify({ at: 'uploadMedium', medium: locator, problem: String(problem) })),
@@ -93,9 +93,6 @@ export async function uploadMedium(
       )
   }
 }
-
-/** Statuses from here on leave open whether anything was recorded. */
-const SERVICE_FAULT = 500
 
 /** The medium of that locator, with an address of its file: one round trip. */
 export async function readMedium(context: RequestContext, text: string): Promise<Media> {

@@ -174,6 +174,13 @@ export class Refusal extends Error {
   }
 }
 
+/** Statuses from here on leave open whether anything was done. */
+const SERVICE_FAULT = 500
+
+/** Whether it says no to what was asked: then nothing was done. After any other failure, something may have been. */
+export const isRefused = (problem: unknown): problem is Refusal =>
+  problem instanceof Refusal && problem.status < SERVICE_FAULT
+
 /** A Refusal as data, to cross a Durable Object call, where classes are lost. */
 export type RefusalData = {
   code: ErrorCode

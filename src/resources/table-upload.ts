@@ -3,7 +3,7 @@
 import { commit, type Guard, type JsonAnswer, type NewTimer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { notFound, Refusal } from '../platform/errors.ts'
+import { isRefused, notFound, Refusal } from '../platform/errors.ts'
 import type { JsonText } from '../platform/http/route.ts'
 import { type Upload, withContents } from '../platform/http/upload.ts'
 import { newUuid, type Uuid } from '../platform/locators.ts'
@@ -18,7 +18,7 @@ import { basicResourceResponse } from './projection.ts'
 import { recordedOnce } from './recorded.ts'
 import type { Resource, ResourceRevision, ResourceType } from './resource.ts'
 import { contentsGuard, findResource, findWithContents, newNameGuard, resourceRows } from './store.ts'
-import { discardUnlessRecorded, expectRevision, isRefused } from './unrecorded.ts'
+import { discardUnlessRecorded, expectRevision } from './unrecorded.ts'
 
 const NAMED = {
   table: 'table',

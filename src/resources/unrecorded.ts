@@ -3,7 +3,6 @@
 import type { TimerOwner } from '../events/timers.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
-import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
 import { expectRecord, unlessRecorded } from '../platform/unrecorded.ts'
 import { deleteFile } from './data-tables/file.ts'
@@ -18,13 +17,6 @@ export const expectRevision = (context: RequestContext, revision: Uuid): Promise
 export const deleteUnrecorded: TimerOwner = unlessRecorded(resourceRevisions, (revision, place) =>
   deleteFile(place, revision),
 )
-
-/** Statuses from here on leave open whether anything was recorded, and so whether the file is needed: its timer looks later. */
-const SERVICE_FAULT = 500
-
-/** Whether what failed with the problem has certainly recorded nothing. */
-export const isRefused = (problem: unknown): boolean =>
-  problem instanceof Refusal && problem.status < SERVICE_FAULT
 
 /**
  * After the answer: the file goes unless the revision was recorded, with what `abandon` gives up. Not to be called while the

@@ -1,6 +1,6 @@
 // One account: read, converted, and made ready to be recorded. Nothing of it is written here.
 import type { RequestContext } from '../../platform/context.ts'
-import { Refusal } from '../../platform/errors.ts'
+import { isRefused } from '../../platform/errors.ts'
 import { locatorSupply, type Uuid } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { convertAccount, digitsNeeded } from '../convert/account.ts'
@@ -75,7 +75,7 @@ async function outcomeOf(
       earlier,
     })
   } catch (problem) {
-    if (!(problem instanceof Refusal) || problem.status >= 500) throw problem
+    if (!isRefused(problem)) throw problem
     return refused([problem.message])
   }
 }

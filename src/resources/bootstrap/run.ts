@@ -4,7 +4,7 @@ import { loadConfiguration } from '../../configuration/cache.ts'
 import { withArchive } from '../../configuration/kept/files.ts'
 import type { Timer, TimerPlace } from '../../events/timers.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { Refusal } from '../../platform/errors.ts'
+import { isRefused } from '../../platform/errors.ts'
 import { newUuid, type Uuid } from '../../platform/locators.ts'
 import { HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import { createGroup } from '../groups/service.ts'
@@ -72,7 +72,7 @@ async function made(
     }
     return undefined
   } catch (problem) {
-    if (problem instanceof Refusal && problem.status < 500) return problem.message
+    if (isRefused(problem)) return problem.message
     console.error(JSON.stringify({ at: 'bootstrap', kind, name, problem: String(problem) }))
     return 'later'
   }

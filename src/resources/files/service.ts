@@ -3,7 +3,7 @@
 
 import { commit } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { notFound, Refusal } from '../../platform/errors.ts'
+import { isRefused, notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/upload.ts'
 import { newUuid } from '../../platform/locators.ts'
@@ -16,7 +16,7 @@ import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
 import type { Resource, ResourceType, TemplateFormat } from '../resource.ts'
 import { contentsGuard, findResource, newNameGuard, resourceRows } from '../store.ts'
-import { discardUnlessRecorded, expectRevision, isRefused } from '../unrecorded.ts'
+import { discardUnlessRecorded, expectRevision } from '../unrecorded.ts'
 
 /** What a file is found to be. */
 export type FileContents = {
