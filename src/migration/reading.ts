@@ -2,6 +2,7 @@
 import type { RequestContext } from '../platform/context.ts'
 import { notFound } from '../platform/errors.ts'
 import { readUuid } from '../platform/locators.ts'
+import { type OffsetPage, offsetPage } from '../platform/offset-page.ts'
 import { now } from '../platform/time.ts'
 import type {
   AccountMigrationIdMappingsResponse,
@@ -30,8 +31,6 @@ import {
   mappingsPageQueries,
   migrationQuery,
 } from './store.ts'
-
-type ListOf<T> = { listCompleted: boolean; items: T[] } | T[]
 
 export async function getMigration(context: RequestContext, text: string): Promise<MigrationResponse> {
   const { migration, counts } = await readMigration(migrationPlace(context, text))
@@ -76,21 +75,21 @@ export async function listAccounts(
   context: RequestContext,
   text: string,
   query: MigrationPageQuery,
-): Promise<ListOf<AccountMigrationResponse>> {
+): Promise<OffsetPage<AccountMigrationResponse>> {
   const { database, locator } = migrationPlace(context, text)
   const [migrations, accounts] = await database.batch([
     migrationQuery(database, locator),
     accountsPageQuery(database, locator, query),
   ])
   if (!migrations[0]) throw notFound('migration', text)
-  return listed(accounts as MigrationAccount[], query, accountResponse)
+  return offsetPage(accounts as MigrationAccount[], query, accountResponse)
 }
 
 export async function listFailures(
   context: RequestContext,
   text: string,
   query: MigrationPageQuery,
-): Promise<ListOf<MigrationFailuresResponse>> {
+): Promise<OffsetPage<MigrationFailuresResponse>> {
   const { database, locator } = migrationPlace(context, text)
   const [migrations, accounts, failures] = await database.batch([
     migrationQuery(database, locator),
@@ -98,7 +97,7 @@ export async function listFailures(
   ])
   if (!migrations[0]) throw notFound('migration', text)
   const byAccount = Map.groupBy(failures as FailureRow[], one => one.accountLocator)
-  return listed(accounts as MigrationAccount[], query, account =>
+  return offsetPage(accounts as MigrationAccount[], query, account =>
     failuresResponse(account, byAccount.get(account.accountLocator) ?? []),
   )
 }
@@ -107,7 +106,7 @@ export async function listMappings(
   context: RequestContext,
   text: string,
   query: MappingPageQuery,
-): Promise<ListOf<AccountMigrationIdMappingsResponse>> {
+): Promise<OffsetPage<AccountMigrationIdMappingsResponse>> {
   const { database, locator } = migrationPlace(context, text)
   const [migrations, accounts, mappings] = await database.batch([
     migrationQuery(database, locator),
@@ -115,17 +114,7 @@ export async function listMappings(
   ])
   if (!migrations[0]) throw notFound('migration', text)
   const byAccount = Map.groupBy(mappings as MappingRow[], one => one.accountLocator)
-  return listed(accounts as MigrationAccount[], query, account =>
+  return offsetPage(accounts as MigrationAccount[], query, account =>
     mappingsResponse(account, byAccount.get(account.accountLocator) ?? [], query.by),
   )
-}
-
-/** The rows were asked for with one more than the page has. */
-function listed<Row, T>(
-  rows: readonly Row[],
-  { count, extended }: MigrationPageQuery,
-  show: (row: Row) => T,
-): ListOf<T> {
-  const items = rows.slice(0, count).map(show)
-  return extended ? { listCompleted: rows.length <= count, items } : items
 }

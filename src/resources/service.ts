@@ -1,6 +1,7 @@
 // Resources of every type as the Worker lists them.
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
+import { offsetPage } from '../platform/offset-page.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
 import type { ExplainQuery, ListQuery, ResourceListResponse, ResourceResponse } from './contract.ts'
 import { readResource } from './in-force.ts'
@@ -39,8 +40,7 @@ export async function readResourceList(
       `'${type}' is no type of resource; there are ${RESOURCE_TYPES.join(', ')}.`,
     )
   const found = await listResources(homeDatabase(context), { ...(type && { type }), offset, count })
-  const items = found.slice(0, count).map(resourceResponse)
-  return extended ? { listCompleted: found.length <= count, items } : items
+  return offsetPage(found, { count, extended }, resourceResponse)
 }
 
 const isType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text)

@@ -16,6 +16,7 @@ import { requireMatch } from '../../platform/entity-tags.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { newUuid, readUuid, type Uuid } from '../../platform/locators.ts'
+import { offsetPage } from '../../platform/offset-page.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
 import { newSecret } from '../../platform/outbound/signature.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
@@ -85,8 +86,7 @@ export async function readWebhooks(
   context: RequestContext,
 ): Promise<WebhookListResponse | WebhookResponse[]> {
   const found = await listWebhooks(context, homeDatabase(context), filter, offset, count + 1)
-  const items = found.slice(0, count).map(webhook => webhookResponse(webhook, TELL_NOTHING))
-  return extended ? { listCompleted: found.length <= count, items } : items
+  return offsetPage(found, { count, extended }, webhook => webhookResponse(webhook, TELL_NOTHING))
 }
 
 /** Changes it; a secret that is made for it is told in this answer, and in that to a repeat of the request. */

@@ -6,6 +6,7 @@ import { requireMatch } from '../../platform/entity-tags.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { derivedUuid, newUuid, readUuid } from '../../platform/locators.ts'
+import { type OffsetPage, offsetPage } from '../../platform/offset-page.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import type {
   GroupListQuery,
@@ -58,10 +59,9 @@ export async function readGroup(locator: string, context: RequestContext): Promi
 export async function readGroupList(
   { offset = 0, count, extended, excludeRetired, excludeActive }: GroupListQuery,
   context: RequestContext,
-): Promise<{ listCompleted: boolean; items: ResourceGroupResponse[] } | ResourceGroupResponse[]> {
+): Promise<OffsetPage<ResourceGroupResponse>> {
   const found = await listGroups(homeDatabase(context), { excludeRetired, excludeActive, offset, count })
-  const items = found.slice(0, count).map(groupResponse)
-  return extended ? { listCompleted: found.length <= count, items } : items
+  return offsetPage(found, { count, extended }, groupResponse)
 }
 
 type Written = { group: ResourceGroup; read: ResourceGroup | undefined }
