@@ -30,6 +30,21 @@ const foundRow = ({ start, end, line, cells }: Row): FoundRow => ({
   cells: JSON.parse(cells) as string[],
 })
 
+/** Contents of the resources of which `which` is so that can be looked up. */
+const contentsInForce = ({ build }: Database, which: SQL | undefined) =>
+  build
+    .select()
+    .from(tableContents)
+    .where(
+      and(
+        inArray(
+          tableContents.revision,
+          build.select({ revision: resources.revision }).from(resources).where(which),
+        ),
+        eq(tableContents.state, 'loaded'),
+      ),
+    )
+
 /**
  * All tables of the name with their groups, and of each the row of the keys: of a range table the one with the greatest
  * start up to the bound. What a key's column takes is known to the database alone before it answers, so that it gets
@@ -47,18 +62,7 @@ export async function findTablesAndRows(
   const [, groups, members, found, contents, rows] = await database.batch([
     ...candidateQueries(database, byStaticName ? [name] : []),
     database.build.select().from(resources).where(which),
-    database.build
-      .select()
-      .from(tableContents)
-      .where(
-        and(
-          inArray(
-            tableContents.revision,
-            database.build.select({ revision: resources.revision }).from(resources).where(which),
-          ),
-          eq(tableContents.state, 'loaded'),
-        ),
-      ),
+    contentsInForce(database, which),
     database.build.all<Row>(sql`
       with wanted as (
         select ${tableContents.number} as number, coalesce((
@@ -125,18 +129,7 @@ export async function findAllTables(database: Database): Promise<Candidates> {
   const isTable = inArray(resources.type, ['table', 'rangeTable'])
   const [found, contents, groups, members] = await database.batch([
     database.build.select().from(resources).where(isTable),
-    database.build
-      .select()
-      .from(tableContents)
-      .where(
-        and(
-          inArray(
-            tableContents.revision,
-            database.build.select({ revision: resources.revision }).from(resources).where(isTable),
-          ),
-          eq(tableContents.state, 'loaded'),
-        ),
-      ),
+    contentsInForce(database, isTable),
     database.build.select().from(resourceGroups).where(eq(resourceGroups.retired, false)),
     database.build
       .select({
