@@ -9,7 +9,8 @@ const MOST_PROBLEMS = 100
 /** Characters of a property's name that are shown. */
 const SHOWN_LENGTH = 80
 
-const EXPECTED: Record<string, string> = {
+/** What zod calls a kind of value, in words. */
+export const KIND_WORDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
   int: 'a whole number',
@@ -86,7 +87,7 @@ function alternatives(values: readonly unknown[]): string {
 export function describeProblem(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return sentence(issue.path, `must be ${EXPECTED[issue.expected] ?? issue.expected}`, issue.input)
+      return sentence(issue.path, `must be ${KIND_WORDS[issue.expected] ?? issue.expected}`, issue.input)
     case 'invalid_value':
       return typeof issue.input === 'string'
         ? `${subject(issue.path)} ${alternatives(issue.values)}.`

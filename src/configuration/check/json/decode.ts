@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { KIND_WORDS } from '../../../platform/wire-problem.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { ArchiveRefused } from '../../archive/refusal.ts'
 import type { Place, Report } from '../report.ts'
@@ -122,20 +123,10 @@ const meantValue = (issue: Issue, value: unknown, report: Report): string =>
     ? report.meant(value, issue.values.map(String))
     : ''
 
-const KINDS: Record<string, string> = {
-  string: 'text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  record: 'an object',
-}
-
 function expectation(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return KINDS[issue.expected] ?? issue.expected
+      return KIND_WORDS[issue.expected] ?? issue.expected
     case 'invalid_value':
       return `one of ${issue.values.map(value => `'${String(value)}'`).join(', ')}`
     case 'too_small':
