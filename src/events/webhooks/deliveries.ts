@@ -18,9 +18,10 @@ import type {
 import { attempt } from '../delivery/attempt.ts'
 import { toldType, webhookEvent } from '../delivery/body.ts'
 import { type DeliveryShown, deliveriesAfter } from '../delivery/log.ts'
-import { chosenEvents, type EventChoice, redelivered } from '../delivery/redeliver.ts'
+import { chosenEvents, redelivered } from '../delivery/redeliver.ts'
 import { mergeShards } from '../stream/merge.ts'
 import type { AttemptMade } from '../tables.ts'
+import { chosenOf } from './chosen.ts'
 import { databases, inShards, once } from './in-shards.ts'
 import { assertActive, webhookAt } from './service.ts'
 
@@ -96,31 +97,25 @@ const attemptResponse = ({ at, outcome, durationMs, excerpt }: AttemptMade): Del
  */
 export async function redeliver(
   webhookLocator: string,
-  { eventLocators, from, to }: RedeliverRequest,
+  request: RedeliverRequest,
   context: RequestContext,
 ): Promise<JsonText> {
   return await once(context, async () => {
     const { locator, ...webhook } = await webhookAt(webhookLocator, context)
     assertActive(webhook)
-    const names = eventLocators && [...new Set(eventLocators.map(one => one.toLowerCase()))]
-    const choice: EventChoice = names ? { eventLocators: names } : { from, to }
-    const found = await Promise.all(
-      databases(context).map(database => chosenEvents(database, locator, choice, MOST_REDELIVERED + 1)),
+    const { choice, count } = await chosenOf(
+      context,
+      request,
+      (database, some) => chosenEvents(database, locator, some, MOST_REDELIVERED + 1),
+      "what is no event of the webhook's types",
     )
-    const there = new Set(found.flat())
-    const unknown = names?.filter(one => !there.has(one)) ?? []
-    if (unknown.length > 0)
-      throw new Refusal(
-        'invalidRequest',
-        `'eventLocators' names what is no event of the webhook's types: ${unknown.slice(0, 20).join(', ')}.`,
-      )
-    if (there.size > MOST_REDELIVERED)
+    if (count > MOST_REDELIVERED)
       throw new Refusal(
         'tooLarge',
         `More than ${MOST_REDELIVERED} events lie between 'from' and 'to'; send a shorter time.`,
       )
-    const answer = JSON.stringify({ events: there.size } satisfies ResendResponse)
-    const details = { redelivered: there.size, ...(names ? {} : choice) }
+    const answer = JSON.stringify({ events: count } satisfies ResendResponse)
+    const details = { redelivered: count, ...('eventLocators' in choice ? {} : choice) }
     return await inShards(context, locator, { details, answer, shards: undefined }, database =>
       redelivered(database, locator, choice, now()),
     )

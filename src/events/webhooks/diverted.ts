@@ -1,6 +1,6 @@
 // Diverted events of a webhook (resources brief 7.2).
 import type { RequestContext } from '../../platform/context.ts'
-import { notFound, Refusal } from '../../platform/errors.ts'
+import { notFound } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { readUuid, shardOfUuid } from '../../platform/locators.ts'
 import { now } from '../../platform/time.ts'
@@ -19,7 +19,7 @@ import {
   resent,
 } from '../delivery/aside.ts'
 import { failureMessage, triggerOf } from '../delivery/judge.ts'
-import type { EventChoice } from '../delivery/redeliver.ts'
+import { chosenOf } from './chosen.ts'
 import { databases, inShards, once } from './in-shards.ts'
 import { assertActive, webhookAt } from './service.ts'
 
@@ -68,26 +68,20 @@ export async function resendDivertedEvent(
 /** Sends again those named, all of which must be diverted, or all, or those of a time. */
 export async function resendDivertedEvents(
   webhookLocator: string,
-  { eventLocators, from, to }: DivertedResendRequest,
+  request: DivertedResendRequest,
   context: RequestContext,
 ): Promise<JsonText> {
   return await once(context, async () => {
     const { locator, ...webhook } = await webhookAt(webhookLocator, context)
     assertActive(webhook)
-    const names = eventLocators && [...new Set(eventLocators.map(one => one.toLowerCase()))]
-    const choice: EventChoice = names ? { eventLocators: names } : { from, to }
-    const found = await Promise.all(
-      databases(context).map(database => chosenDiverted(database, locator, choice)),
+    const { choice, count } = await chosenOf(
+      context,
+      request,
+      (database, some) => chosenDiverted(database, locator, some),
+      'events that are not diverted',
     )
-    const there = new Set(found.flat())
-    const unknown = names?.filter(one => !there.has(one)) ?? []
-    if (unknown.length > 0)
-      throw new Refusal(
-        'invalidRequest',
-        `'eventLocators' names events that are not diverted: ${unknown.slice(0, 20).join(', ')}.`,
-      )
-    const answer = JSON.stringify({ events: there.size } satisfies ResendResponse)
-    const done = { details: { diverted: there.size }, answer, shards: undefined }
+    const answer = JSON.stringify({ events: count } satisfies ResendResponse)
+    const done = { details: { diverted: count }, answer, shards: undefined }
     return await inShards(context, locator, done, database => resent(database, locator, choice, now()))
   })
 }
