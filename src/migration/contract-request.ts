@@ -1,8 +1,9 @@
 // Accounts, policies and bills as another system hands them over (contract 2, Migration; resources brief 9.1). Read
 // leniently: what client converters leave out is empty or inherited. What the parts mean together is `convert/`'s matter.
 import { z } from '@hono/zod-openapi'
+import { readDateTime } from '../platform/date-time.ts'
 import { decimal, RATE_PLACES } from '../platform/money.ts'
-import { type Instant, instant } from '../platform/time.ts'
+import type { Instant } from '../platform/time.ts'
 import { list, optional, optionalRecord, RequestDecimal, requestInteger } from '../platform/wire.ts'
 import { breaks, rule } from '../platform/wire-problem.ts'
 
@@ -19,13 +20,11 @@ const TIME = 'must be a time, as 2026-11-21T12:00:00Z or milliseconds since 1970
 const Time = z
   .union([z.string(), z.number()], rule(TIME))
   .transform((wire, ctx): Instant => {
-    const text = String(wire).trim()
-    const ms = /^-?\d{1,15}$/.test(text)
-      ? Number(text)
-      : /^\d{4}-\d\d-\d\d/.test(text)
-        ? Date.parse(text)
-        : Number.NaN
-    const at = instant(ms)
+    // As databases write it: a blank in the place of the T.
+    const text = String(wire)
+      .trim()
+      .replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:)/, '$1T')
+    const at = readDateTime(text)
     if (at !== undefined) return at
     breaks(ctx, TIME)
     return z.NEVER

@@ -1,6 +1,10 @@
 // What requests of migrations are read as: leniently, as client converters write them (resources brief 9.1).
 import { describe, expect, it } from 'vitest'
-import { AccountMigrationRequest, DEEPEST_ELEMENT } from '../../src/migration/contract-request.ts'
+import {
+  AccountMigrationRequest,
+  DEEPEST_ELEMENT,
+  PaymentMigrationRequest,
+} from '../../src/migration/contract-request.ts'
 
 const element = (depth: number): object => ({
   id: `e${depth}`,
@@ -60,6 +64,31 @@ describe('a request of a migration', () => {
         rate: '33.3333333',
         installmentItems: [{ amount: '12.5', installmentNumber: 1 }],
       },
+    ])
+  })
+
+  it.each([
+    ['2026-03-10T09:00:00.000+0100', Date.UTC(2026, 2, 10, 8)],
+    ['2026-03-10 09:00:00', Date.UTC(2026, 2, 10, 9)],
+    ['1773129600000', 1_773_129_600_000],
+    [-1, -1],
+  ])('may have the time %s', (paymentTime, expected) => {
+    const read = PaymentMigrationRequest.parse({ id: 'M1', paymentTime })
+    expect(read.paymentTime).toBe(expected)
+  })
+
+  it.each([
+    '2026-02-30',
+    '2026-02-29T00:00:00Z',
+    '2026-06-31T10:00:00+02:00',
+    '2026-03-10 (about)',
+    '10.3.2026',
+    'now',
+    1.5,
+  ])('may not have the time %s, which is none', paymentTime => {
+    const { error } = PaymentMigrationRequest.safeParse({ id: 'M1', paymentTime })
+    expect(error?.issues.map(one => one.message)).toEqual([
+      expect.stringMatching(/^'paymentTime' must be a time, as 2026-11-21T12:00:00Z or milliseconds/),
     ])
   })
 
