@@ -1,6 +1,7 @@
 // Cuts the JSON list of accounts into its accounts as the bytes come, so that only one of them is ever held.
 import { Refusal } from '../platform/errors.ts'
 import { joined, utf8Text } from '../platform/http/bytes.ts'
+import { DEEPEST_JSON } from '../platform/http/json-body.ts'
 
 /** Bytes of one account, which is parsed whole. */
 export const LARGEST_ACCOUNT_BYTES = 10 * 1_048_576
@@ -77,6 +78,11 @@ export class ElementSplitter {
     if (byte === QUOTE) this.#inText = true
     else if (byte === OPEN_OBJECT || byte === OPEN_LIST) this.#depth += 1
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#depth -= 1
+    // As deep as a correction may be, which is read as any body: what walks through an account needs a bound.
+    if (this.#depth > DEEPEST_JSON)
+      throw malformed(
+        `The account at byte ${this.#start} nests lists and objects more than ${DEEPEST_JSON} deep; flatten it.`,
+      )
     return this.#depth === 0
   }
 

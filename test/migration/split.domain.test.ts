@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ElementSplitter, LARGEST_ACCOUNT_BYTES } from '../../src/migration/split.ts'
 import { Refusal } from '../../src/platform/errors.ts'
+import { DEEPEST_JSON } from '../../src/platform/http/json-body.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -78,6 +79,16 @@ describe('cutting a list of accounts', () => {
     const refusal = refusalOf(() => split(text, 2))
     expect(refusal.code).toBe('malformedJson')
     expect(refusal.message).toBe(message)
+  })
+
+  it('refuses an account that nests deeper than any body may, and takes one that is as deep', () => {
+    const nested = (depth: number) => `[{}, {"a":"[[[","b":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}]`
+    expect(split(nested(DEEPEST_JSON), 7)).toHaveLength(2)
+    const refusal = refusalOf(() => split(nested(DEEPEST_JSON + 1), 7))
+    expect([refusal.code, refusal.message]).toEqual([
+      'malformedJson',
+      'The account at byte 5 nests lists and objects more than 64 deep; flatten it.',
+    ])
   })
 
   it('refuses text that is not UTF-8', () => {
