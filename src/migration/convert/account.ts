@@ -53,7 +53,7 @@ const elementsIn = ({ elements }: ElementMigrationRequest): number =>
 
 /** Carries the account over: what of it holds, and why the rest does not. `supply` has the digits that it needs. */
 export function convertAccount(request: AccountRequest, context: ConvertContext): Converted {
-  const findings = new Findings()
+  const findings = new Findings(context.failed ?? [])
   const none = zero(context.configuration.currency)
   const work: Work = { request, context, findings, warnings: new Problems(), none }
   const account = request.accountData && readPolicyholder(work, request.accountData)

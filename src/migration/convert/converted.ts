@@ -22,6 +22,8 @@ export type ConvertContext = {
   readonly callerLocator: Uuid
   /** What there is of an account that is there already. Absent, the account is made. */
   readonly existing?: Existing
+  /** Items of the account that are not in the request, since they fail: what rests on them is blocked by them. */
+  readonly failed?: readonly ItemFailure[]
 }
 
 export type Existing = {

@@ -67,6 +67,7 @@ async function outcomeOf(
       accountLocator,
       callerLocator: ground.migration.createdBy as Uuid,
       ...(earlier && { existing: earlier.existing }),
+      failed: failures,
     })
     return wholeIfBalanced(sent, known?.done, account, checked, {
       converted,

@@ -3,7 +3,7 @@ import { type Money, minus, negated, plus, toText } from '../../../platform/mone
 import { POLICY_LIMITS } from '../../../policies/aggregate.ts'
 import type { CreditMove } from '../money-moves.ts'
 import { balanceOf, type InvoiceItem, type Invoices, partsOf } from './invoices.ts'
-import { livePayments, type Payments } from './payments.ts'
+import { livePayments, missingCredit, type Payments } from './payments.ts'
 import type { Work } from './work.ts'
 
 /**
@@ -41,7 +41,7 @@ function checked(work: Work, invoices: Invoices, payments: Payments): CreditMove
   }
   if (live.some(({ id }) => findings.fails('invoices', id))) return undefined
   const moves = received(work, payments)
-  return coverFromCredit(work, live, moves) ? moves : undefined
+  return coverFromCredit(work, live, payments, moves) ? moves : undefined
 }
 
 const fail = ({ findings }: Work, { id, earlier }: InvoiceItem, rule: string): void =>
@@ -52,11 +52,14 @@ function hasCreditPlace(work: Work, live: readonly InvoiceItem[], payments: Paym
   const homeless = livePayments(work, payments).filter(
     ({ byInvoice, credit }) => byInvoice.size === 0 && credit.minor > 0,
   )
+  const failing = work.findings.failing('invoices')
   for (const { request } of homeless)
     work.findings.wrong(
       'payments',
       request.id,
-      'paymentItems without invoiceId must stand in an account with an invoice: credit is kept with its last one.',
+      failing === undefined
+        ? 'paymentItems without invoiceId must stand in an account with an invoice: credit is kept with its last one.'
+        : `blocked by ${failing}`,
     )
   return homeless.length === 0
 }
@@ -91,7 +94,12 @@ const received = (work: Work, payments: Payments): CreditMove[] =>
     .map(({ request, credit }) => ({ at: request.paymentTime, by: credit }))
 
 /** Adds what settled invoices take from credit, refunds first, which add to it; false where it does not do for one of them. */
-function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: CreditMove[]): boolean {
+function coverFromCredit(
+  work: Work,
+  live: readonly InvoiceItem[],
+  payments: Payments,
+  moves: CreditMove[],
+): boolean {
   let left = creditLeft(work, moves)
   const short = live
     .filter(({ state }) => state === 'settled')
@@ -105,11 +113,14 @@ function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: Credit
   for (const { item, total, paid, rest } of short) {
     left = minus(left, rest)
     if (left.minor < 0) {
-      fail(
-        work,
-        item,
-        `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(plus(left, rest))} is left.`,
-      )
+      const missing = missingCredit(work, payments)
+      if (missing !== undefined) work.findings.wrong('invoices', item.id, `blocked by ${missing}`)
+      else
+        fail(
+          work,
+          item,
+          `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(plus(left, rest))} is left.`,
+        )
       return false
     }
     moves.push({ at: item.times.createdAt, by: negated(rest) })

@@ -5,7 +5,7 @@ import type { DisbursementMigrationRequest } from '../../contract-request.ts'
 import type { ConvertedDisbursement } from '../converted.ts'
 import { type CreditMove, creditAt } from '../money-moves.ts'
 import { assertCurrency } from './invoices.ts'
-import type { Payments } from './payments.ts'
+import { missingCredit, type Payments } from './payments.ts'
 import type { Work } from './work.ts'
 
 export type PaidOut = {
@@ -22,7 +22,6 @@ export function payDisbursements(work: Work, payments: Payments, before: readonl
   const had: CreditMove[] = existing ? [{ at: Number.NEGATIVE_INFINITY as Instant, by: existing.credit }] : []
   const moves = [...before]
   const disbursements: ConvertedDisbursement[] = []
-  const failed = [...payments.keys()].find(id => findings.fails('payments', id))
   const ordered = findings
     .singles('disbursements', request.disbursements)
     .sort((a, b) => a.disbursementTime - b.disbursementTime)
@@ -31,14 +30,16 @@ export function payDisbursements(work: Work, payments: Payments, before: readonl
     const amount = amountOf(work, one)
     const available = creditAt([...had, ...moves], at, currency)
     const isLeft = creditAt([...had, ...moves], Number.POSITIVE_INFINITY as Instant, currency)
-    if (!findings.fails('disbursements', id) && amount.minor > Math.min(available.minor, isLeft.minor))
+    if (!findings.fails('disbursements', id) && amount.minor > Math.min(available.minor, isLeft.minor)) {
+      const missing = missingMoney(work, payments)
       findings.wrong(
         'disbursements',
         id,
-        failed === undefined
+        missing === undefined
           ? `sources of ${toText(amount)} must not be more than the credit at that time, ${toText(available)}.`
-          : `blocked by ${failed}`,
+          : `blocked by ${missing}`,
       )
+    }
     if (findings.fails('disbursements', id)) continue
     moves.push({ at, by: negated(amount) })
     const type = disbursementType ?? ''
@@ -46,6 +47,10 @@ export function payDisbursements(work: Work, payments: Payments, before: readonl
   }
   return { disbursements, moves }
 }
+
+/** What fails and may have brought credit: of payments more than an invoice asked for, of invoices a refund. */
+const missingMoney = (work: Work, payments: Payments): string | undefined =>
+  missingCredit(work, payments) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
 
 /** What its sources come to; those that are wrong, nothing. */
 function amountOf(work: Work, { id, sources, currency: own }: DisbursementMigrationRequest): Money {

@@ -13,11 +13,25 @@ const ELEMENT_OF: Readonly<Record<ItemKind, ElementType>> = {
 /** An item that names an invoice. */
 type Link = { readonly kind: 'policies' | 'payments'; readonly id: string; readonly invoice: string }
 
+const isBlocked = ({ problems }: ItemFailure): boolean =>
+  problems.every(({ errors }) => errors.every(one => one.startsWith('blocked by ')))
+
+function firstOf(failures: readonly ItemFailure[], kind: ItemKind | undefined): string | undefined {
+  const own = failures.filter(one => kind === undefined || one.kind === kind)
+  return (own.find(one => !isBlocked(one)) ?? own[0])?.originalId
+}
+
 export class Findings {
   readonly #found = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
   readonly #links: Link[] = []
   /** Invoices that were migrated before. They are no items of the request, and fail only what would change them. */
   readonly #there = new Set<string>()
+  /** What of the account was found to fail before it was converted, and is not in the request. */
+  readonly #before: readonly ItemFailure[]
+
+  constructor(before: readonly ItemFailure[]) {
+    this.#before = before
+  }
 
   /** The problems of the item, to be added to. */
   of(kind: ItemKind, id: string): Problems {
@@ -35,6 +49,16 @@ export class Findings {
 
   fails(kind: ItemKind, id: string): boolean {
     return this.#found.get(`${kind} ${id}`)?.problems.any ?? false
+  }
+
+  /** An item that fails, of that kind where one is told: the first that fails by itself, or is blocked where all are. */
+  failing(kind?: ItemKind): string | undefined {
+    return firstOf([...this.#before, ...this.list()], kind)
+  }
+
+  /** The same of those that were found to fail before. */
+  failedBefore(kind: ItemKind): string | undefined {
+    return firstOf(this.#before, kind)
   }
 
   /** The items without those whose id another one before them has, which fails. */

@@ -49,6 +49,14 @@ export function readPayments(work: Work, invoices: Invoices): Payments {
   return payments
 }
 
+/** A payment that fails and brings credit, or of which nobody can tell: what that credit would cover is blocked by it. */
+export function missingCredit({ findings }: Work, payments: Payments): string | undefined {
+  const lost = [...payments.values()].find(
+    ({ credit, request }) => credit.minor > 0 && findings.fails('payments', request.id),
+  )
+  return lost?.request.id ?? findings.failedBefore('payments')
+}
+
 /** Payments that do not fail. */
 export const livePayments = ({ findings }: Work, payments: Payments): PaymentItem[] =>
   [...payments.values()].filter(({ request }) => !findings.fails('payments', request.id))

@@ -38,9 +38,9 @@ export function controlTotals(work: Work, totals: ControlTotals): void {
   const told = request.accounting?.originalAccountBalances
   if (!told) return
   const id = accountIdOf(work)
-  const failed = findings.list()[0]
-  if (failed) {
-    findings.wrong('account', id, `blocked by ${failed.originalId}`)
+  const failing = findings.failing()
+  if (failing !== undefined) {
+    if (!findings.fails('account', id)) findings.wrong('account', id, `blocked by ${failing}`)
     return
   }
   const { currency } = context.configuration

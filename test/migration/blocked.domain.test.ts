@@ -1,0 +1,103 @@
+// What is told of items that rest on one that fails: that they are blocked by it, and not that they break a rule themselves
+// (resources brief 9.2).
+import { expect, it } from 'vitest'
+import { readAccount } from '../../src/migration/request.ts'
+import { BOOK_BEGINS, converted, DAY, type Wire } from './made-book.ts'
+
+/** A year of 120 that is paid, 40 beside it as credit; 15 are paid out of that, 20 pay another policy's invoice. */
+const account = (): Wire => {
+  const policy = (id: string, invoiceId: string, amount: number) => ({
+    id,
+    productName: 'plain',
+    terms: [
+      {
+        startTime: BOOK_BEGINS,
+        endTime: BOOK_BEGINS + 365 * DAY,
+        transactions: [
+          {
+            transactionType: 'issuance',
+            issuedTime: BOOK_BEGINS,
+            segment: {
+              segmentType: 'coverage',
+              startTime: BOOK_BEGINS,
+              rootElement: {
+                id: 'root',
+                elementType: 'plain',
+                charges: [{ chargeType: 'fee', installmentItems: [{ amount, installmentNumber: 1 }] }],
+              },
+            },
+            installments: [{ startTime: BOOK_BEGINS, dueTime: BOOK_BEGINS + 14 * DAY, invoiceId }],
+          },
+        ],
+      },
+    ],
+  })
+  const invoice = (id: string) => ({
+    ...{ id, startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + DAY, dueTime: BOOK_BEGINS + 14 * DAY },
+    invoiceState: 'settled',
+  })
+  const paymentTime = BOOK_BEGINS + 5 * DAY
+  return {
+    accountData: { id: 'A1', data: { last_name: 'Even' } },
+    policies: [policy('P1', 'I1', 120), policy('P2', 'I2', 20)],
+    invoices: [invoice('I1'), invoice('I2')],
+    payments: [
+      { id: 'M1', paymentTime, paymentItems: [{ amount: 120, invoiceId: 'I1' }] },
+      { id: 'M2', paymentTime, paymentItems: [{ amount: 40 }] },
+    ],
+    disbursements: [{ id: 'D1', disbursementTime: BOOK_BEGINS + 20 * DAY, sources: [{ amount: 15 }] }],
+    accounting: { originalAccountBalances: { invoiced: 140, paid: 160, credit: 5, disbursed: 15 } },
+  }
+}
+
+/** What is said first of each item that fails. */
+function told(spoil: (wire: Wire) => void): Record<string, string> {
+  const wire = account()
+  spoil(wire)
+  const { request, failures } = readAccount(wire, 'A1', true)
+  const all = [...failures, ...converted(request, { failed: failures }).failures]
+  return Object.fromEntries(all.map(one => [one.originalId, one.problems[0]!.errors[0]!]))
+}
+
+it('nothing fails of the account itself', () => {
+  expect(told(() => {})).toEqual({})
+})
+
+it.each([
+  ['a payment that does not fit', (wire: Wire) => (wire.payments[1].paymentItems[0].amount = 'much')],
+  ['a payment that breaks a rule', (wire: Wire) => (wire.payments[1].currency = 'USD')],
+])('what credit pays is blocked by %s, and so is the account of which there are totals', (_, spoil) => {
+  const { M2, ...others } = told(spoil)
+  expect(M2).toMatch(/^'paymentItems\[0\].amount' must be a plain decimal|^currency must be EUR/)
+  expect(others).toMatchObject({ I2: 'blocked by M2', D1: 'blocked by M2', A1: 'blocked by M2' })
+})
+
+it('credit without any invoice that holds is blocked by one that fails', () => {
+  const others = told(wire => {
+    wire.policies = [wire.policies[0]]
+    wire.invoices = [wire.invoices[0]]
+    wire.policies[0].productName = ''
+  })
+  expect(others).toEqual({
+    P1: "'productName' must not be empty.",
+    ...{ I1: 'blocked by P1', M1: 'blocked by I1', M2: 'blocked by I1' },
+    ...{ D1: 'blocked by M2', A1: 'blocked by P1' },
+  })
+})
+
+it('an account that fails is not blocked by itself', () => {
+  const wire = account()
+  wire.accountData.data.nose = 'big'
+  const { failures } = converted(wire)
+  expect(failures.find(one => one.kind === 'account')!.problems.flatMap(one => one.errors)).toEqual([
+    "Field 'nose' is not known; remove it or check its spelling.",
+  ])
+})
+
+it('what asks for more than there is says so, where nothing fails', () => {
+  const { D1 } = told(wire => {
+    wire.disbursements[0].sources[0].amount = 500
+    wire.accounting = undefined
+  })
+  expect(D1).toBe('sources of 500.00 must not be more than the credit at that time, 20.00.')
+})
