@@ -67,7 +67,7 @@ const CADENCES = [
   ...['thirtyDays', 'everyNDays'],
 ] as const
 
-const Preferences = z
+export const Preferences = z
   .object({
     installmentPreferences: optional(
       z.looseObject({

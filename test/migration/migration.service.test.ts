@@ -238,6 +238,24 @@ describe('an account with a policy', () => {
     ])
   })
 
+  it('takes further policies that are billed as the account prefers', async () => {
+    const preferences = { installmentPreferences: { cadence: 'quarterly', dayOfMonth: null } }
+    const { locator } = await migrated([{ accountData: accountData('G-1', { preferences }) }])
+    const { items } = await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)
+    const [{ accountLocator }] = items as [AccountMigrationResponse]
+    const body = { policies: [migratedPolicy('P1', 'I1')], invoices: [migratedInvoice('I1')] }
+    const more = await callOk<MigrationResponse>('POST', `${root}/accounts/${accountLocator}`, {
+      token,
+      body,
+    })
+    expect((await settled(more.locator)).migrationState).toBe('finished')
+    const { policies } = await read<AccountMigrationIdMappingsResponse>(
+      `${more.locator}/accounts/${accountLocator}/mappings?by=originalId`,
+    )
+    const { body: further } = await motor.get<PolicyResponse>(`/policy/${policies.P1!.locator}`)
+    expect(further.paymentScheduleName).toBe('quarterly')
+  })
+
   it('is cancelled, reinstated, endorsed and billed on as any policy', async () => {
     const effectiveTimestamp = Date.UTC(2026, 11, 1)
     const { body: cancellation } = await motor.post<CancellationResponse>(

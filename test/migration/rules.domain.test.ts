@@ -457,6 +457,26 @@ describe('an account that is handed over', () => {
     expect(Object.values(totals).map(toText)).toEqual(['120.00', '120.00', '0.00', '0.00'])
   })
 
+  it('is billed on as its preferences say, and as those of the account do where they do not', () => {
+    const scheduleOf = (own: Wire, ofAccount: Wire, more: object = {}) => {
+      const wire = account()
+      wire.policies[0].preferences = own && { installmentPreferences: own }
+      wire.accountData.preferences = ofAccount && { installmentPreferences: ofAccount }
+      return converted(wire, more).policies[0]!.policy.paymentScheduleName
+    }
+    const monthly = { cadence: 'monthly' }
+    expect([
+      scheduleOf(undefined, undefined),
+      scheduleOf(null, monthly),
+      scheduleOf({ installmentPlanName: 'inherit', dayOfMonth: null }, monthly),
+      scheduleOf(undefined, { installmentPlanName: 'monthly', cadence: 'fullPay' }),
+      scheduleOf(undefined, { installmentPlanName: 'of another product', cadence: 'monthly' }),
+      scheduleOf({ cadence: 'fullPay' }, { installmentPlanName: 'monthly' }),
+      scheduleOf({ installmentPlanName: 'upfront' }, monthly),
+      scheduleOf({ cadence: 'weekly' }, monthly),
+    ]).toEqual(['upfront', 'monthly', 'monthly', 'monthly', 'monthly', 'upfront', 'upfront', 'upfront'])
+  })
+
   it('gives up what was discarded, and asks nobody for it again', () => {
     const wire = account()
     wire.invoices[0].invoiceState = 'discarded'

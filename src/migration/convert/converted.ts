@@ -6,6 +6,7 @@ import type { Money } from '../../platform/money.ts'
 import type { Instant } from '../../platform/time.ts'
 import type { PolicyAggregate } from '../../policies/aggregate.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
+import type { Preferences } from '../contract-request.ts'
 import type { ItemFailure, ItemMapping, StoredProblem } from '../item.ts'
 
 export type ConvertContext = {
@@ -28,6 +29,8 @@ export type ConvertContext = {
 
 export type Existing = {
   readonly credit: Money
+  /** What the account prefers, as it was migrated. */
+  readonly preferences?: Preferences
   /** Invoices that were migrated before and that the request names, by their ids. */
   readonly invoices: ReadonlyMap<string, EarlierInvoice>
   /** The account's last invoice: what is paid beside any stands with it, where the request has none. */

@@ -25,9 +25,10 @@ export type ConvertedPolicy = {
   readonly auxData: readonly AuxRow[]
 }
 
-/** Undefined where it has a problem. */
+/** Undefined where it has a problem. `inherited`: what the account prefers, where the policy does not say. */
 export function convertPolicy(
   request: PolicyMigrationRequest,
+  inherited: Preferences | undefined,
   context: ConvertContext,
   problems: Problems,
   warnings: Problems,
@@ -48,7 +49,7 @@ export function convertPolicy(
     )
     return undefined
   }
-  const schedule = scheduleOf(request.preferences, product, wrong)
+  const schedule = scheduleOf(request.preferences, inherited, product, wrong)
   const auxData = auxRowsOf(request, wrong)
   const history = readHistory(request, {
     ...{ product, now, supply, problems, warnings },
@@ -135,7 +136,9 @@ export function convertPolicy(
   }
 }
 
-const SCHEDULES: Readonly<Record<string, string>> = {
+type Cadence = NonNullable<NonNullable<Preferences['installmentPreferences']>['cadence']>
+
+const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
   fullPay: 'total',
   weekly: 'every_week',
   everyOtherWeek: 'every_two_weeks',
@@ -147,23 +150,33 @@ const SCHEDULES: Readonly<Record<string, string>> = {
 
 /**
  * The payment schedule by which the policy is billed on: that which the preferences name or whose cadence they tell, if the
- * product has one; else its first. Plans that have installments keep them, whatever the schedule (rule 12).
+ * product has one; else that of the account's preferences, if it has; else its first. Plans that have installments keep them,
+ * whatever the schedule (rule 12: `inherit` takes the level above).
  */
 function scheduleOf(
   preferences: Preferences | undefined,
+  inherited: Preferences | undefined,
   { name, paymentSchedules }: ProductDefinition,
   wrong: (sentence: string) => void,
 ): string {
-  const { installmentPlanName, cadence } = preferences?.installmentPreferences ?? {}
-  if (installmentPlanName !== undefined && installmentPlanName !== 'inherit') {
-    const found = paymentSchedules.find(one => one.name === installmentPlanName)
-    if (found) return found.name
+  const own = preferences?.installmentPreferences
+  const above = inherited?.installmentPreferences
+  const named = (plan: string | undefined): string | undefined =>
+    paymentSchedules.find(one => one.name === plan)?.name
+  const ofCadence = (cadence: Cadence | undefined): string | undefined =>
+    paymentSchedules.find(one => cadence !== undefined && one.type === SCHEDULES[cadence])?.name
+  const plan = own?.installmentPlanName === 'inherit' ? undefined : own?.installmentPlanName
+  if (plan !== undefined && named(plan) === undefined)
     wrong(
-      `preferences.installmentPreferences.installmentPlanName '${installmentPlanName}' must be a payment schedule of product '${name}': ${paymentSchedules.map(one => one.name).join(', ')}.`,
+      `preferences.installmentPreferences.installmentPlanName '${plan}' must be a payment schedule of product '${name}': ${paymentSchedules.map(one => one.name).join(', ')}.`,
     )
-  }
-  const type = cadence === undefined ? undefined : SCHEDULES[cadence]
-  return (paymentSchedules.find(one => one.type === type) ?? paymentSchedules[0]!).name
+  return (
+    named(plan) ??
+    (own?.cadence === undefined
+      ? (named(above?.installmentPlanName) ?? ofCadence(above?.cadence))
+      : ofCadence(own.cadence)) ??
+    paymentSchedules[0]!.name
+  )
 }
 
 /** Static data and auxiliary data, key by key, and what else the other system said of the policy. */

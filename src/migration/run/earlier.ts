@@ -1,6 +1,7 @@
 // What was migrated for an account before, by this migration or another: its ids, its credit, and the invoices that further
 // items pay or add to (rule 7 of resources brief 9.3), with the policies that these belong to.
 import { desc, eq, sql } from 'drizzle-orm'
+import { auxDataQuery } from '../../auxdata/store.ts'
 import { creditQuery, readCredit } from '../../billing/payments/store.ts'
 import { invoices } from '../../billing/tables.ts'
 import { coverEnds } from '../../cancellations/effective.ts'
@@ -25,6 +26,7 @@ import {
 import { productOf } from '../../policies/store/loading.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../policies/store/rows.ts'
 import { policies } from '../../policies/tables.ts'
+import { Preferences } from '../contract-request.ts'
 import { hasMereCredit, namedBefore } from '../convert/account/earlier.ts'
 import { partNode } from '../convert/account/outcome.ts'
 import type {
@@ -36,6 +38,7 @@ import type {
   Existing,
   PolicyChange,
 } from '../convert/converted.ts'
+import { ORIGIN_KEY } from '../convert/origin.ts'
 import { itemId, itemsOf, type MigratedItems, type ReadAccount } from '../request.ts'
 import {
   changedMappingRows,
@@ -50,6 +53,7 @@ export type Known = MigratedItems & {
   readonly mappings: readonly MappingRow[]
   readonly credit: Money
   readonly lastInvoice: Uuid | undefined
+  readonly preferences: Preferences | undefined
 }
 
 /** Of an account of which something was migrated before, or that was here: one round trip. */
@@ -57,10 +61,11 @@ export async function knownOf(
   { database, configuration }: ConfiguredGround,
   { accountLocator, migrationLocator }: MigrationAccount,
 ): Promise<Known> {
-  const [mappings, credits, last] = await database.batch([
+  const [mappings, credits, last, origins] = await database.batch([
     mappingsOfQuery(database, accountLocator),
     creditQuery(database, accountLocator),
     lastInvoiceQuery(database, accountLocator),
+    auxDataQuery(database, accountLocator, ORIGIN_KEY),
   ])
   const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
   return {
@@ -69,6 +74,16 @@ export async function knownOf(
     mappings: mappings as MappingRow[],
     credit: readCredit(credits, configuration.configuration.currency),
     lastInvoice: last[0]?.locator as Uuid | undefined,
+    preferences: preferencesIn(origins[0]?.value),
+  }
+}
+
+/** It is auxiliary data, which anybody may have written since. */
+function preferencesIn(origin: string | undefined): Preferences | undefined {
+  try {
+    return Preferences.safeParse(JSON.parse(origin ?? '{}').preferences).data
+  } catch {
+    return undefined
   }
 }
 
@@ -114,7 +129,12 @@ export async function earlierOf(
   })
   const lastInvoice = last && byInvoice.get(last)
   return {
-    existing: { credit: known.credit, invoices: new Map(earlier), ...(lastInvoice && { lastInvoice }) },
+    existing: {
+      credit: known.credit,
+      invoices: new Map(earlier),
+      ...(known.preferences && { preferences: known.preferences }),
+      ...(lastInvoice && { lastInvoice }),
+    },
     known,
     policies: read,
   }

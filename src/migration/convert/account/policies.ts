@@ -8,11 +8,12 @@ import type { AccountRequest, Work } from './work.ts'
 export function readPolicies(work: Work, invoices: Invoices): Map<string, ConvertedPolicy> {
   const { request, context, findings, warnings } = work
   const policies = new Map<string, ConvertedPolicy>()
+  const inherited = request.accountData?.preferences ?? context.existing?.preferences
   for (const policy of findings.singles('policies', request.policies)) {
     const problems = findings.of('policies', policy.id)
     linkInstallments(work, policy, invoices, problems)
     const createdBy = policy.createdBy ?? request.defaultCreatedBy
-    const converted = convertPolicy({ ...policy, createdBy }, context, problems, warnings)
+    const converted = convertPolicy({ ...policy, createdBy }, inherited, context, problems, warnings)
     if (converted) policies.set(policy.id, converted)
   }
   return policies
