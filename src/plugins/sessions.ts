@@ -100,9 +100,11 @@ export class PluginSessions {
     const logs = this.#last?.logs ?? []
     if (logs.length === 0) return
     const { context, database, shard } = this.#place
-    const rows = logs.map(log => ({
+    // Those of a time are listed by their locators: in the order of the calls.
+    const locators = logs.map(() => newUuid(shard)).sort()
+    const rows = logs.map((log, at) => ({
       ...log,
-      locator: newUuid(shard),
+      locator: locators[at]!,
       createdAt: context.now,
       at: now(),
       requestId: context.requestId,

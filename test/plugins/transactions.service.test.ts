@@ -43,6 +43,7 @@ exports.getPerilRates = data => {
 
 const UNDERWRITER = `
 exports.getUnderwritingResult = data => {
+  console.log('underwriting', data.operation)
   const stored = socotraApi.fetchByLocator(Policyholder, data.policyholder.locator)
   const same = stored.entity.locator === data.policyholder.entity.locator
   const premium = data.policy.characteristics[data.policy.characteristics.length - 1].grossPremium
@@ -131,6 +132,11 @@ describe('a transaction rated by a plugin', () => {
       { policyLocator: policy.locator, operation: 'endorsement', times: '2' },
       { policyLocator: policy.locator, operation: 'renewal', times: '3' },
     ])
+    // In the order of the calls, also those of one request.
+    const { logs: kept } = await logs(`policyLocator=${policy.locator}`)
+    expect(kept.map(one => one.lines[0]!.text.split(' ').slice(0, 2).join(' '))).toEqual(
+      ['new_business', 'endorsement', 'renewal'].flatMap(one => [`rating ${one}`, `underwriting ${one}`]),
+    )
   })
 
   it('a preview prices the same, and writes and tells nothing', async () => {
