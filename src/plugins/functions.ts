@@ -15,6 +15,18 @@ export const PLUGIN_FUNCTIONS = [
 
 export type PluginFunction = (typeof PLUGIN_FUNCTIONS)[number]
 
+/**
+ * (decision) What these answer may all be left out, so that a script which has nothing to say may return nothing, or
+ * null: a branch that ends in `return`. The others have to say something: of `undefined` a rate cannot be made.
+ */
+export const MAY_RETURN_NOTHING: readonly PluginFunction[] = [
+  'getPreGraceResult',
+  'getPostPaymentReversal',
+  'getPostIssuanceResult',
+  'getDataAutofill',
+  'executeLambda',
+]
+
 export const isPluginFunction = (name: string): name is PluginFunction =>
   (PLUGIN_FUNCTIONS as readonly string[]).includes(name)
 

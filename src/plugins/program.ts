@@ -2,6 +2,7 @@
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/limits.ts'
 import type { LoadedConfiguration } from '../configuration/cache.ts'
 import type { TenantScope } from '../platform/tenancy.ts'
+import { MAY_RETURN_NOTHING } from './functions.ts'
 import {
   LONGEST_EVENT_DATA,
   LONGEST_LOG,
@@ -34,9 +35,10 @@ export function pluginProgram(
 /** What the realm is told of the program; plain data. */
 export const realmSettings = ({
   scripts,
-}: PluginProgram): Pick<RealmHost, 'scripts' | 'entities' | 'limits'> => ({
+}: PluginProgram): Pick<RealmHost, 'scripts' | 'entities' | 'mayReturnNothing' | 'limits'> => ({
   scripts: [...scripts].map(([path, { problem }]) => ({ path, problem })),
   entities: ENTITIES,
+  mayReturnNothing: MAY_RETURN_NOTHING,
   limits: {
     output: LONGEST_OUTPUT,
     turns: MOST_TURNS,

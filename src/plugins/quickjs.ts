@@ -105,10 +105,8 @@ function reached(result: Result): QuickJSHandle | undefined {
 }
 
 function newRealm(context: QuickJSContext, program: PluginProgram): Result {
-  const { scripts, entities, limits } = realmSettings(program)
-  const host = context.unwrapResult(
-    context.evalCode(`(${JSON.stringify({ scripts, entities, limits })})`, 'settings'),
-  )
+  const settings = JSON.stringify(realmSettings(program))
+  const host = context.unwrapResult(context.evalCode(`(${settings})`, 'settings'))
   const script = context.newFunction('script', path => {
     const name = context.getString(path)
     return context.evalCode(program.scripts.get(name)!.text, name)

@@ -19,7 +19,10 @@ export type PluginQuestion<S extends z.ZodType> = {
   readonly input: object
 }
 
-/** What the plugin answers, where `accept` takes it. Refuses (422) a call that fails, and an answer that is not so. */
+/**
+ * What the plugin answers, where `accept` takes it; nothing is an answer that says nothing. Refuses (422) a call that
+ * fails, and an answer that is not so.
+ */
 export async function askPlugin<S extends z.ZodType, A>(
   loaded: Loaded,
   attempt: Attempt,
@@ -27,7 +30,7 @@ export async function askPlugin<S extends z.ZodType, A>(
   accept: (answer: z.output<S>) => A,
 ): Promise<A> {
   if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
-  const given = await attempt.plugins.call(subjectOf(loaded, attempt), name, [input])
+  const given = (await attempt.plugins.call(subjectOf(loaded, attempt), name, [input])) ?? {}
   const contract = answer(await import('../plugins/contract.ts'))
   return accept(readAnswer(name, contract, given, loaded.product.plugins[name]!.path))
 }

@@ -24,6 +24,7 @@ exports.executeLambda = (operation, payload) => {
     }
     case 'chain': { let at = 'start'; for (let n = 0; n < 30; n++) at = socotraApi.getAuxData(at, 'next') || 'next-' + n; return at }
     case 'odd': console.log('\\ud800 \\0'); socotraApi.setAuxData('global', 'odd', 'a\\0b'); return 1
+    case 'note': socotraApi.setAuxData('global', 'note', payload.text); return
     case 'fail': socotraApi.setAuxData('global', 'count', 99); throw new Error('as asked')
   }
 }`
@@ -73,9 +74,14 @@ describe('a lambda', () => {
     const failed = await lambda('fail')
     expect(failed.status).toBe(422)
     expect(failed.body).toMatchObject({
-      message: 'Plugin executeLambda failed: lambda/lambda.js:20: Error: as asked',
+      message: 'Plugin executeLambda failed: lambda/lambda.js:21: Error: as asked',
     })
     expect((await lambda('count')).body).toBe(3)
+  })
+
+  it('answers null where it only writes and returns nothing', async () => {
+    expect(await lambda('note', { text: 'seen' })).toMatchObject({ status: 200, body: null })
+    expect((await motor.get<{ value: string }>('/auxData/global/note')).body.value).toBe('seen')
   })
 
   it('reads one key of a thousand records in one query', async () => {

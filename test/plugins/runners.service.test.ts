@@ -1,5 +1,6 @@
 // One behaviour of both sandboxes: what tenant code finds there, what it gives back, and how it fails.
 import { describe, expect, it } from 'vitest'
+import { PLUGIN_FUNCTIONS } from '../../src/plugins/functions.ts'
 import { callOf, nothingKnown, outcomeOf, programOf, RUNNERS, table } from './programs.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)
@@ -94,6 +95,37 @@ export async function getPerilRates(data) {
     ])
   })
 
+  it('prints days as 2026-01-31 where a script asks for it the usual ways, and pads numbers', async () => {
+    expect(
+      await value(`const at = new Date(1750031940000), timeZone = 'Europe/Berlin'
+      return [
+        at.toLocaleDateString('en-CA', { timeZone }), at.toLocaleDateString(['sv-SE'], { timeZone }), at.toLocaleString('sv-SE', { timeZone }),
+        new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(at),
+        at.toLocaleDateString('en-CA', { month: 'long', day: 'numeric' }),
+        (7).toLocaleString('en-US', { minimumIntegerDigits: 2 }), (7).toLocaleString('en-US', { minimumIntegerDigits: 5, minimumFractionDigits: 1 })
+      ]`),
+    ).toEqual(['2025-06-16', '2025-06-16', '2025-06-16 01:59:00', '2025-06-16', 'June 15', '07', '00,007.0'])
+  })
+
+  it('prints dates in a style, and takes the language’s formats without `new` too', async () => {
+    const styled = ['short', 'medium', 'long', 'full'].map(
+      style =>
+        `new Date(1750031940000).toLocaleString('en-US', { timeZone: 'Europe/Berlin', dateStyle: '${style}', timeStyle: '${style === 'full' ? 'short' : style}' })`,
+    )
+    expect(await value(`return [${styled}]`)).toEqual([
+      '6/16/25, 1:59 AM',
+      'Jun 16, 2025, 1:59:00 AM',
+      'June 16, 2025 at 1:59:00 AM',
+      'Monday, June 16, 2025 at 1:59 AM',
+    ])
+    expect(
+      await value(
+        `const format = Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+        return [format.format(1234.5), Intl.DateTimeFormat('en-US').format(0), format instanceof Intl.NumberFormat, Intl.DateTimeFormat.name, new Date(0).toLocaleDateString('en-US', { dateStyle: 'constructor' })]`,
+      ),
+    ).toEqual(['$1,234.50', '1/1/1970', true, 'DateTimeFormat', '1/1/1970'])
+  })
+
   it('finds no network, no timers, no environment and no making of code from text', async () => {
     const names = [
       'fetch',
@@ -150,6 +182,20 @@ export async function getPerilRates(data) {
     expect(many.logs.at(-1)?.text).toContain('full')
   })
 
+  it('has all of a console, and keeps of it what says something', async () => {
+    const { logs, failure } = await outcomeOf(
+      runner,
+      'console.group("rates"); console.time("t"); console.assert(1 === 1, "so"); console.assert(1 === 2, "sum", { a: 1 }); console.table([1]); console.dir({ b: 2 }); console.timeEnd("t"); console.groupEnd(); console.clear(); return 1',
+    )
+    expect(failure).toBeUndefined()
+    expect(logs).toEqual([
+      { level: 'info', text: 'rates' },
+      { level: 'error', text: 'Assertion failed sum {"a":1}' },
+      { level: 'info', text: '[1]' },
+      { level: 'info', text: '{"b":2}' },
+    ])
+  })
+
   it('looks tables up: the value as text, empty where there is none', async () => {
     const program = programOf(
       {
@@ -201,6 +247,8 @@ export async function getPerilRates(data) {
       'setAuxData("x", "k", "v", "loud")',
       'setAuxData("", "k", "v")',
       'setAuxData("x", "k", "v".repeat(100001))',
+      'setAuxData("x", "k", { a: 1 })',
+      'setAuxData("x", { k: 1 })',
       'createCustomEvent("policy.issue", {})',
       'createCustomEvent("custom.a", 1)',
       'fetchByLocator("Nothing", "1")',
@@ -255,6 +303,67 @@ export async function getPerilRates(data) {
     expect(await fails('x', 'main/lost.js')).toEqual({
       at: 'main/lost.js:2',
       reason: "Error: cannot find './nowhere.js', which main/lost.js requires; it is not below scripts/",
+    })
+  })
+
+  it('says where an error of the tenant’s own class was thrown, not where the class makes it', async () => {
+    const program = programOf({
+      'main/rater.js': `const { RatingError, Refusal, Plain } = require('../lib/errors.js')
+exports.ofClass = () => {
+  throw new RatingError('no rate')
+}
+exports.ofChild = () => [1].map(() => {
+  throw new Refusal('refused')
+})
+exports.ofPlain = () => {
+  throw new Plain('plain')
+}
+exports.ofClassItself = () => {
+  throw new (class Own extends Error { constructor() { super('own'); null.x } })()
+}`,
+      'lib/errors.js': `class RatingError extends Error {
+  constructor(message) {
+    super(message)
+    this.name = 'RatingError'
+    Error.captureStackTrace(this, RatingError)
+  }
+}
+class Refusal extends RatingError {}
+function Plain(message) {
+  this.name = 'Plain'
+  this.message = message
+  this.stack = new Error().stack
+}
+Plain.prototype = Object.create(Error.prototype, { constructor: { value: Plain } })
+module.exports = { RatingError, Refusal, Plain }`,
+    })
+    const fails = async (name: string) =>
+      (await runner.run(program, callOf({ function: name, path: 'main/rater.js' }))).failure
+    expect(await fails('ofClass')).toEqual({ at: 'main/rater.js:3', reason: 'RatingError: no rate' })
+    expect(await fails('ofChild')).toEqual({ at: 'main/rater.js:6', reason: 'RatingError: refused' })
+    expect(await fails('ofPlain')).toEqual({ at: 'main/rater.js:9', reason: 'Plain: plain' })
+    expect(await fails('ofClassItself')).toMatchObject({ at: 'main/rater.js:12' })
+  })
+
+  it('takes nothing for an answer of functions that may have none to give, and of no other', async () => {
+    const program = programOf({
+      'main/all.js': `for (const name of ${JSON.stringify(PLUGIN_FUNCTIONS)}) exports[name] = () => { if (name === '') return 1 }`,
+    })
+    const said: Record<string, unknown> = {}
+    for (const name of PLUGIN_FUNCTIONS) {
+      const outcome = await runner.run(program, callOf({ function: name, path: 'main/all.js' }))
+      said[name] = outcome.failure?.reason ?? outcome.value
+    }
+    expect(said).toEqual({
+      getPerilRates: 'returned nothing',
+      getUnderwritingResult: 'returned nothing',
+      getProrationResult: 'returned nothing',
+      createInstallments: 'returned nothing',
+      getPreGraceResult: null,
+      getPostPaymentReversal: null,
+      getPostIssuanceResult: null,
+      getDataAutofill: null,
+      executeLambda: null,
     })
   })
 

@@ -39,6 +39,9 @@ export function tidyGlobals(): void {
     if (prototype === Function.prototype) define(globalThis, 'Function', Refusing)
   }
   define(globalThis, 'global', globalThis)
+  // Not every engine has it, and classes of errors call it as if all had.
+  if (!('captureStackTrace' in Error))
+    define(Error, 'captureStackTrace', (on: object) => define(on, 'stack', new Error().stack))
   // `RegExp.$1` and its like, which tell what another call matched last, and not every engine has.
   const told = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
   for (const key of Reflect.ownKeys(RegExp)) if (!told.has(key)) Reflect.deleteProperty(RegExp, key)

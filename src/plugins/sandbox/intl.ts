@@ -3,12 +3,15 @@ export type ZoneOffset = (at: number, zone: string) => number | undefined
 
 /**
  * An `Intl` of its own, so that every sandbox prints the same: numbers and dates as American English has them,
- * whatever locale is asked for. Of zones it knows all. Runs inside the sandbox: it stands alone.
+ * whatever locale is asked for. But for `en-CA` and `sv-SE`: scripts ask for these to get days as `2026-01-31`. Of zones it
+ * knows all. Runs inside the sandbox: it stands alone.
  */
 export function ownIntl(zoneOffset: ZoneOffset): void {
+  const { construct } = Reflect
   type NumberOptions = {
     style?: string
     currency?: string
+    minimumIntegerDigits?: number
     minimumFractionDigits?: number
     maximumFractionDigits?: number
     useGrouping?: boolean
@@ -37,6 +40,7 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
       const text = Math.abs(style === 'percent' ? value * 100 : value).toFixed(most)
       let [whole, fraction = ''] = text.split('.') as [string, string?]
       while (fraction.length > least && fraction.endsWith('0')) fraction = fraction.slice(0, -1)
+      whole = whole.padStart(this.#options.minimumIntegerDigits ?? 1, '0')
       if (useGrouping) whole = whole.replace(/\B(?=(\d{3})+$)/g, ',')
       const number = fraction === '' ? whole : `${whole}.${fraction}`
       const sign = value < 0 && /[1-9]/.test(number) ? '-' : ''
@@ -61,9 +65,70 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
     list.push({ type, value })
   }
 
+  // Records without a prototype: whatever a script calls its style, it finds none of the language's own.
+  const DATE_STYLES: Record<string, object> = {
+    __proto__: null as never,
+    short: { month: 'numeric', day: 'numeric', year: '2-digit' },
+    medium: { month: 'short', day: 'numeric', year: 'numeric' },
+    long: { month: 'long', day: 'numeric', year: 'numeric' },
+    full: { weekday: 'long', month: 'long', day: 'numeric', year: 'numeric' },
+  }
+  const seconds = { hour: 'numeric', minute: '2-digit', second: '2-digit' }
+  const TIME_STYLES: Record<string, object> = {
+    __proto__: null as never,
+    short: { hour: 'numeric', minute: '2-digit' },
+    medium: seconds,
+    long: seconds,
+    full: seconds,
+  }
+
+  const isoDate = (local: Date): Part[] => {
+    const date: Part[] = []
+    put(date, '', 'year', String(local.getUTCFullYear()).padStart(4, '0'))
+    put(date, '-', 'month', number(local.getUTCMonth() + 1, '2-digit'))
+    put(date, '-', 'day', number(local.getUTCDate(), '2-digit'))
+    return date
+  }
+
+  const americanDate = (local: Date, { month, day, year, weekday }: DateOptions): Part[] => {
+    const date: Part[] = []
+    const inWords = month === 'long' || month === 'short'
+    if (weekday !== undefined) {
+      const name = DAYS[local.getUTCDay()]!
+      put(date, '', 'weekday', weekday === 'short' ? name.slice(0, 3) : name)
+    }
+    if (month !== undefined) {
+      const name = MONTHS[local.getUTCMonth()]!
+      const text =
+        month === 'long'
+          ? name
+          : month === 'short'
+            ? name.slice(0, 3)
+            : number(local.getUTCMonth() + 1, month)
+      put(date, ', ', 'month', text)
+    }
+    if (day !== undefined) put(date, inWords ? ' ' : '/', 'day', number(local.getUTCDate(), day))
+    if (year !== undefined) {
+      const full = local.getUTCFullYear()
+      put(date, inWords ? ', ' : '/', 'year', year === '2-digit' ? number(full % 100, year) : String(full))
+    }
+    return date
+  }
+
   class DateTimeFormat {
     readonly #options: DateOptions
-    constructor(_locales?: unknown, options: DateOptions = {}) {
+    /** Year, month and day in digits, in this order. */
+    readonly #isIso: boolean
+    /** And the time in 24 hours after it. */
+    readonly #isSwedish: boolean
+    /** Stands between date and time. */
+    readonly #between: string
+    constructor(locales?: unknown, { dateStyle, timeStyle, ...given }: DateOptions = {}) {
+      const options: DateOptions = {
+        ...DATE_STYLES[`${dateStyle}`],
+        ...TIME_STYLES[`${timeStyle}`],
+        ...given,
+      }
       const { timeZone = 'UTC' } = options
       if (zoneOffset(0, timeZone) === undefined)
         throw new RangeError(`Invalid time zone specified: ${timeZone}`)
@@ -71,6 +136,13 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
       const named = parts.some(part => options[part] !== undefined)
       const usual = named ? {} : { year: 'numeric', month: 'numeric', day: 'numeric' }
       this.#options = { ...usual, ...options, timeZone }
+      const locale = `${Array.isArray(locales) ? locales[0] : locales}`
+      const { year, month, day, weekday } = this.#options
+      const isInDigits = [year, month, day].every(how => how === 'numeric' || how === '2-digit')
+      this.#isIso = (locale === 'en-CA' || locale === 'sv-SE') && isInDigits && weekday === undefined
+      this.#isSwedish = locale === 'sv-SE' && this.#isIso
+      const isLong = dateStyle === 'long' || dateStyle === 'full'
+      this.#between = this.#isSwedish ? ' ' : isLong && timeStyle !== undefined ? ' at ' : ', '
       this.format = this.format.bind(this)
     }
     format(at?: unknown): string {
@@ -80,39 +152,24 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
     }
     formatToParts(given?: unknown): Part[] {
       const asked = this.#options
-      const { hour12, hourCycle } = asked
       const ms = given === undefined ? Date.now() : Number(given)
       if (!Number.isFinite(ms)) throw new RangeError('Invalid time value')
       const local = new Date(ms + zoneOffset(ms, asked.timeZone!)!)
-      const date: Part[] = []
-      const { month, day, year, weekday } = asked
-      const inWords = month === 'long' || month === 'short'
-      if (weekday !== undefined) {
-        const name = DAYS[local.getUTCDay()]!
-        put(date, '', 'weekday', weekday === 'short' ? name.slice(0, 3) : name)
-      }
-      if (month !== undefined) {
-        const name = MONTHS[local.getUTCMonth()]!
-        const text =
-          month === 'long'
-            ? name
-            : month === 'short'
-              ? name.slice(0, 3)
-              : number(local.getUTCMonth() + 1, month)
-        put(date, ', ', 'month', text)
-      }
-      if (day !== undefined) put(date, inWords ? ' ' : '/', 'day', number(local.getUTCDate(), day))
-      if (year !== undefined) {
-        const full = local.getUTCFullYear()
-        put(date, inWords ? ', ' : '/', 'year', year === '2-digit' ? number(full % 100, year) : String(full))
-      }
-      const noon = hour12 ?? (hourCycle === undefined ? asked.hour !== undefined : hourCycle === 'h12')
+      const date = this.#isIso ? isoDate(local) : americanDate(local, asked)
+      const { hour12, hourCycle } = asked
+      const isTwelve = asked.hour !== undefined && !this.#isSwedish
+      const noon = hour12 ?? (hourCycle === undefined ? isTwelve : hourCycle === 'h12')
       const hours = local.getUTCHours()
       const digits = Number(asked.fractionalSecondDigits ?? 0)
       const ofDate = date.length
-      const after = (mark: string): string => (date.length === ofDate ? ', ' : mark)
+      const after = (mark: string): string => (date.length === ofDate ? this.#between : mark)
       if (asked.hour !== undefined)
-        put(date, ', ', 'hour', number(noon ? hours % 12 || 12 : hours, noon ? asked.hour : '2-digit'))
+        put(
+          date,
+          this.#between,
+          'hour',
+          number(noon ? hours % 12 || 12 : hours, noon ? asked.hour : '2-digit'),
+        )
       if (asked.minute !== undefined)
         put(date, after(':'), 'minute', number(local.getUTCMinutes(), '2-digit'))
       if (asked.second !== undefined)
@@ -129,7 +186,20 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
     }
   }
 
-  define(globalThis, 'Intl', { NumberFormat, DateTimeFormat })
+  /** The language's own formats are made with `new` or without it. */
+  const callable = (name: string, own: typeof NumberFormat | typeof DateTimeFormat): unknown => {
+    function Format(...given: unknown[]): unknown {
+      return construct(own, given, new.target ?? own)
+    }
+    Format.prototype = own.prototype
+    define(Format, 'name', name)
+    define(own.prototype, 'constructor', Format)
+    return Format
+  }
+  define(globalThis, 'Intl', {
+    NumberFormat: callable('NumberFormat', NumberFormat),
+    DateTimeFormat: callable('DateTimeFormat', DateTimeFormat),
+  })
   const DATE = { year: 'numeric', month: 'numeric', day: 'numeric' }
   const TIME = { hour: 'numeric', minute: 'numeric', second: 'numeric' }
   const printing = (usual: object) =>

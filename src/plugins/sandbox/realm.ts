@@ -13,6 +13,8 @@ export type RealmHost = {
   unpack?(packed: unknown): unknown
   /** Names of what can be fetched. */
   readonly entities: readonly string[]
+  /** Functions that may return nothing, which is `null` then. */
+  readonly mayReturnNothing: readonly string[]
   readonly limits: {
     readonly output: number
     readonly turns: number
@@ -43,7 +45,7 @@ export function realm(
   putBack: PutBack,
 ): Realm {
   const { parse, stringify } = JSON
-  const { ownKeys, defineProperty } = Reflect
+  const { ownKeys, defineProperty, getPrototypeOf } = Reflect
   const [textOf, isNumber] = [String, Number.isFinite]
   const OwnPromise = Promise
   const promiseOf = Promise.resolve.bind(Promise) as (value: unknown) => Promise<unknown>
@@ -56,6 +58,8 @@ export function realm(
   const isEntity = Object.create(null) as Record<string, true>
   for (const entity of host.entities) isEntity[entity] = true
   const entityNames = host.entities.join(', ')
+  const mayReturnNothing = Object.create(null) as Record<string, true>
+  for (const name of host.mayReturnNothing) mayReturnNothing[name] = true
 
   /** Whatever a script made of lists. */
   const append = <T>(list: T[], value: T): void => {
@@ -90,16 +94,36 @@ export function realm(
     }
   }
 
-  /** The first of the tenant's own lines on the way to where it was thrown. */
+  /** Deeper than any script derives its errors, and than a proxy may lead on. */
+  const MOST_CLASSES = 10
+
+  /** Names of the classes that an error is of: where one calls its own constructor is no place that it was thrown at. */
+  const classesOf = (thrown: object): Record<string, true> => {
+    const names = Object.create(null) as Record<string, true>
+    let one = getPrototypeOf(thrown)
+    for (let depth = 0; one !== null && depth < MOST_CLASSES; depth += 1) {
+      names[String((one.constructor as { name?: unknown } | undefined)?.name)] = true
+      one = getPrototypeOf(one)
+    }
+    return names
+  }
+
+  /** The first of the tenant's own lines on the way to where it was thrown, if any beside those that made the error. */
   const placeOf = (thrown: unknown, places: WeakMap<object, string>): string | undefined => {
     try {
       if (typeof thrown !== 'object' || thrown === null) return undefined
       const known = places.get(thrown)
       if (known !== undefined) return known
+      const classes = classesOf(thrown)
+      let made: string | undefined
       for (const frame of String((thrown as Error).stack).split('\n')) {
         const [, path, line] = /([^\s():]+):(\d+)(?::\d+)?\)?$/.exec(frame) ?? []
-        if (path !== undefined && path in problems) return `${path}:${line}`
+        if (path === undefined || !(path in problems)) continue
+        const [, caller] = /^\s*at (?:new )?(\S+) \(/.exec(frame) ?? []
+        if (caller === undefined || !(caller in classes)) return `${path}:${line}`
+        made ??= `${path}:${line}`
       }
+      return made
     } catch {
       // Whatever its `stack` is, it tells no place.
     }
@@ -199,8 +223,15 @@ export function realm(
         throw new RangeError(`${what} has ${value.length} characters, more than ${most}`)
       return value
     }
+    /** Nobody wants the text of an object without one of its own. */
+    const asText = (what: string, value: unknown): string => {
+      const text = value === undefined || value === null ? '' : textOf(value)
+      if (typeof value === 'object' && text === '[object Object]')
+        throw new TypeError(`${what} is an object; it has to be text, as JSON.stringify makes it`)
+      return text
+    }
     const namedWithin = (what: string, value: unknown): string => {
-      const named = value === undefined || value === null ? '' : within(what, textOf(value), limits.auxName)
+      const named = within(what, asText(what, value), limits.auxName)
       if (named === '') throw new TypeError(`${what} is empty`)
       return named
     }
@@ -291,10 +322,8 @@ export function realm(
           namedWithin('the locator of auxiliary data', locator),
           namedWithin('the key of auxiliary data', key),
         ]
-        const text =
-          value === undefined || value === null
-            ? ''
-            : within('the value of auxiliary data', textOf(value), limits.auxValue)
+        const what = 'the value of auxiliary data'
+        const text = within(what, asText(what, value), limits.auxValue)
         if (
           uiType !== undefined &&
           uiType !== null &&
@@ -339,13 +368,30 @@ export function realm(
       defineProperty(globalThis, property, { value, writable: true, configurable: true, enumerable: false })
     }
     define('socotraApi', api)
+    const nothing = (): void => {}
+    // All that a console has: a line that somebody forgot is no reason not to rate.
     define('console', {
       log: log('info'),
       info: log('info'),
+      dir: log('info'),
+      dirxml: log('info'),
+      table: log('info'),
+      group: log('info'),
+      groupCollapsed: log('info'),
+      count: log('info'),
       debug: log('debug'),
       trace: log('debug'),
       warn: log('warn'),
       error: log('error'),
+      assert: (holds: unknown, ...parts: unknown[]) => {
+        if (!holds) log('error')('Assertion failed', ...parts)
+      },
+      groupEnd: nothing,
+      countReset: nothing,
+      time: nothing,
+      timeLog: nothing,
+      timeEnd: nothing,
+      clear: nothing,
     })
     for (const entity of host.entities) define(entity, entity)
     setClock(now, seed)
@@ -391,7 +437,7 @@ export function realm(
         }
         if (!failure) {
           try {
-            made = stringify(result, readable)
+            made = stringify(result === undefined && name in mayReturnNothing ? null : result, readable)
             if (made === undefined) fail('returned nothing', path)
             else if (made.length > limits.output)
               fail(`returned ${made.length} characters, more than ${limits.output}`, path, true)
