@@ -4,7 +4,7 @@ import { integrationsOf } from '../integrations/store.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type PolicyLocator, shardOfDigits } from '../platform/locators.ts'
-import { nonsense, readAnswer } from '../plugins/answer.ts'
+import { nonsense, problemOf, readAnswer } from '../plugins/answer.ts'
 import type { AutofillInput } from '../plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../plugins/session.ts'
 import type { Words } from './words.ts'
@@ -63,7 +63,7 @@ export function serviceFiller(context: RequestContext, policy: PolicyLocator, na
         input,
         read: answer => {
           const { success, data, error } = AutofillResult.safeParse(answer ?? {})
-          if (!success) throw unfit(error.issues.map(issue => issue.message))
+          if (!success) throw unfit(error.issues.map(one => problemOf(one)))
           const { exceptionMessage, ...words } = data
           if (exceptionMessage !== undefined) throw new Refusal('integrationRefused', exceptionMessage)
           known.set(call, words)

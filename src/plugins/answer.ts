@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { Refusal } from '../platform/errors.ts'
+import { pathText } from '../platform/wire-problem.ts'
 import type { PluginFunction } from './functions.ts'
 
 /** Problems of an answer that are told; a plugin that is wrong in one peril is so in a thousand. */
@@ -16,16 +17,22 @@ export function readAnswer<S extends z.ZodType>(
   if (success) return data
   throw nonsense(
     name,
-    error.issues.map(({ path: at, message }) =>
-      at.length > 0 ? `'${at.join('.')}' ${message}` : ofWhole(message),
-    ),
+    error.issues.map(one => problemOf(one)),
     path,
   )
 }
 
-/** Contracts say what is wrong with a whole value as of a request. */
-const ofWhole = (message: string): string =>
-  message.replace(/^The request /, 'the answer ').replace(/\.$/, '')
+type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
+
+/** What is wrong with an answer, or with the part of it that is at `within`: the place, once, and the reason. */
+export function problemOf({ path, message }: Issue, ...within: string[]): string {
+  // Contracts without words of their own tell the place themselves, and of a whole value as of a request.
+  const own = path.length > 0 ? `'${pathText(path)}' ` : 'The request '
+  const reason = (message.startsWith(own) ? message.slice(own.length) : message).replace(/\.$/, '')
+  const place = [...within, ...path.map(String)].join('.')
+  if (place !== '') return `'${place}' ${reason}`
+  return reason === message ? reason : `the answer ${reason}`
+}
 
 /** Refuses the answer of the function of that file for these reasons. */
 export function nonsense(name: PluginFunction, problems: readonly string[], path: string): Refusal {

@@ -9,12 +9,17 @@ import { isStorable, storable } from '../platform/characters.ts'
 import type { FieldValues } from '../platform/fields/values.ts'
 import { type Decimal, decimal } from '../platform/money.ts'
 import { type Instant, instant } from '../platform/time.ts'
+// What is wrong with a value is told in the words of requests.
+import '../platform/wire.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import type { PolicyholderResponse } from '../policyholders/contract.ts'
 
 // ------------------------------------------------------------------------------------------------ values
 
 const AMOUNT = 'must be an amount: a number or its digits, below 10^13'
+
+/** What a sum with something missing in it comes to, told by its name: it is what authors look for first. */
+const notANumber = (text: string): string => (/^(NaN|-?Infinity)$/.test(text) ? `, not ${text}` : '')
 
 /** An amount in major units as an exact decimal. `NaN` and the like come as text, which no amount is. */
 const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
@@ -23,7 +28,7 @@ const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, 
     const amount = decimal(text.replace(/^\+/, ''))
     if (amount.abs().lt('1e13')) return amount
   }
-  ctx.issues.push({ code: 'custom', message: AMOUNT, input: wire })
+  ctx.issues.push({ code: 'custom', message: AMOUNT + notANumber(text), input: wire })
   return z.NEVER
 })
 
@@ -42,9 +47,10 @@ const Text = z
 const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
 
 const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): Instant => {
-  const at = /^-?\d{1,15}$/.test(String(wire).trim()) ? instant(Number(wire)) : undefined
+  const text = String(wire).trim()
+  const at = /^-?\d{1,15}$/.test(text) ? instant(Number(text)) : undefined
   if (at !== undefined) return at
-  ctx.issues.push({ code: 'custom', message: INSTANT, input: wire })
+  ctx.issues.push({ code: 'custom', message: INSTANT + notANumber(text), input: wire })
   return z.NEVER
 })
 
@@ -230,9 +236,12 @@ const PerilRate = z
   )
 export type PerilRate = z.output<typeof PerilRate>
 
+/** A blank one is none, as an external rater's is: scripts begin with `exceptionMessage: ''`. */
+const ExceptionMessage = optional(Text.transform(text => text.trim() || undefined))
+
 export const PerilRatesResult = z.object({
   pricedPerilCharacteristics: z.record(z.string(), PerilRate).default({}),
-  exceptionMessage: optional(Text),
+  exceptionMessage: ExceptionMessage,
 })
 
 export const UnderwritingResult = z.object({
@@ -307,6 +316,6 @@ export const PostIssuanceResult = z.object({
 
 /** A part of the update request (src/autofill); the contract of the request that is filled in reads it. */
 export const AutofillResult = z.looseObject(
-  { exceptionMessage: optional(Text) },
+  { exceptionMessage: ExceptionMessage },
   'must be an object, a part of the update request',
 )

@@ -1,6 +1,7 @@
 // Rates by the external rater that the product names (resources brief 6).
 import { Refusal } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
+import { problemOf } from '../plugins/answer.ts'
 import type { PerilRun, PolicyAggregate, Quote } from '../policies/aggregate.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
 import type { ExternalRater, RatingContext } from './rater.ts'
@@ -46,7 +47,7 @@ function readRates(
   const nonsense = (problems: readonly string[]): Refusal =>
     rater.failed(`it answered what it may not: ${listed(problems)}`)
   const reply = RaterReply.safeParse(answer)
-  if (!reply.success) throw nonsense(told(reply.error.issues))
+  if (!reply.success) throw nonsense(reply.error.issues.map(one => problemOf(one)))
   const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data
   if (exceptionMessage !== undefined) throw new Refusal('externalRaterRefused', exceptionMessage)
 
@@ -61,16 +62,8 @@ function readRates(
     }
     const rate = SegmentRateReply.safeParse(priced[locator])
     if (rate.success) rates.set(locator, rate.data)
-    else problems.push(...told(rate.error.issues, locator))
+    else problems.push(...rate.error.issues.map(one => problemOf(one, locator)))
   }
   if (problems.length > 0) throw nonsense(problems)
   return rates
 }
-
-type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
-
-const told = (issues: readonly Issue[], ...before: string[]): string[] =>
-  issues.map(({ path, message }) => {
-    const place = [...before, ...path.map(String)].join('.')
-    return place === '' ? message : `'${place}' ${message}`
-  })

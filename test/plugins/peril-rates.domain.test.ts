@@ -113,4 +113,35 @@ describe('rates that a plugin answered', () => {
       exceptionMessage: 'too old',
     })
   })
+
+  it('are refused with the place told once, and what is no number by its name', async () => {
+    const refusal = async (answer: unknown): Promise<string> => {
+      const problem = await readPerilRates(answer, 'main/rater.js').then(String, (one: Error) => one.message)
+      return problem.replace('Plugin getPerilRates (main/rater.js) answered what it may not: ', '')
+    }
+    const of = (rate: unknown) => refusal({ pricedPerilCharacteristics: { 'a-1': rate } })
+    expect([
+      await refusal(null),
+      await refusal({ pricedPerilCharacteristics: [] }),
+      await of(100),
+      await of({ yearlyPremium: 1, commissions: {} }),
+      await of({ yearlyPremium: 'NaN' }),
+      await of({ exactPremium: '$1' }),
+    ]).toEqual([
+      'the answer must be an object, not null.',
+      "'pricedPerilCharacteristics' must be an object, not a list.",
+      "'pricedPerilCharacteristics.a-1' must be an object, not a number.",
+      "'pricedPerilCharacteristics.a-1.commissions' must be a list, not an object.",
+      "'pricedPerilCharacteristics.a-1.yearlyPremium' must be an amount: a number or its digits, below 10^13, not NaN.",
+      "'pricedPerilCharacteristics.a-1.exactPremium' must be an amount: a number or its digits, below 10^13.",
+    ])
+  })
+
+  it('with a blank exceptionMessage are rates as without one', async () => {
+    for (const exceptionMessage of ['', ' ', null]) {
+      const answer = { pricedPerilCharacteristics: { a: { yearlyPremium: '1' } }, exceptionMessage }
+      const { rates, exceptionMessage: told } = await readPerilRates(answer, 'main/rater.js')
+      expect([rates.size, told]).toEqual([1, undefined])
+    }
+  })
 })
