@@ -18,8 +18,21 @@ describe('untidy templates still run, with a warning', () => {
     expect(output('{{ | page_number }}{{| append: "x"}}')).toBe(
       '<bindery-page-number></bindery-page-number>x',
     )
-    expect(warnings('{{ | page_number }}')).toEqual(['WARNING missingInput 1:4'])
+    expect(warnings('{{ | append: "x" }}')).toEqual(['WARNING missingInput 1:4'])
     expect(output('{% assign a = | append: "x" %}{{ a }}')).toBe('x')
+  })
+
+  test('filters of pages take no input, and need none to be without a warning', () => {
+    expect(warnings('{{ | page_number }} {{| page_count}} {{ |page_count | append: "." }}')).toEqual([])
+    expect(warnings('{{ | page_numbers }}')).toContain('WARNING missingInput 1:4')
+  })
+
+  test('an equals sign written twice is read once', () => {
+    const source = '{% assign a =  = data.x %}{% assign b = = "=" | append: "!" %}{{ a }}{{ b }}'
+    expect(output(source, { x: 7 })).toBe('7=!')
+    expect(warnings(source)).toEqual(['WARNING doubledEqualsSign 1:16', 'WARNING doubledEqualsSign 1:41'])
+    for (const refused of ['{% assign a == 1 %}', '{{ = 1 }}', '{% assign a = = = 1 %}'])
+      expect(warnings(refused).at(-1), refused).toMatch(/^ERROR templateUnreadable/)
   })
 
   test('an empty filter does nothing', () => {

@@ -20,8 +20,14 @@ export type Markup = {
   cut?: boolean
 }
 
+/** How far the neighbourhood of a place is looked at. */
+const NEIGHBOURHOOD = 40
+
 /** Same meaning, differently written. */
 const OPERATOR_SYNONYMS: Record<string, '==' | '!='> = { '===': '==', '!==': '!=' }
+
+/** Filters of pages: they take no value, and archives write them so, `{{ | page_number }}` (resources brief 12.1). */
+const WITHOUT_INPUT = /^\|\s*page_(?:number|count)\b/
 
 /** Reads what stands between `{{ }}` or `{% %}`. Mends the untidy forms of brief 5.4 and reports each. */
 export class MarkupTokenizer extends Tokenizer {
@@ -35,11 +41,13 @@ export class MarkupTokenizer extends Tokenizer {
   /** Values and operators must take turns; the library would silently compute something else. */
   override readExpression(): Expression {
     this.skipBlank()
+    this.#skipSecondEqualsSign()
     if (this.peek() === '|') {
-      this.#warn(
-        'missingInput',
-        'A filter without a value before it: it is given nothing. Write one, if it matters.',
-      )
+      if (!WITHOUT_INPUT.test(this.input.slice(this.p, this.p + NEIGHBOURHOOD)))
+        this.#warn(
+          'missingInput',
+          'A filter without a value before it: it is given nothing. Write one, if it matters.',
+        )
       return new Expression([new Tokenizer('nil').readLiteral()!])
     }
     const tokens: Token[] = []
@@ -99,6 +107,15 @@ export class MarkupTokenizer extends Tokenizer {
         filter.begin,
       )
     return filter
+  }
+
+  /** `assign a = = b`, as an archive of the world has it. */
+  #skipSecondEqualsSign(): void {
+    if (this.peek() !== '=' || !/=\s+$/.test(this.input.slice(Math.max(0, this.p - NEIGHBOURHOOD), this.p)))
+      return
+    this.#warn('doubledEqualsSign', "The second '=' does nothing. Remove it.")
+    this.p += 1
+    this.skipBlank()
   }
 
   #skipEmptyFilters(): void {
