@@ -75,6 +75,16 @@ export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'rene
 export type EndorsementDecision = { planned: Planned; endorsement: EndorsementLocator }
 
 const STEPS = ['quoted', 'accepted', 'issued'] as const
+type Step = (typeof STEPS)[number]
+
+const REACHES = { quote: 'quoted', accept: 'accepted', issue: 'issued' } as const satisfies Record<
+  string,
+  Step
+>
+
+/** The steps on the way from one state to another, which is taken whole (brief 1.4); before all of them is an application. */
+const stepsBetween = (from: EndorsementState, to: EndorsementState): readonly Step[] =>
+  STEPS.slice(STEPS.indexOf(from as Step) + 1, STEPS.indexOf(to as Step) + 1)
 
 export async function decideEndorsement(
   loaded: Loaded,
@@ -103,40 +113,23 @@ export async function decideEndorsement(
     case 'invalidate':
       assertRead(aggregate, endorsement.locator, loaded)
       return answered(planEndorsementInvalidation(aggregate, endorsement, now))
-    case 'issue': {
-      const accepted =
-        endorsement.state === 'quoted'
-          ? await advanced(
-              aggregate,
-              endorsement.locator,
-              'accepted',
-              loaded,
-              attempt,
-              operation.conflictHandling,
-            )
-          : undefined
-      const from = accepted?.aggregate ?? aggregate
-      const issued = await advanced(
-        from,
-        endorsement.locator,
-        'issued',
-        loaded,
-        attempt,
-        operation.conflictHandling,
-      )
-      return answered(accepted ? chain(accepted, issued) : issued)
-    }
     case 'refer': {
       assertEndorsementAllows(endorsement, 'refer')
       const { underwriting } = await carriedOut(aggregate, endorsement, loaded, attempt)
       return answered(planReferral(aggregate, endorsement, operation, underwriting, now))
     }
     case 'quote':
-    case 'accept': {
-      const step = operation.action === 'quote' ? 'quoted' : 'accepted'
+    case 'accept':
+    case 'issue': {
+      const { action, conflictHandling } = operation
+      assertEndorsementAllows(endorsement, action)
       const { locator } = endorsement
-      const planned = await advanced(aggregate, locator, step, loaded, attempt, operation.conflictHandling)
-      return answered(step === 'quoted' ? await shown(planned, locator, loaded, attempt) : planned)
+      let planned: Planned = { aggregate, events: [] }
+      for (const step of stepsBetween(endorsement.state, REACHES[action])) {
+        const from = planned.aggregate
+        planned = chain(planned, await advanced(from, locator, step, loaded, attempt, conflictHandling))
+      }
+      return answered(action === 'quote' ? await shown(planned, locator, loaded, attempt) : planned)
     }
   }
 }
@@ -189,7 +182,7 @@ async function walked(
 ): Promise<EndorsementDecision> {
   const isCheckedByQuoting = state !== 'application' && !hasConflicts(created.aggregate, String(locator))
   let planned: Planned = isCheckedByQuoting ? created : await checked(created, locator, loaded, attempt)
-  for (const step of STEPS.slice(0, STEPS.indexOf(state as (typeof STEPS)[number]) + 1))
+  for (const step of stepsBetween('application', state))
     planned = chain(
       planned,
       await advanced(planned.aggregate, locator, step, loaded, attempt, conflictHandling, assertDecision),
@@ -209,7 +202,7 @@ function assertRead(before: PolicyAggregate, locator: EndorsementLocator, { unre
 async function advanced(
   before: PolicyAggregate,
   locator: EndorsementLocator,
-  step: (typeof STEPS)[number],
+  step: Step,
   loaded: Loaded,
   attempt: Attempt,
   conflictHandling: ConflictHandling = 'block',

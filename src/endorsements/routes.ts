@@ -63,6 +63,7 @@ export function transactionRoutes(kind: Kind, tags: readonly string[], contracts
       method: 'patch',
       path,
       summary: `Update, quote, accept, issue, invalidate or discard ${a}`,
+      description: 'Accepting and issuing go through every step before them that is not taken yet.',
       tags,
       permission: `${kind}s.write`,
       body: { schema: contracts.action, required: true },

@@ -9,10 +9,11 @@ type Table = TransitionTable<EndorsementAction, EndorsementState>
 const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.renew'): Table => ({
   update: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'updated' },
   quote: { from: ['application'], to: 'quoted', event: `${kind}.quote`, past: 'quoted' },
-  accept: { from: ['quoted'], to: 'accepted', event: `${kind}.accept`, past: 'accepted' },
-  /** Of a quoted one passes through acceptance. */
+  /** Of an application passes through quoting. */
+  accept: { from: ['application', 'quoted'], to: 'accepted', event: `${kind}.accept`, past: 'accepted' },
+  /** Passes through what is still before it: quoting, acceptance. */
   issue: {
-    from: ['quoted', 'accepted'],
+    from: ['application', 'quoted', 'accepted'],
     to: 'issued',
     event: [`${kind}.issue`, legacy],
     past: 'issued',

@@ -282,6 +282,34 @@ describe('an endorsement step by step', () => {
     await addsUp(policy)
   })
 
+  it('goes all the way from application to what one action names, as step by step', async () => {
+    const [atOnce, stepwise] = [await issued(), await issued()]
+    const pathTo = async (policy: PolicyResponse) => {
+      const { body } = await apply(policy, 'always', { startTimestamp: later(policy, 6), ...dearer(policy) })
+      return `/endorsements/${body.locator}`
+    }
+    const [path, other] = [await pathTo(atOnce), await pathTo(stepwise)]
+    const accepted = await patch(path, { action: 'accept' })
+    expect([accepted.status, accepted.body.state]).toEqual([200, 'accepted'])
+    expect((await patch(path, { action: 'issue' })).body.state).toBe('issued')
+    for (const action of ['quote', 'accept', 'issue']) await patch(other, { action })
+    expect((await priceOf(atOnce)).total).toBe((await priceOf(stepwise)).total)
+    const types = async (policy: PolicyResponse): Promise<string[]> => {
+      const { body } = await motor.get<{ events: { type: string; data: { policyLocator?: string } }[] }>(
+        '/eventstream/events?startTimestamp=0&pageSize=1000',
+      )
+      return body.events
+        .filter(({ data }) => data.policyLocator === policy.locator)
+        .map(({ type }) => type)
+        .filter(type => type.startsWith('endorsement.'))
+    }
+    expect(await types(atOnce)).toEqual(
+      ['create', 'quote', 'accept', 'issue'].map(step => `endorsement.${step}`),
+    )
+    expect(await types(atOnce)).toEqual(await types(stepwise))
+    await addsUp(atOnce)
+  })
+
   it('updated before it is quoted, discarded for good', async () => {
     const policy = await issued()
     const { body } = await apply(policy, 'never', { startTimestamp: later(policy, 6) })
@@ -366,7 +394,6 @@ it('updates of an application about one exposure all hold, as if they had come a
   })
   const path = `/endorsements/${body.locator}`
   for (const one of more) await patch(path, { endorsementUpdate: { updateExposures: [one] } })
-  expect((await patch(path, { action: 'issue' })).status).toBe(409)
   await patch(path, { action: 'quote' })
   await patch(path, { action: 'issue' })
   const now = await read(policy)

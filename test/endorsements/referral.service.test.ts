@@ -84,6 +84,8 @@ describe('an endorsement that underwriting does not accept', () => {
       code: 'underwritingRefused',
       message: `Underwriting decided 'none' on the endorsement. ${NOTE} A person may decide on its application: POST /endorsements/{locator}/underwriting.`,
     })
+    for (const action of ['accept', 'issue'])
+      expect((await act<Problem>(path, { action })).body).toMatchObject({ code: 'underwritingRefused' })
     expect((await motor.get<EndorsementResponse>(path)).body.state).toBe('application')
     expect(await resultOf(path)).toMatchObject({ decision: 'none', notes: [NOTE] })
   })

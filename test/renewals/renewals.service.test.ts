@@ -106,6 +106,20 @@ describe('a renewal in one step', () => {
     expect(term[0]!.invoiceType).toBe('renewal')
   })
 
+  it('is issued from an application by one action: quoted, accepted and issued, in that order', async () => {
+    const policy = await issued()
+    const before = await priceOf(policy)
+    const { body: renewal } = await renew(policy)
+    const { status, body } = await act(renewal, { action: 'issue', conflictHandling: 'invalidate' })
+    expect([status, body.state]).toEqual([200, 'issued'])
+    const steps = (await eventsOf(policy)).map(({ type }) => type).filter(type => type.includes('renew'))
+    expect(steps).toEqual([
+      ...['create', 'quote', 'accept', 'issue'].map(step => `renewal.${step}`),
+      'policy.renew',
+    ])
+    expect(cents((await priceOf(policy)).total)).toBe(2 * cents(before.total))
+  })
+
   it('may change what is covered, and a second one follows the first', async () => {
     const policy = await issued()
     const dearer = {
