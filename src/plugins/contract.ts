@@ -211,25 +211,36 @@ export type AutofillInput = {
 
 // ------------------------------------------------------------------------------------------------ answers
 
+/** `amount` is how older scripts say `exactAmount`. */
 const CommissionRate = z
   .object({
     recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
     yearlyAmount: optional(Amount),
     exactAmount: optional(Amount),
+    amount: optional(Amount),
   })
+  .transform(({ amount, exactAmount, ...rest }) => ({ ...rest, exactAmount: exactAmount ?? amount }))
   .refine(
     ({ yearlyAmount, exactAmount }) => (yearlyAmount ?? exactAmount) !== undefined,
     'needs yearlyAmount or exactAmount',
   )
 
+/** `premium` and `technicalPremium` are how older scripts say what is exact, as older external raters do (resources brief 6.3). */
 const PerilRate = z
   .object({
     yearlyPremium: optional(Amount),
     exactPremium: optional(Amount),
+    premium: optional(Amount),
     yearlyTechnicalPremium: optional(Amount),
     exactTechnicalPremium: optional(Amount),
+    technicalPremium: optional(Amount),
     commissions: optional(z.array(CommissionRate).max(50)),
   })
+  .transform(({ premium, technicalPremium, ...rate }) => ({
+    ...rate,
+    exactPremium: rate.exactPremium ?? premium,
+    exactTechnicalPremium: rate.exactTechnicalPremium ?? technicalPremium,
+  }))
   .refine(
     ({ yearlyPremium, exactPremium }) => (yearlyPremium ?? exactPremium) !== undefined,
     'needs yearlyPremium or exactPremium',

@@ -40,7 +40,7 @@ export function plainRates(answer: unknown): ReadonlyMap<string, PerilRate> | un
 }
 
 function plainRate(one: unknown): PerilRate | undefined {
-  if (!isRecord(one)) return undefined
+  if (!isRecord(one) || !isNone(one.premium) || !isNone(one.technicalPremium)) return undefined
   const yearlyPremium = plainAmount(one.yearlyPremium)
   const exactPremium = plainAmount(one.exactPremium)
   const yearlyTechnicalPremium = plainAmount(one.yearlyTechnicalPremium)
@@ -56,7 +56,7 @@ function plainCommissions(list: unknown): NonNullable<PerilRate['commissions']> 
   if (!Array.isArray(list) || list.length > 50) return false
   const commissions: NonNullable<PerilRate['commissions']> = []
   for (const one of list as unknown[]) {
-    if (!isRecord(one)) return false
+    if (!isRecord(one) || !isNone(one.amount)) return false
     const { recipient } = one
     const yearlyAmount = plainAmount(one.yearlyAmount)
     const exactAmount = plainAmount(one.exactAmount)

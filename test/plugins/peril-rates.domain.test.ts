@@ -25,6 +25,10 @@ const oddAmount = fc.constantFrom<unknown>(
   {},
 )
 const amount = fc.oneof({ weight: 30, arbitrary: plainAmount }, { weight: 1, arbitrary: oddAmount })
+const older = fc.oneof(
+  { weight: 30, arbitrary: fc.constantFrom(undefined, null) },
+  { weight: 1, arbitrary: amount },
+)
 const odd = fc.constantFrom<unknown>(undefined, null, 'text', 3, [], [[]], {})
 
 const commission = fc.record(
@@ -35,6 +39,7 @@ const commission = fc.record(
     ),
     yearlyAmount: amount,
     exactAmount: amount,
+    amount: older,
   },
   { requiredKeys: ['recipient'] },
 )
@@ -45,6 +50,8 @@ const rate = fc.record(
     exactPremium: amount,
     yearlyTechnicalPremium: amount,
     exactTechnicalPremium: amount,
+    premium: older,
+    technicalPremium: older,
     commissions: fc.oneof(
       { weight: 20, arbitrary: fc.array(commission, { maxLength: 3 }) },
       { weight: 1, arbitrary: odd },
@@ -99,6 +106,28 @@ describe('rates that a plugin answered', () => {
       b: { exactPremium: 0 },
     }
     expect([...(plainRates({ pricedPerilCharacteristics: rates }) ?? [])].length).toBe(2)
+  })
+
+  it('are exact where an older script says premium, technicalPremium and amount', async () => {
+    const older = { premium: 12.5, technicalPremium: '10', commissions: [{ recipient: 'b', amount: '1.25' }] }
+    const newer = {
+      exactPremium: '12.5',
+      exactTechnicalPremium: 10,
+      commissions: [{ recipient: 'b', exactAmount: 1.25 }],
+    }
+    const both = {
+      ...newer,
+      premium: '99',
+      technicalPremium: '99',
+      commissions: [{ ...newer.commissions[0], amount: 99 }],
+    }
+    const pricedPerilCharacteristics = { older, newer, both }
+    const { rates } = await readPerilRates({ pricedPerilCharacteristics }, 'main/rater.js')
+    expect(rates.get('older')).toEqual(rates.get('newer'))
+    expect(rates.get('both')).toEqual(rates.get('newer'))
+    expect(String(rates.get('older')!.exactPremium)).toBe('12.5')
+    const negative = { pricedPerilCharacteristics: { a: { premium: -1 } } }
+    await expect(readPerilRates(negative, 'main/rater.js')).rejects.toThrow(/premium' must not be negative/)
   })
 
   it('are refused by the schema, with where and why', async () => {
