@@ -101,39 +101,54 @@ export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZo
 }
 
 /** A day of a zone: from its first millisecond to its last. */
-type Day = Span & { readonly zone: TimeZone }
+type Day = { readonly start: Instant; readonly end: Instant }
 
 const DAY_MS = 86_400_000
 
+/** Whether the day has 24 hours, and the time lies among them. */
+const isPlain = ({ start, end }: Day, at: Instant): boolean =>
+  end - start === DAY_MS - 1 && start <= at && at <= end
+
 /**
- * Days that were asked for last; mostly it is today. Only those of 24 hours: where clocks go back just after midnight, times of
- * the day before lie between the first and the last of the day.
+ * Days that were asked for, by zone and by the days of UTC that they lie in, until there are too many of them: today mostly, and
+ * while a book is migrated all days of its years. Only those of 24 hours: where clocks go back just after midnight, times of the
+ * day before lie between the first and the last of the day.
  */
-const lastDays: Day[] = []
-const MOST_LAST_DAYS = 32
-let oldestDay = 0
+const knownDays = new Map<TimeZone, Map<number, Day[]>>()
+const MOST_KNOWN_DAYS = 4_000
+let knownDayCount = 0
+
+const utcDay = (at: Instant): number => Math.floor(at / DAY_MS)
 
 function dayOf(at: Instant, zone: TimeZone): Day {
-  const known = lastDays.find(day => day.start <= at && at <= day.end && day.zone === zone)
-  if (known) return known
+  for (const day of knownDays.get(zone)?.get(utcDay(at)) ?? [])
+    if (day.start <= at && at <= day.end) return day
   const local = zoned(at, zone)
   const next = toZonedDateTime(addDaysToDate(toPlainDate(local), 1), zone)
   const day = {
     start: startOfZonedDay(local).epochMilliseconds as Instant,
     end: (next.epochMilliseconds - 1) as Instant,
-    zone,
   }
-  if (day.end - day.start === DAY_MS - 1) {
-    lastDays[oldestDay] = day
-    oldestDay = (oldestDay + 1) % MOST_LAST_DAYS
-  }
+  if (isPlain(day, at)) rememberDay(day, zone)
   return day
+}
+
+function rememberDay(day: Day, zone: TimeZone): void {
+  if (knownDayCount >= MOST_KNOWN_DAYS) {
+    knownDays.clear()
+    knownDayCount = 0
+  }
+  knownDayCount += 1
+  const days = knownDays.get(zone) ?? new Map<number, Day[]>()
+  knownDays.set(zone, days)
+  for (const date of new Set([utcDay(day.start), utcDay(day.end)]))
+    days.set(date, [...(days.get(date) ?? []), day])
 }
 
 /** The day that `at` falls on, where it has 24 hours: whatever else lies in it falls on it too. */
 export function plainDay(at: Instant, zone: TimeZone): Span | undefined {
   const day = dayOf(at, zone)
-  return day.end - day.start === DAY_MS - 1 && day.start <= at && at <= day.end ? day : undefined
+  return isPlain(day, at) ? day : undefined
 }
 
 export const startOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).start

@@ -88,3 +88,16 @@ test('bounds of a date that go by the day hold until it is over, those that go b
   expect(latest(soon, '2026-07-01T08:00:00Z')).toBe('2026-07-01T09:00:00.000Z')
   expect(latest(soon, '2026-07-01T08:00:00.001Z')).toBe('2026-07-01T09:00:00.001Z')
 })
+
+test('days, and bounds that go by them, stay what they are however many are asked for', () => {
+  const zone = 'UTC' as TimeZone
+  const DAY_MS = 86_400_000
+  const tomorrow = field('on', 'date', { latestOffset: { unit: 'day', amount: 1, roundToDay: true } })
+  const spans = Array.from({ length: 4_100 }, (_, day) => day * DAY_MS)
+  const found = [...spans, ...spans.slice(0, 3)].map(start => {
+    const noon = (start + DAY_MS / 2) as Instant
+    return [startOfDay(noon, zone), endOfDay(noon, zone), dateBounds(tomorrow, noon, zone).latest[0]!.at]
+  })
+  const expected = spans.map(start => [start, start + DAY_MS - 1, start + 2 * DAY_MS - 1])
+  expect(found).toEqual([...expected, ...expected.slice(0, 3)])
+})

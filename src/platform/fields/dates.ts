@@ -24,23 +24,37 @@ export type DateBound = { readonly at: Instant; readonly name: string }
 
 type DateBounds = { readonly earliest: readonly DateBound[]; readonly latest: readonly DateBound[] }
 
-/**
- * The bounds that were asked for last, of each field: all values of one change are checked at one moment. Those that are whole
- * days, and those that do not go by the moment, stand until the day is over.
- */
-const lastBounds = new WeakMap<FieldDefinition, Span & { zone: TimeZone; bounds: DateBounds }>()
+/** What was worked out of a field's bounds. */
+type KnownBounds = {
+  /** Asked for last: all values of one change are checked at one moment. */
+  last: Span & { zone: TimeZone; bounds: DateBounds }
+  /** Of whole days by their starts, for those that stand until the day is over, and those that do not go by the moment. */
+  readonly byDay: Map<Instant, { zone: TimeZone; bounds: DateBounds }> | undefined
+}
+
+const known = new WeakMap<FieldDefinition, KnownBounds>()
+
+/** Days of one field whose bounds are remembered; with more of them it begins anew. */
+const MOST_DAYS = 1_500
 
 /**
  * The bounds of a date field at the moment `now`, both inclusive. A bound that is a day, or an offset rounded to
  * the day, takes in the whole of that day: the earliest is its start, the latest its last millisecond.
  */
 export function dateBounds(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
-  const last = lastBounds.get(definition)
+  const found = known.get(definition)
+  const last = found?.last
   if (last && last.start <= now && now <= last.end && last.zone === zone) return last.bounds
-  const bounds = boundsAt(definition, now, zone)
-  const day = standsAllDay(definition) ? plainDay(now, zone) : undefined
+  const byDay: KnownBounds['byDay'] = found ? found.byDay : standsAllDay(definition) ? new Map() : undefined
+  const day = byDay && plainDay(now, zone)
+  const ofDay = day && byDay.get(day.start)
+  const bounds = ofDay?.zone === zone ? ofDay.bounds : boundsAt(definition, now, zone)
+  if (day && ofDay?.bounds !== bounds) {
+    if (byDay.size >= MOST_DAYS) byDay.clear()
+    byDay.set(day.start, { zone, bounds })
+  }
   const { start, end } = day ?? { start: now, end: now }
-  lastBounds.set(definition, { start, end, zone, bounds })
+  known.set(definition, { last: { start, end, zone, bounds }, byDay })
   return bounds
 }
 
