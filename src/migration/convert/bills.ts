@@ -25,7 +25,12 @@ export type PlannedBills = {
 /** A map while amounts are added up: ids are long texts, and as names of properties each would be looked up anew. */
 type Plan = { readonly items: Map<string, number>; readonly fees: InstallmentFee[] }
 
-const recorded = (items: ReadonlyMap<string, number>): Record<string, number> => Object.fromEntries(items)
+/** Without a prototype: ids are others in each installment, and an object of any other kind has its shape worked out for them. */
+function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
+  const named: Record<string, number> = Object.create(null)
+  for (const [id, minor] of items) named[id] = minor
+  return named
+}
 
 /** Plans the transaction's bills as it says; nothing where it has no installments. */
 export function planBills(
