@@ -160,4 +160,39 @@ describe('round trips', () => {
     expect(actions.d1).toBe(2)
     expect(await most(() => motor.get(of))).toEqual({ d1: 1, object: 0, r2: 0 })
   })
+
+  it('whatever the console asks for its pages is one D1 round trip, and what one may is none', async () => {
+    const { policy, path } = await issued()
+    const own = `/policy/${policy.locator}`
+    const holder = policy.policyholderLocator
+    const { body: quotes } = await motor.get<{ locator: string }[]>(`${path}/quotes`)
+    const token = await motor.signIn('anna.admin')
+    const events = `/event/${motor.tenantLocator}`
+    const asked = async (address: string) => {
+      await callApi('GET', '/v1/ping/authorized', { token })
+      const answer = await callApi('GET', address, { token })
+      return [address, answer.status, roundTrips(answer)] as const
+    }
+    for (const address of ['/console', '/auth/permissions'])
+      expect(await asked(address)).toEqual([address, 200, { d1: 0, object: 0, r2: 0, queue: 0 }])
+    for (const address of [
+      '/products',
+      '/policies?createdAfterTimestamp=0&pageSize=200',
+      '/policyholders?searchField=last_name&searchPrefix=A&pageSize=20',
+      `/policyholder/${holder}`,
+      `/policies?policyholderLocator=${holder}&pageSize=50`,
+      own,
+      `${path}/endorsements`,
+      `${path}/renewals`,
+      `${path}/cancellations`,
+      `${path}/quotes`,
+      `/quotes/${quotes[0]!.locator}/price`,
+      `${own}/checkInvoices`,
+      `${own}/gracePeriods`,
+      `/policyholder/${holder}/credits`,
+      `${events}/events/list?startTimestamp=2020-01-01T00:00:00Z&pageSize=1000`,
+      `${events}/webhooks/list`,
+    ])
+      expect(await asked(address)).toEqual([address, 200, { d1: 1, object: 0, r2: 0, queue: 0 }])
+  })
 })
