@@ -202,7 +202,7 @@ const divertedAt = sql.raw('"delivery".diverted_at')
 const state = sql.raw('"delivery".state')
 const finishedAt = sql.raw('"delivery".finished_at')
 
-/** It was asked for again since it was claimed: whatever came of that attempt, it stays as that left it, and another follows. */
+/** It was asked for again since it was claimed: whatever came of this attempt, it goes on waiting for another. */
 const askedSince = sql`${sql.raw('"delivery".asked')} <> r.asked`
 
 // The webhook is told in each row, and not once beside them: so SQLite begins with the results, and looks each delivery up. By
