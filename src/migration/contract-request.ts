@@ -4,7 +4,14 @@ import { z } from '@hono/zod-openapi'
 import { readDateTime } from '../platform/date-time.ts'
 import { decimal, RATE_PLACES } from '../platform/money.ts'
 import type { Instant } from '../platform/time.ts'
-import { list, optional, optionalRecord, RequestDecimal, requestInteger } from '../platform/wire.ts'
+import {
+  list,
+  OptionalDecimal,
+  optional,
+  optionalRecord,
+  RequestDecimal,
+  requestInteger,
+} from '../platform/wire.ts'
 import { breaks, rule } from '../platform/wire-problem.ts'
 
 /** Items of one account: itself, its policies, invoices, payments and disbursements; more answer 413. */
@@ -274,9 +281,9 @@ export const DisbursementMigrationRequest = z
   .openapi('DisbursementMigrationRequest')
 export type DisbursementMigrationRequest = z.output<typeof DisbursementMigrationRequest>
 
-/** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`. */
+/** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`; null is none. */
 const accounting = optional(
-  z.object({ originalAccountBalances: optional(z.record(z.string().max(64), RequestDecimal)) }),
+  z.object({ originalAccountBalances: optional(z.record(z.string().max(64), OptionalDecimal)) }),
 )
 
 const items = {
@@ -327,3 +334,9 @@ export const PatchAccountMigrationRequest = z
   })
   .openapi('PatchAccountMigrationRequest')
 export type PatchAccountMigrationRequest = z.output<typeof PatchAccountMigrationRequest>
+
+/** The control totals that are told, by their names. */
+export const toldTotals = ({ accounting }: Pick<MigrationRequest, 'accounting'>): [string, string][] =>
+  Object.entries(accounting?.originalAccountBalances ?? {}).flatMap(([name, total]) =>
+    total === undefined ? [] : [[name, total]],
+  )

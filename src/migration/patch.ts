@@ -5,7 +5,7 @@ import { notFound, Refusal } from '../platform/errors.ts'
 import { type JsonText, jsonText } from '../platform/http/route.ts'
 import { newUuid, readUuid } from '../platform/locators.ts'
 import type { MigrationFailuresResponse } from './contract.ts'
-import { AccountMigrationData, type PatchAccountMigrationRequest } from './contract-request.ts'
+import { AccountMigrationData, type PatchAccountMigrationRequest, toldTotals } from './contract-request.ts'
 import { BODY, deleteSource, Sources, storeSource } from './files.ts'
 import { type ItemFailure, LISTED_KINDS, type ListedKind } from './item.ts'
 import { failuresResponse } from './projection.ts'
@@ -136,7 +136,7 @@ function assertPatchable(
     problems.push('the account exists, and is not altered by a migration')
   if (patch.accountData !== undefined && done.has(`account ${accountId(value)}`))
     problems.push('the account is completed')
-  if (Object.keys(patch.accounting?.originalAccountBalances ?? {}).length > 0 && done.size > 0)
+  if (toldTotals(patch).length > 0 && done.size > 0)
     problems.push('control totals are of a whole account, and items of this one are completed')
   for (const kind of LISTED_KINDS) {
     const known = new Set(itemsOf(value, kind).map((item, index) => itemId(kind, item, index)))

@@ -221,6 +221,27 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     /amount 0.001 must have no more decimal places/,
   ],
   [
+    'an amount that is larger than any that is kept',
+    wire => (first(wire).segment.rootElement.elements[0].elements[0].charges[0] = charge(9_000_000_000_001)),
+    'charge',
+    `${T}[0]/cov/charges[0]`,
+    /amount 9000000000001 must not be beyond 9000000000000.00 EUR/,
+  ],
+  [
+    'a payment that is larger than any that is kept',
+    wire => (wire.payments[0].paymentItems[0].amount = '999999999999999'),
+    'payment',
+    'Y1',
+    /^paymentItems\[0\].amount 999999999999999 must not be beyond 9000000000000.00 EUR/,
+  ],
+  [
+    'static data under the key that the migration takes itself',
+    wire => (wire.policies[0].staticData = { 'migration.origin': 'mine' }),
+    'policy',
+    'P1',
+    /^staticData 'migration.origin' must have another key/,
+  ],
+  [
     'an installment of an unknown invoice',
     wire => (first(wire).installments[0].invoiceId = 'I9'),
     'installment',
@@ -253,7 +274,7 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => (wire.payments[0].paymentItems[0].amount = 121),
     'invoice',
     'I1',
-    /^payments of 121.00 must not be more/,
+    /^payments of 121.00 must not be more than .*, 120.00; what is beyond it is an item without invoiceId/,
   ],
   [
     'an invoice of which more was taken back than paid',
@@ -326,7 +347,7 @@ describe('an account that is handed over', () => {
       failures,
     } = converted({
       ...account(),
-      accounting: { originalAccountBalances: { invoiced: 200, paid: '200.00', credit: 0, disbursed: 0 } },
+      accounting: { originalAccountBalances: { invoiced: 200, paid: '200.00', credit: null, disbursed: 0 } },
     })
     expect(failures).toEqual([])
     expect(holder?.entity.values).toEqual({ last_name: ['Even'] })

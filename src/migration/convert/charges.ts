@@ -1,9 +1,10 @@
 // What a transaction says that an element charges: of which kind, how much, and on which installments (rule 6 of
 // resources brief 9.3).
 import type { ProductDefinition } from '../../configuration/configuration.ts'
-import { decimal, exactMoney, type Money, money, plus, RATE_PLACES, zero } from '../../platform/money.ts'
+import { decimal, type Money, money, plus, RATE_PLACES, zero } from '../../platform/money.ts'
 import { months, type Span, type TimeZone } from '../../platform/time.ts'
 import type { ChargeMigrationRequest, PolicyMigrationRequest } from '../contract-request.ts'
+import { readAmount } from './amount.ts'
 import type { Problems } from './problems.ts'
 
 export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'fee' | 'none'
@@ -99,22 +100,18 @@ function readCharge(
     return undefined
   }
   const items = installmentItems.flatMap((item, at): SaidItem[] => {
-    const amount = exactMoney(item.amount, currency)
+    const amount = readAmount(item.amount, currency)
+    const isAmount = typeof amount !== 'string'
     // Of its element: another charge may have items without ids too.
     const id = item.id ?? `${charge}/installmentItems[${at}]`
-    if (!amount)
-      problems.add(
-        'charge',
-        place,
-        `installmentItems[${at}].amount ${item.amount} must have no more decimal places than ${currency} has.`,
-      )
+    if (!isAmount) problems.add('charge', place, `installmentItems[${at}].amount ${amount}`)
     if (item.installmentNumber > installments)
       problems.add(
         'charge',
         place,
         `installmentItems[${at}].installmentNumber ${item.installmentNumber} must be the number of an installment of its transaction, which has ${installments}.`,
       )
-    return amount && item.installmentNumber <= installments
+    return isAmount && item.installmentNumber <= installments
       ? [{ at: item.installmentNumber - 1, amount, id }]
       : []
   })

@@ -188,7 +188,9 @@ function auxRowsOf(
   const put = (where: string, key: string, value: unknown): void => {
     if (value === undefined || value === null) return
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    if (key === '' || key.length > LONGEST_AUX_NAME)
+    if (key === ORIGIN_KEY && where !== 'policy')
+      wrong(`${where} '${key}' must have another key: under that one stands what is sent of the policy.`)
+    else if (key === '' || key.length > LONGEST_AUX_NAME)
       wrong(`${where} must have keys of 1 to ${LONGEST_AUX_NAME} characters.`)
     else if (text.length > LONGEST_AUX_VALUE)
       wrong(`${where} '${key}' must have at most ${LONGEST_AUX_VALUE} characters.`)

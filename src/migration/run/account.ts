@@ -3,6 +3,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { isRefused } from '../../platform/errors.ts'
 import { locatorSupply, type Uuid } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
+import { toldTotals } from '../contract-request.ts'
 import { convertAccount, digitsNeeded } from '../convert/account.ts'
 import { LISTED_KINDS } from '../item.ts'
 import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
@@ -89,12 +90,11 @@ function wholeIfBalanced(
   value: Readonly<Record<string, unknown>>,
   done: ReadonlySet<string> | undefined,
   { originalId }: MigrationAccount,
-  { accounting }: ReadAccount,
+  request: ReadAccount,
   outcome: Outcome,
 ): Outcome {
   const { failures } = outcome
-  const hasTotals = Object.keys(accounting?.originalAccountBalances ?? {}).length > 0
-  const isWhole = hasTotals || failures.some(({ kind }) => kind === 'account')
+  const isWhole = toldTotals(request).length > 0 || failures.some(({ kind }) => kind === 'account')
   if (!isWhole || failures.length === 0) return outcome
   const failed = new Set(failures.map(one => `${one.kind} ${one.originalId}`))
   const by = failures.some(({ kind }) => kind === 'account') ? originalId : failures[0]!.originalId

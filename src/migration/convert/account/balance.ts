@@ -76,7 +76,7 @@ function wrongWith(item: InvoiceItem, none: Money): string | undefined {
   if (earlier && parts.length === 0 && received.some(one => one.minor !== 0))
     return `what it asked for is settled (${earlier.statuses.join(', ')}), and payments of it must be items without invoiceId.`
   if (rest.minor !== 0 && Math.sign(rest.minor) !== sign)
-    return `payments of ${got} must not be more than the invoice asks for, ${asked}.`
+    return `payments of ${got} must not be more than the invoice asks for, ${asked}; what is beyond it is an item without invoiceId.`
   if (paid.minor !== 0 && Math.sign(paid.minor) !== sign)
     return `payments of ${got} must be of the sign of what the invoice asks for, ${asked}.`
   if (state === 'open' && rest.minor === 0 && total.minor !== 0)

@@ -1,7 +1,8 @@
 // What was paid out of the account's credit.
-import { exactMoney, type Money, negated, sum, toText } from '../../../platform/money.ts'
+import { type Money, negated, sum, toText } from '../../../platform/money.ts'
 import type { Instant } from '../../../platform/time.ts'
 import type { DisbursementMigrationRequest } from '../../contract-request.ts'
+import { readAmount } from '../amount.ts'
 import type { ConvertedDisbursement } from '../converted.ts'
 import { type CreditMove, creditAt } from '../money-moves.ts'
 import { assertCurrency } from './invoices.ts'
@@ -58,12 +59,12 @@ function amountOf(work: Work, { id, sources, currency: own }: DisbursementMigrat
   const { currency } = work.context.configuration
   assertCurrency(work, 'disbursements', id, own)
   const amounts = sources.map(({ amount }, index) => {
-    const exact = exactMoney(amount, currency)
+    const exact = readAmount(amount, currency)
     const wrong = (rule: string): void =>
       findings.wrong('disbursements', id, `sources[${index}].amount ${rule}`)
-    if (!exact) wrong(`${amount} must have no more decimal places than ${currency} has.`)
+    if (typeof exact === 'string') wrong(exact)
     else if (exact.minor <= 0) wrong('must lie above zero.')
-    return exact ?? none
+    return typeof exact === 'string' ? none : exact
   })
   if (sources.length === 0) findings.wrong('disbursements', id, 'sources must have at least one source.')
   return sum(amounts, currency)

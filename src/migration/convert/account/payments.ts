@@ -1,8 +1,9 @@
 // The payments of an account: what of each is for which invoice, and what no invoice asks for.
 import { paymentFieldValues } from '../../../billing/payments/field-values.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { exactMoney, type Money, plus } from '../../../platform/money.ts'
+import { type Money, plus } from '../../../platform/money.ts'
 import type { PaymentMigrationRequest } from '../../contract-request.ts'
+import { readAmount } from '../amount.ts'
 import { assertCurrency, type Invoices } from './invoices.ts'
 import type { Work } from './work.ts'
 
@@ -26,9 +27,9 @@ export function readPayments(work: Work, invoices: Invoices): Payments {
     const byInvoice = new Map<string, Money>()
     let credit = none
     for (const [at, { amount: text, invoiceId }] of paymentItems.entries()) {
-      const amount = exactMoney(text, currency)
+      const amount = readAmount(text, currency)
       const wrong = (rule: string): void => findings.wrong('payments', id, `paymentItems[${at}].${rule}`)
-      if (!amount) wrong(`amount ${text} must have no more decimal places than ${currency} has.`)
+      if (typeof amount === 'string') wrong(`amount ${amount}`)
       else if (invoiceId === undefined) {
         if (amount.minor < 0) wrong('amount must not lie below zero: what no invoice asks for is credit.')
         credit = plus(credit, amount)

@@ -1,5 +1,7 @@
 // What an account comes to, held against what the other system says that it comes to (rule 10 of resources brief 9.3).
-import { exactMoney, sum, toText } from '../../../platform/money.ts'
+import { sum, toText } from '../../../platform/money.ts'
+import { toldTotals } from '../../contract-request.ts'
+import { readAmount } from '../amount.ts'
 import type { ControlTotals } from '../converted.ts'
 import { creditLeft } from './balance.ts'
 import type { PaidOut } from './disbursements.ts'
@@ -35,8 +37,8 @@ export function totalsOf(
 /** What the other system says that there is, and is not, fails the account: nothing of it is kept. */
 export function controlTotals(work: Work, totals: ControlTotals): void {
   const { request, context, findings } = work
-  const told = request.accounting?.originalAccountBalances
-  if (!told) return
+  const told = toldTotals(request)
+  if (told.length === 0) return
   const id = accountIdOf(work)
   const failing = findings.failing()
   if (failing !== undefined) {
@@ -44,11 +46,15 @@ export function controlTotals(work: Work, totals: ControlTotals): void {
     return
   }
   const { currency } = context.configuration
-  for (const [name, text] of Object.entries(told)) {
+  for (const [name, text] of told) {
     const own = Object.hasOwn(totals, name) ? totals[name as keyof ControlTotals] : undefined
     const place = `accounting.originalAccountBalances.${name}`
-    if (!own) findings.wrong('account', id, `${place} must be one of ${Object.keys(totals).join(', ')}.`)
-    else if (exactMoney(text, currency)?.minor !== own.minor)
+    if (!own) {
+      findings.wrong('account', id, `${place} must be one of ${Object.keys(totals).join(', ')}.`)
+      continue
+    }
+    const amount = readAmount(text, currency)
+    if (typeof amount === 'string' || amount.minor !== own.minor)
       findings.wrong(
         'account',
         id,
