@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { restDue } from '../../src/billing/payments/payment.ts'
 import { toText } from '../../src/platform/money.ts'
-import { BOOK_BEGINS, converted, DAY, type Wire } from './made-book.ts'
+import { BOOK_BEGINS, converted, DAY, NOW, type Wire } from './made-book.ts'
 
 const charge = (amount: number, installmentNumber = 1, chargeType = 'premium') => ({
   chargeType,
@@ -496,6 +496,29 @@ describe('an account that is handed over', () => {
       scheduleOf({ installmentPlanName: 'upfront' }, monthly),
       scheduleOf({ cadence: 'weekly' }, monthly),
     ]).toEqual(['upfront', 'monthly', 'monthly', 'monthly', 'monthly', 'upfront', 'upfront', 'upfront'])
+  })
+
+  it('is taken with a warning where what is said to have been is still to come', () => {
+    const wire = account()
+    const later = NOW + DAY
+    Object.assign(wire.invoices[0], { generateTime: later, dueTime: later })
+    // Of a time to come, and nobody says when it was made.
+    Object.assign(wire.invoices[2], { startTime: later, endTime: later + DAY, dueTime: later })
+    wire.payments[0].paymentTime = later
+    wire.payments.push({ id: 'Y4', paymentTime: BOOK_BEGINS, paymentItems: [{ amount: 3 }] })
+    wire.disbursements = [{ id: 'D1', disbursementTime: later, sources: [{ amount: 3 }] }]
+    second(wire).issuedTime = later
+    second(wire).createdAt = later + 1
+    const { failures, warnings, policies } = converted(wire)
+    expect(failures).toEqual([])
+    expect([...policies[1]!.invoices.values()].map(one => one.createdAt)).toEqual([NOW])
+    expect(warnings.flatMap(({ locator, errors }) => errors.map(error => `${locator}: ${error}`))).toEqual([
+      'I1: generateTime lies in the future: what is not invoiced yet is an installment without invoiceId.',
+      `${T}[1]: issuedTime lies in the future.`,
+      `${T}[1]: createdAt lies after issuedTime.`,
+      'Y1: paymentTime lies in the future.',
+      'D1: disbursementTime lies in the future.',
+    ])
   })
 
   it('gives up what was discarded, and asks nobody for it again', () => {

@@ -17,7 +17,7 @@ export type PaidOut = {
 
 /** Those that the credit of their time does for, in the order of time. */
 export function payDisbursements(work: Work, payments: Payments, before: readonly CreditMove[]): PaidOut {
-  const { request, context, findings } = work
+  const { request, context, findings, warnings } = work
   const { configuration, existing, supply } = context
   const { currency } = configuration
   const had: CreditMove[] = existing ? [{ at: Number.NEGATIVE_INFINITY as Instant, by: existing.credit }] : []
@@ -28,6 +28,7 @@ export function payDisbursements(work: Work, payments: Payments, before: readonl
     .sort((a, b) => a.disbursementTime - b.disbursementTime)
   for (const one of ordered) {
     const { id, disbursementTime: at, disbursementType, data } = one
+    if (at > context.now) warnings.add('disbursement', id, 'disbursementTime lies in the future.')
     const amount = amountOf(work, one)
     const available = creditAt([...had, ...moves], at, currency)
     const isLeft = creditAt([...had, ...moves], Number.POSITIVE_INFINITY as Instant, currency)

@@ -2,7 +2,7 @@
 import { totalsDueOf } from '../../../billing/bill.ts'
 import type { InvoiceStatus } from '../../../billing/invoice.ts'
 import { type Money, minus, sum } from '../../../platform/money.ts'
-import { timeZone as zoneNamed } from '../../../platform/time.ts'
+import { earlier, timeZone as zoneNamed } from '../../../platform/time.ts'
 import type { InvoiceMigrationRequest } from '../../contract-request.ts'
 import type { ItemKind } from '../../item.ts'
 import { type InvoiceTimes, invoiceInstallmentsOf, keepOpposites } from '../bills.ts'
@@ -51,12 +51,14 @@ export function balanceOf(item: InvoiceItem, none: Money): { total: Money; paid:
 
 /** Those of the request and those of before that it names. */
 export function readInvoices(work: Work, policies: EarlierPolicies): Invoices {
-  const { request, findings, warnings } = work
+  const { request, context, findings, warnings } = work
   const invoices = earlierInvoices(work, policies)
   for (const id of invoices.keys()) findings.isThere(id)
   for (const invoice of findings.singles('invoices', request.invoices)) {
     const { id, currency, timezone, startTime, endTime, generateTime, dueTime, invoiceState } = invoice
-    const times = { createdAt: generateTime ?? startTime, start: startTime, end: endTime, dueAt: dueTime }
+    // It is there: where nobody says since when, that is not later than now.
+    const createdAt = generateTime ?? earlier(startTime, context.now)
+    const times = { createdAt, start: startTime, end: endTime, dueAt: dueTime }
     invoices.set(id, { id, state: invoiceState, times, added: [], received: [] })
     assertCurrency(work, 'invoices', id, currency)
     if (timezone !== undefined && !zoneNamed(timezone))
@@ -64,6 +66,12 @@ export function readInvoices(work: Work, policies: EarlierPolicies): Invoices {
     if (startTime > endTime) findings.wrong('invoices', id, 'startTime must not lie after endTime.')
     if (generateTime !== undefined && generateTime > dueTime)
       warnings.add('invoice', id, 'generateTime lies after dueTime.')
+    if (times.createdAt > context.now)
+      warnings.add(
+        'invoice',
+        id,
+        'generateTime lies in the future: what is not invoiced yet is an installment without invoiceId.',
+      )
   }
   return invoices
 }

@@ -17,12 +17,13 @@ export type PaymentItem = {
 export type Payments = ReadonlyMap<string, PaymentItem>
 
 export function readPayments(work: Work, invoices: Invoices): Payments {
-  const { request, context, findings, none } = work
+  const { request, context, findings, warnings, none } = work
   const { currency } = context.configuration
   const payments = new Map<string, PaymentItem>()
   for (const payment of findings.singles('payments', request.payments)) {
     const { id, paymentItems } = payment
     assertCurrency(work, 'payments', id, payment.currency)
+    if (payment.paymentTime > context.now) warnings.add('payment', id, 'paymentTime lies in the future.')
     if (paymentItems.length === 0) findings.wrong('payments', id, 'paymentItems must have at least one item.')
     const byInvoice = new Map<string, Money>()
     let credit = none
