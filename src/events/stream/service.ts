@@ -4,7 +4,6 @@ import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import type { EventStreamQuery } from '../contract.ts'
 import { isCustomEventType, isEventType } from '../types.ts'
 import { readPage } from './page.ts'
-import type { StreamRow } from './store.ts'
 import type { Reading } from './token.ts'
 
 const DEFAULT_PAGE_SIZE = 100
@@ -17,16 +16,11 @@ export async function readStream(
   context: RequestContext,
   attributed: boolean,
 ): Promise<JsonText> {
-  const { rows, pagingToken } = await readPage('stream', readingOf(query), context, query.pageSize)
-  const events = rows.map(row => eventJson(row, attributed))
+  const form = attributed ? 'attributed' : 'stream'
+  const { rows, pagingToken } = await readPage(form, readingOf(query), context, query.pageSize)
+  const events = rows.map(({ json }) => json)
   const text = `{"events":[${events.join(',')}],"pagingToken":${JSON.stringify(pagingToken)}}`
   return jsonText({ status: 200, text }, { events, pagingToken })
-}
-
-/** An Event as JSON. Its data is JSON as it is stored: to parse and write it again would be most of the work of a page. */
-function eventJson({ locator, at, type, data, username }: StreamRow<'stream'>, attributed: boolean): string {
-  const user = attributed ? `,"username":${JSON.stringify(username)}` : ''
-  return `{"id":"${locator}","timestamp":"${at}","type":${JSON.stringify(type)},"data":${data}${user}}`
 }
 
 /**

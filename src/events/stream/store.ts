@@ -4,7 +4,6 @@ import { unionAll } from 'drizzle-orm/sqlite-core'
 import { type Database, statement } from '../../platform/database.ts'
 import type { Instant } from '../../platform/time.ts'
 import { events } from '../tables.ts'
-import type { View } from './token.ts'
 
 export type StreamFilter = {
   /** Events from this time on. */
@@ -17,13 +16,22 @@ export type StreamFilter = {
 }
 
 const { sequence, locator, at, type, newerType, data, username, accountLocator, requestId } = events
-const shown = { sequence, locator, at, type, username }
 
-/** What each view shows of an event: nothing else is read. The stream passes `data` on as the text that it is stored as. */
+/** An Event of the contract as JSON: `data` is stored as such, and to parse and write it again would be most of a page's work. */
+const json = (more: SQL) =>
+  sql<string>`'{"id":"' || ${locator} || '","timestamp":"' || ${at} || '","type":' || json_quote(${type}) || ',"data":' || ${data} || ${more} || '}'`.as(
+    'json',
+  )
+
+/** What each form of a page shows of an event: nothing else is read, and each column more costs as much as the text in it. */
 const COLUMNS = {
-  stream: { ...shown, data: sql<string>`${data}` },
-  events: { ...shown, data, newerType, accountLocator, requestId },
+  stream: { sequence, at, json: json(sql`''`) },
+  attributed: { sequence, at, json: json(sql`',"username":' || json_quote(${username})`) },
+  events: { sequence, at, locator, type, data, username, newerType, accountLocator, requestId },
 }
+
+/** A form of a page: of the stream there are two. */
+export type Form = keyof typeof COLUMNS
 
 /** The first event of that time or later. Time never goes back along the stream, so it bounds a span of it. */
 const firstFrom = (time: Placeholder) =>
@@ -38,11 +46,11 @@ const CONDITIONS: Readonly<Record<Part, SQL>> = {
   end: sql`${sequence} < coalesce(${firstFrom(sql.placeholder('end'))}, ${Number.MAX_SAFE_INTEGER})`,
 }
 
-function eventsBy<V extends View>(view: V, parts: readonly Part[], isByName: boolean) {
+function eventsBy(form: Form, parts: readonly Part[], isByName: boolean) {
   const after = [gt(sequence, sql.placeholder('position')), ...parts.map(part => CONDITIONS[part])]
   const those = (build: DrizzleD1Database, ...more: SQL[]) =>
     build
-      .select(COLUMNS[view] as (typeof COLUMNS)['events'])
+      .select(COLUMNS[form] as (typeof COLUMNS)['events'])
       .from(events)
       .where(and(...after, ...more))
   // An index for each name gives its events in order, and the two are merged: an `or` would sort all that there are.
@@ -58,29 +66,29 @@ function eventsBy<V extends View>(view: V, parts: readonly Part[], isByName: boo
   )
 }
 
-/** By view and the parts of the filter that are given: twenty-four at most. */
+/** By form and the parts of the filter that are given: thirty-six at most. */
 const statements = new Map<string, ReturnType<typeof eventsBy>>()
 
-/** Events of one shard after a position, in the order of their commits, as the view has them. */
-export async function eventsAfter<V extends View>(
+/** Events of one shard after a position, in the order of their commits, as the form has them. */
+export async function eventsAfter<F extends Form>(
   database: Database,
-  view: V,
+  form: F,
   position: number,
   filter: StreamFilter,
   most: number,
-): Promise<StreamRow<V>[]> {
+): Promise<StreamRow<F>[]> {
   const parts = (['type', 'start', 'end'] as const).filter(part => filter[part] !== undefined)
   const isByName = filter.name !== undefined
-  const key = [view, ...parts, isByName].join()
-  const kept = statements.get(key) ?? eventsBy(view, parts, isByName)
+  const key = [form, ...parts, isByName].join()
+  const kept = statements.get(key) ?? eventsBy(form, parts, isByName)
   statements.set(key, kept)
   const [rows] = await database.batch([database.bind(kept, { ...filter, position, most })])
-  // Typed as those of the wider view; a row has the columns of its own.
-  return rows as unknown as StreamRow<V>[]
+  // Typed as those of the widest form; a row has the columns of its own.
+  return rows as unknown as StreamRow<F>[]
 }
 
 type AllColumns = typeof events.$inferSelect
 
-export type StreamRow<V extends View> = V extends 'stream'
-  ? Pick<AllColumns, keyof typeof shown> & { readonly data: string }
-  : Pick<AllColumns, keyof (typeof COLUMNS)['events'] & keyof AllColumns>
+export type StreamRow<F extends Form> = F extends 'events'
+  ? Pick<AllColumns, keyof (typeof COLUMNS)['events']>
+  : Pick<AllColumns, 'sequence' | 'at'> & { readonly json: string }
