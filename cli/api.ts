@@ -48,10 +48,15 @@ export function failureOf(problem: unknown): Failure | undefined {
   // Ctrl-C, at whatever of a call it came.
   if (problem instanceof DOMException && problem.name === 'AbortError')
     return new Failure(EXIT.interrupted, 'Interrupted.')
+  // Of files and folders: what may not be read or written, a file in the place of a folder, a full disk.
+  if (isOfFiles(problem)) return new Failure(EXIT.usage, `${problem.message}.`)
   // What `fetch` throws of a connection that broke, each time that it was tried.
   if (problem instanceof TypeError && problem.cause !== undefined) return outOfReach('The service', problem)
   return undefined
 }
+
+const isOfFiles = (problem: unknown): problem is NodeJS.ErrnoException =>
+  problem instanceof Error && 'syscall' in problem && 'path' in problem && typeof problem.path === 'string'
 
 function exitOf(status: number): ExitCode {
   if (status === 401 || status === 403) return EXIT.signedOut

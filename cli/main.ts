@@ -1,4 +1,6 @@
 // `npx bindery`: the command line of configuration authors. Each command is a file of commands/, loaded when it is called.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import pico from 'picocolors'
 import { failureOf } from './api.ts'
@@ -14,20 +16,27 @@ const EXIT_CODES =
 export async function run(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok
   const isJson = argv.includes('--json')
-  const program = programOf(terminal, async work => {
+  const silent = isJson ? { ...terminal, err: () => {} } : terminal
+  const program = programOf(silent, async work => {
     code = await work({ terminal, json: isJson })
   })
+  const told = (error: string, exit: ExitCode): ExitCode => {
+    if (isJson) terminal.out(`${JSON.stringify({ ok: false, error, exit })}\n`)
+    return exit
+  }
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    // As most programs have it, `help check` is `check --help`.
+    await program.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' })
     return code
   } catch (problem) {
-    if (problem instanceof CommanderError) return problem.exitCode === 0 ? EXIT.ok : EXIT.usage
+    if (problem instanceof CommanderError) {
+      if (problem.exitCode === 0) return EXIT.ok
+      return told(problem.message.replace(/^error: /, '').replaceAll('\n', ' '), EXIT.usage)
+    }
     const failure = failureOf(problem)
     if (!failure) throw problem
-    const { message: error, exit } = failure
-    if (isJson) terminal.out(`${JSON.stringify({ ok: false, error, exit })}\n`)
-    else terminal.err(`${terminal.colors.red('bindery:')} ${error}\n`)
-    return exit
+    if (!isJson) terminal.err(`${terminal.colors.red('bindery:')} ${failure.message}\n`)
+    return told(failure.message, failure.exit)
   }
 }
 
@@ -37,6 +46,7 @@ type Act = (work: (run: Run) => Promise<ExitCode>) => Promise<void>
 export function programOf(terminal: Terminal, act: Act): Command {
   const program = new Command('bindery')
     .description('Write, check, price and deploy configurations of Bindery.')
+    .version(versionOfPackage())
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
@@ -106,6 +116,10 @@ export function programOf(terminal: Terminal, act: Act): Command {
     })
   return program
 }
+
+const versionOfPackage = (): string =>
+  (JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string })
+    .version
 
 /** The command of this process. */
 export async function main(): Promise<ExitCode> {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { type Run, show } from '../terminal.ts'
@@ -11,8 +11,11 @@ const PRODUCT = 'starter_product'
 /** `bindery new NAME`: a folder with a configuration to begin from, and a policy to price by it. */
 export async function newConfiguration(folder: string, run: Run): Promise<ExitCode> {
   const product = productName(basename(folder))
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw usage(`'${folder}' is there already, and not empty. Choose another name.`)
+  const present = statSync(folder, { throwIfNoEntry: false })
+  if (present && (!present.isDirectory() || readdirSync(folder).length > 0))
+    throw usage(
+      `'${folder}' is there already, and ${present.isDirectory() ? 'not empty' : 'a file'}. Choose another name.`,
+    )
   mkdirSync(folder, { recursive: true })
   cpSync(STARTER, folder, { recursive: true })
   const products = join(folder, 'configuration', 'products')
@@ -29,19 +32,25 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
       `${colors.green('made')} ${folder} with the product ${product}`,
       '',
       'Next:',
-      `  npx bindery check ${folder}`,
-      `  npx bindery price ${folder} --policy ${join(folder, 'policy.json')}`,
+      `  npx bindery check ${pasted(folder)}`,
+      `  npx bindery price ${pasted(folder)} --policy ${pasted(join(folder, 'policy.json'))}`,
       '  npx bindery login http://localhost:8787',
-      `  npx bindery deploy ${folder} --tenant ${tenantName(product)}`,
+      `  npx bindery deploy ${pasted(folder)} --tenant ${tenantName(product)}`,
       '',
     ].join('\n'),
   )
   return EXIT.ok
 }
 
+/** A path as a shell takes it. */
+const pasted = (path: string): string =>
+  /^[\w./~:\\-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
 /** Products are named by letters, digits and `_`. */
 function productName(name: string): string {
   const product = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '')

@@ -22,7 +22,8 @@ const isObject = (value: unknown): value is Json =>
 export function readPolicyFile(file: string): PolicyCase[] {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    // Editors of Windows put a mark before the text.
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (problem) {
     throw usage(`The policy file '${file}' cannot be read: ${(problem as Error).message}.`)
   }
@@ -30,6 +31,7 @@ export function readPolicyFile(file: string): PolicyCase[] {
   if ('message' in document)
     throw new Failure(EXIT.refused, `${file}:${document.line}:${document.column}: ${document.message}`)
   const entries = Array.isArray(document.value) ? (document.value as unknown[]) : [document.value]
+  if (entries.length === 0) throw new Failure(EXIT.refused, `${file} is a list without policies.`)
   return entries.map((entry, index) => policyCase(entry, entries.length > 1 ? `${file}[${index}]` : file))
 }
 

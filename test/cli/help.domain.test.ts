@@ -58,6 +58,22 @@ describe('help', () => {
     expect(JSON.parse(out)).toEqual({ ok: false, error: "There is no folder 'nowhere'.", exit: 2 })
     expect(err).toBe('')
     expect(exit).toBe(2)
+    for (const [argv, error] of [
+      [['check'], "missing required argument 'dir'"],
+      [['chek', 'x'], "unknown command 'chek' (Did you mean check?)"],
+      [['check', 'a', '--jsn'], "unknown option '--jsn' (Did you mean --json?)"],
+    ] as const) {
+      const wrong = await bindery(...argv, '--json')
+      expect(JSON.parse(wrong.out)).toEqual({ ok: false, error, exit: 2 })
+      expect([wrong.err, wrong.exit]).toEqual(['', 2])
+    }
+  })
+
+  test('is asked for as with other programs: help, help COMMAND; and so is the version', async () => {
+    expect((await bindery('help')).out).toBe((await bindery('--help')).out)
+    expect((await bindery('help', 'price')).out).toBe((await bindery('price', '--help')).out)
+    for (const option of ['-V', '--version'])
+      expect(await bindery(option)).toEqual({ exit: 0, out: '0.1.0\n', err: '' })
   })
 
   test('colours are the terminal’s to ask for', async () => {

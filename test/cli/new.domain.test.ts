@@ -33,6 +33,28 @@ describe('bindery new', () => {
     expect(readFileSync(join(present, 'mine.txt'), 'utf8')).toBe('mine')
   })
 
+  test('leaves a file alone that has the name, or is on the way', async () => {
+    const file = join(folder, 'file')
+    writeFileSync(file, 'mine')
+    expect(await bindery('new', file)).toEqual({
+      exit: 2,
+      out: '',
+      err: `bindery: '${file}' is there already, and a file. Choose another name.\n`,
+    })
+    const within = await bindery('new', join(file, 'within'))
+    expect([within.exit, within.out]).toEqual([2, ''])
+    expect(within.err).toMatch(/^bindery: ENOTDIR: not a directory/)
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+  })
+
+  test('tells the next commands as a shell takes them, and makes plain letters of others', async () => {
+    const made = join(folder, "Größe d'Été")
+    const { out } = await bindery('new', made)
+    expect(out).toContain('with the product gro_e_d_ete')
+    expect(out).toContain(`  npx bindery check '${made.replace("'", "'\\''")}'\n`)
+    expect((await bindery('check', made)).exit).toBe(0)
+  })
+
   test('a name that no product can have is a wrong use', async () => {
     expect((await bindery('new', join(folder, '123'))).exit).toBe(2)
   })

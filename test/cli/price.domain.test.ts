@@ -123,6 +123,17 @@ underwriting: accept
     expect(exit).toBe(1)
   })
 
+  test('a list of nothing prices nothing and is told so, and a mark before the text is none of it', async () => {
+    const none = write('none.json', [])
+    expect(await bindery('price', 'examples/motor', '--policy', none)).toEqual({
+      exit: 1,
+      out: '',
+      err: `bindery: ${none} is a list without policies.\n`,
+    })
+    const marked = write('marked.json', `\uFEFF${JSON.stringify(plainYear!.request)}`)
+    expect((await bindery('price', 'examples/motor', '--policy', marked)).exit).toBe(0)
+  })
+
   test('what a plugin would read of the service is not there, and is said', async () => {
     const copy = withPlugins()
     const script = join(copy, 'scripts/main/underwriter.js')
