@@ -32,6 +32,7 @@ export const findingCodes = {
   nestedGroup: 'A group stands inside a group.',
   missingPrecision: 'A date field has no precision; day counts.',
   badBounds: 'The bounds of a field contradict each other or do not parse.',
+  slashedDate: 'A bound of a date is written with slashes.',
   badRegex: 'A pattern does not compile in RE2 syntax.',
   unknownConditionField: 'A condition names a field that does not exist beside it.',
   circularConditions: 'Conditions of fields go round in a circle.',

@@ -101,6 +101,15 @@ function dateBounds(file: AnyFieldFile, at: JsonPath, context: FieldContext): Pa
   const bound = (property: 'minimum' | 'maximum'): string | undefined => {
     const given = file[property]?.trim()
     if (given === undefined || isDate(given)) return given
+    const iso = isoOfSlashed(given)
+    if (iso !== undefined) {
+      report.warning(
+        place([...at, property]),
+        'slashedDate',
+        `The ${property} of the date field '${file.name}', '${given}', is read as ${iso}: month, day and year. Write it so.`,
+      )
+      return iso
+    }
     report.error(
       place([...at, property]),
       'badBounds',
@@ -160,6 +169,18 @@ const isDate = (text: string): boolean => !Number.isNaN(dateMilliseconds(text))
 function dateMilliseconds(text: string): number {
   const at = /^-?\d{1,16}$/.test(text) ? instant(Number(text)) : dayStart(text, UTC)
   return at ?? Number.NaN
+}
+
+/** Two digits of a year from here on are of the twentieth century. */
+const FIRST_OF_1900S = 50
+
+/** The day that `1/31/1900` or `1/31/15` names: the public guide to fields writes bounds of dates so. */
+function isoOfSlashed(text: string): string | undefined {
+  const [, month, day, written] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(text) ?? []
+  if (written === undefined) return undefined
+  const year = written.length === 4 ? written : `${Number(written) < FIRST_OF_1900S ? '20' : '19'}${written}`
+  const iso = `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`
+  return isDate(iso) ? iso : undefined
 }
 
 /** Seconds of a unit, roughly: only to keep offsets within the calendar. */

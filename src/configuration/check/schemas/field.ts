@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { count, flag, list, name, text, textList, wholeNumber } from './scalars.ts'
+import { count, flag, list, name, text, textList, unlessBlank, wholeNumber } from './scalars.ts'
 
-const asUnit = (value: unknown): unknown =>
+/** `Days` is `day`. */
+export const asUnit = (value: unknown): unknown =>
   typeof value === 'string' ? value.trim().toLowerCase().replace(/s$/, '') : value
 
 const offset = z.strictObject({
@@ -45,9 +46,9 @@ const properties = {
   repeatable: flag.optional(),
   search: search.optional(),
   searchable: search.optional(),
-  regex: text.optional(),
-  minimum: text.optional(),
-  maximum: text.optional(),
+  regex: unlessBlank(text),
+  minimum: unlessBlank(text),
+  maximum: unlessBlank(text),
   decimalPlaces: count.optional(),
   precision: text.optional(),
   minimumOffset: offset.optional(),

@@ -1,7 +1,19 @@
 import { z } from 'zod'
 import { SELECTION_TIME_BASES } from '../../../resources/data-tables/declaration.ts'
-import { fieldList } from './field.ts'
-import { amount, choice, count, flag, indemnity, list, margin, name, text, textList } from './scalars.ts'
+import { asUnit, fieldList } from './field.ts'
+import {
+  amount,
+  choice,
+  count,
+  flag,
+  indemnity,
+  list,
+  margin,
+  name,
+  text,
+  textList,
+  unlessBlank,
+} from './scalars.ts'
 
 /** When a document is made, in the newer words. */
 export const DOCUMENT_TRIGGERS = [
@@ -59,6 +71,9 @@ const reminder = z.strictObject({
   offset: text,
 })
 
+/** `days` is the same. */
+const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
+
 /** products/<product>/policy/policy.json */
 export const policyFile = z.strictObject({
   displayName: text.optional(),
@@ -83,7 +98,7 @@ export const policyFile = z.strictObject({
     }),
   ).optional(),
   defaultPaymentTerms: z
-    .strictObject({ amount: count.default(0), unit: choice(['day']).default('day') })
+    .strictObject({ amount: count.default(0), unit: paymentTermsUnit.default('day') })
     .default({ amount: 0, unit: 'day' }),
   lapse: z
     .strictObject({ gracePeriodDays: count.optional(), reinstatementPeriodDays: count.optional() })
@@ -123,11 +138,11 @@ export const perilFile = z.strictObject({
   name: name.optional(),
   displayName: text.optional(),
   fields: fieldList.default([]),
-  indemnityPerItem: indemnity.optional(),
-  indemnityPerEvent: indemnity.optional(),
-  indemnityInAggregate: indemnity.optional(),
-  deductible: amount.optional(),
-  lumpSumPayment: amount.optional(),
+  indemnityPerItem: unlessBlank(indemnity),
+  indemnityPerEvent: unlessBlank(indemnity),
+  indemnityInAggregate: unlessBlank(indemnity),
+  deductible: unlessBlank(amount),
+  lumpSumPayment: unlessBlank(amount),
 })
 
 export type PerilFile = z.infer<typeof perilFile>

@@ -75,6 +75,15 @@ export const indemnity = z.preprocess(
   }),
 )
 
+/** As the schema reads it; blank is as if it were left out. */
+export const unlessBlank = <Schema extends z.ZodType>(schema: Schema) =>
+  z
+    .preprocess(
+      value => (typeof value === 'string' && value.trim() === '' ? undefined : value),
+      schema.optional(),
+    )
+    .optional()
+
 /** One of the words; letter case and blanks around it do not matter. */
 export const choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.preprocess(value => {

@@ -73,6 +73,31 @@ describe('a field compiles to its definition', () => {
     })
   })
 
+  test('bounds of dates as the public guide writes them, with a warning that says how they are read', () => {
+    const bounds = (minimum: string, maximum: string) =>
+      withFields([{ name: 'a', type: 'date', precision: 'day', minimum, maximum }])
+    const { findings, configuration } = bounds('1/2/1985', '12/31/15')
+    expect(configuration!.products.boat!.fields[0]).toMatchObject({
+      earliest: '1985-01-02',
+      latest: '2015-12-31',
+    })
+    expect(findings.map(({ severity, code, message }) => [severity, code, message])).toEqual([
+      ['WARNING', 'slashedDate', expect.stringContaining("'1/2/1985', is read as 1985-01-02")],
+      ['WARNING', 'slashedDate', expect.stringContaining("'12/31/15', is read as 2015-12-31")],
+    ])
+    expect(bounds('1/1/50', '1/1/49').configuration!.products.boat!.fields[0]).toMatchObject({
+      earliest: '1950-01-01',
+      latest: '2049-01-01',
+    })
+  })
+
+  test('blank bounds and patterns as if they were left out', () => {
+    const blank = { minimum: '', maximum: ' ', regex: '' }
+    expect(fieldOf({ name: 'a', type: 'string', maximum: '', regex: '' })).not.toHaveProperty('regex')
+    for (const type of ['number', 'date'])
+      expect(withFields([{ name: 'a', type, precision: 'day', ...blank }]).configuration).toBeDefined()
+  })
+
   test('groups with their fields and count', () => {
     const group = fieldOf({
       name: 'owners',
@@ -132,6 +157,11 @@ describe('an error in a field is found', () => {
     [
       'a day that does not exist',
       { name: 'a', type: 'date', precision: 'day', minimum: '2023-02-30' },
+      'badBounds',
+    ],
+    [
+      'a day that does not exist, with slashes',
+      { name: 'a', type: 'date', precision: 'day', minimum: '31/1/2023' },
       'badBounds',
     ],
     [

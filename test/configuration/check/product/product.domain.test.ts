@@ -537,6 +537,18 @@ describe('rules of single files', () => {
     ])
   })
 
+  test('blank amounts of a peril are as if they were left out, and payment terms in days are those of a day', () => {
+    const amounts = { indemnityPerItem: '', indemnityPerEvent: ' ', deductible: '', lumpSumPayment: '250' }
+    const { findings, configuration } = compileWith({
+      ...policyWith({ defaultPaymentTerms: { amount: '3', unit: 'Days' } }),
+      'policy/exposures/hull/perils/sinking.json': { name: 'sinking', ...amounts },
+    })
+    expect(findings).toEqual([])
+    const { defaultPaymentTerms, exposures } = configuration!.products.boat!
+    expect(defaultPaymentTerms).toEqual({ amount: 3, unit: 'day' })
+    expect(exposures[0]!.perils[0]!.defaults).toEqual({ lumpSumPayment: '250' })
+  })
+
   test('every Liquid source is compiled, and what the compiler finds is in the log', () => {
     const seen: string[] = []
     const compilation = compileWith(
