@@ -8,7 +8,7 @@ import type { Modification, PerilRun, PolicyAggregate } from '../policies/aggreg
 import { type Amounts, each, plusAmounts } from '../policies/fold/amounts.ts'
 import { feeInForce } from '../policies/fold/fees.ts'
 import { isIssued, lineOf } from '../policies/fold/line.ts'
-import { type Piece, piecesOf } from '../policies/fold/pieces.ts'
+import { type Piece, piecesOf, reaches } from '../policies/fold/pieces.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
 import type { Charge } from './charge.ts'
 import { holdbackCharges } from './holdback-charges.ts'
@@ -24,9 +24,10 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   )
   const { timeZone, currency } = aggregate.policy
   const makers = new Set(line.map(step => step.modification.locator))
+  const own = line.find(step => step.modification.locator === by)
   const charges: Charge[] = []
   for (const run of aggregate.perilRuns.values()) {
-    if (!run.price || !makers.has(run.madeBy)) continue
+    if (!run.price || !makers.has(run.madeBy) || !own || !reaches(own, run)) continue
     const pieces = piecesOf(run, line, timeZone)
     const made = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
     const gone = totalOfPieces(pieces.filter(piece => piece.replacedBy === by))

@@ -26,6 +26,12 @@ type Removal = {
   readonly amounts: Amounts | undefined
 }
 
+/** Whether the step can make or replace pieces of the run. They lie in the run, and in segments that it makes or replaces. */
+export function reaches({ modification, made, replaced }: Step, run: PerilRun): boolean {
+  const meets = ({ start, end }: Span): boolean => start < run.end && run.start < end
+  return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
+}
+
 /** Every piece that the run ever had within the line, in the order of the modifications, then of time. */
 export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
   const pieces: Piece[] = []
