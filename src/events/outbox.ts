@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query, statement } from '../platform/database.ts'
-import { newUuid, type PolicyLocator, type Uuid } from '../platform/locators.ts'
+import { orderedUuid, type PolicyLocator, type Uuid } from '../platform/locators.ts'
 import { tenantNow } from '../platform/tenancy.ts'
 import { later } from '../platform/time.ts'
 import { newerTypeOf, type SpokenNewerType } from './newer-types.ts'
@@ -33,7 +33,7 @@ export function eventRows(
   if (happened.length === 0) return []
   const at = later(context.now, tenantNow(context.tenant))
   const rows = happened.map(event => ({
-    locator: newUuid(shard),
+    locator: orderedUuid(shard),
     requestId: context.requestId,
     type: event.type,
     newerType: newerTypeOf(event) ?? null,

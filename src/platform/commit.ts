@@ -6,7 +6,7 @@ import { deliveriesOf, eventRows, type NewEvent } from '../events/outbox.ts'
 import type { RequestContext } from './context.ts'
 import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
 import { Refusal } from './errors.ts'
-import { newUuid, type Uuid } from './locators.ts'
+import { orderedUuid, type Uuid } from './locators.ts'
 import { guards, timers, writes } from './tables.ts'
 import { type Instant, now } from './time.ts'
 
@@ -139,7 +139,7 @@ const timerRows = (database: Database, { timers: due = [], shard }: Commit): Que
   putRows(
     database,
     timers,
-    due.map(timer => ({ locator: newUuid(shard), ...timer })),
+    due.map(timer => ({ locator: orderedUuid(shard), ...timer })),
   )
 
 /** The answer stored for this request's key, if it was carried out before; throws on another body. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { derivedUuid, shardOfUuid } from '../../src/platform/locators.ts'
+import { afterEach, expect, it, vi } from 'vitest'
+import { derivedUuid, orderedUuid, readUuid, shardOfUuid } from '../../src/platform/locators.ts'
 
 /** Version 5 as RFC 9562 has it, by the platform's SHA-1; the shard stands in the last byte. */
 function byThePlatform(shard: number, names: readonly string[]): string {
@@ -33,4 +33,29 @@ it('a derived locator is the version-5 UUID of its names, whatever their length 
 it('holds for every length around the ends of the blocks that SHA-1 reads', () => {
   for (let length = 0; length <= 130; length += 1)
     expect(derivedUuid(7, 'a'.repeat(length))).toBe(byThePlatform(7, ['a'.repeat(length)]))
+})
+
+afterEach(() => vi.useRealTimers())
+
+it('an ordered locator is a version-7 UUID: its time first, then chance, then the shard', () => {
+  vi.useFakeTimers({ now: 1_645_557_742_000 })
+  fc.assert(
+    fc.property(shards, shard => {
+      const locator = orderedUuid(shard)
+      // The time of the example in RFC 9562, appendix A.6.
+      expect(locator).toMatch(/^017f22e2-79b0-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      expect(readUuid(locator)).toBe(locator)
+      expect(shardOfUuid(locator)).toBe(shard)
+    }),
+  )
+  expect(new Set(Array.from({ length: 1_000 }, () => orderedUuid(5))).size).toBe(1_000)
+})
+
+it('ordered locators stand in the order of their times', () => {
+  const times = [0, 1, 15, 16, 1_700_000_000_000, 1_700_000_000_001, 253_402_300_799_999]
+  const made = times.map(at => {
+    vi.useFakeTimers({ now: at })
+    return orderedUuid(63)
+  })
+  expect(made.toSorted()).toEqual(made)
 })
