@@ -7,8 +7,9 @@ import { Refusal } from './errors.ts'
 /** 132 bits of SHA-256 as base64url. */
 const TAG_CHARACTERS = 22
 
-/** The tag of a JSON text, without quotation marks. */
-export const entityTag = (json: string): string => hash('sha256', json, 'base64url').slice(0, TAG_CHARACTERS)
+/** The tag of a JSON text, or of its UTF-8, without quotation marks. */
+export const entityTag = (json: string | Uint8Array): string =>
+  hash('sha256', json, 'base64url').slice(0, TAG_CHARACTERS)
 
 /** What `If-Match` names: any record that there is, or one that has one of these tags. */
 export type IfMatch = '*' | readonly string[]

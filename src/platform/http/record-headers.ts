@@ -18,23 +18,21 @@ export type Handled = {
 /** Addresses of files hold for 30 minutes: an answer that has some is taken for the same for half of that at most. */
 const ADDRESSES_STAND_MS = 15 * 60_000
 
-/** Headers of an answer 200 with this JSON, `sent` with addresses of files in it; and whether the client has it already. */
-export function describeRecord(
-  handled: Handled,
-  json: string,
-  sent: string,
-  headers: Headers,
-): { isKnown: boolean } {
+/** An answer's JSON; as it is sent, with addresses of files in it; and that in UTF-8. */
+export type Sent = { readonly json: string; readonly sent: string; readonly bytes: Uint8Array }
+
+/** Headers of an answer 200; and whether the client has it already. */
+export function describeRecord(handled: Handled, answer: Sent, headers: Headers): { isKnown: boolean } {
   const { route, exchange, query, value } = handled
   const { makes, shows } = writeOf(route)
   if (route.method !== 'get') {
-    if (shows) headers.set('etag', tagOf(exchange, json, sent))
-    const location = makes === undefined ? undefined : locationOf(makes, handled, json)
+    if (shows) headers.set('etag', tagOf(exchange, answer))
+    const location = makes === undefined ? undefined : locationOf(makes, handled, answer.json)
     if (location !== undefined) headers.set('location', location)
     return { isKnown: false }
   }
   if (!isTagged(route)) return { isKnown: false }
-  const tag = tagOf(exchange, json, sent)
+  const tag = tagOf(exchange, answer)
   headers.set('etag', tag)
   headers.set('cache-control', route.access.kind === 'public' ? 'no-cache' : 'private, no-cache')
   const links = pagingLinks(exchange.url, route, query, isJsonText(value) ? value.page : value)
@@ -43,9 +41,9 @@ export function describeRecord(
 }
 
 /** Weak where addresses change with every answer. */
-function tagOf({ now }: Exchange, json: string, sent: string): string {
-  const tag = entityTag(json)
-  return sent === json ? `"${tag}"` : `W/"${tag}.${Math.floor(now / ADDRESSES_STAND_MS).toString(36)}"`
+function tagOf({ now }: Exchange, { json, sent, bytes }: Sent): string {
+  if (sent === json) return `"${entityTag(bytes)}"`
+  return `W/"${entityTag(json)}.${Math.floor(now / ADDRESSES_STAND_MS).toString(36)}"`
 }
 
 /** Compared weakly, as RFC 9110 says. */

@@ -50,14 +50,17 @@ export function concluded(exchange: Exchange, env: Env, { status, headers }: Res
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
   const { route, value } = handled
   if (value instanceof Response) return value
-  const { status, text } = isJsonText(value)
+  const { status, text: json } = isJsonText(value)
     ? value
     : { status: route.answer.status ?? 200, text: value === undefined ? '' : JSON.stringify(value) }
-  const sent = addressed(text)
-  const response = jsonResponse(status, sent)
-  if (text !== '' && status === 200) {
+  if (json === '') return new Response(null, { status })
+  const sent = addressed(json)
+  // Once for the answer and its tag.
+  const bytes = encoder.encode(sent)
+  const response = jsonResponse(status, bytes)
+  if (status === 200) {
     const { headers } = response
-    if (describeRecord(handled, text, sent, headers).isKnown) {
+    if (describeRecord(handled, { json, sent, bytes }, headers).isKnown) {
       headers.delete('content-type')
       return new Response(null, { status: 304, headers })
     }
@@ -65,10 +68,10 @@ export function answerResponse(handled: Handled, addressed: (json: string) => st
   return response
 }
 
-const jsonResponse = (status: number, text: string): Response =>
-  text === ''
-    ? new Response(null, { status })
-    : new Response(text, { status, headers: { 'content-type': 'application/json' } })
+const encoder = new TextEncoder()
+
+const jsonResponse = (status: number, json: string | Uint8Array): Response =>
+  new Response(json, { status, headers: { 'content-type': 'application/json' } })
 
 /** A known path asked for its methods. */
 export const optionsResponse = (allow: string): Response =>
