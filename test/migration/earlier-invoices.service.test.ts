@@ -158,7 +158,7 @@ describe('a payment of an invoice that was migrated by an earlier attempt', () =
       payments: { M1: pay('M1', 84.4), M2: pay('M2', 84.4) },
     })
     const over =
-      "invoiceId 'I1' was migrated before: payments of 168.80 must not be more than the invoice asks for, 84.40."
+      "invoiceId 'I1' was migrated before: payments of 168.80 must not be more than the invoice asks for, 84.40; what is beyond it is an item without invoiceId."
     expect(await told(both)).toEqual({ 'payments M1': [over], 'payments M2': [over] })
     // One of them is credit: the other pays the invoice, and credit stands with it.
     const done = await patched(migration.locator, accountLocator!, {
@@ -287,7 +287,7 @@ describe('installments of a policy on an invoice that was migrated before', () =
       payments: [migratedPayment('M2', [{ amount: 68.81, invoiceId: 'I1' }])],
     })
     expect((await told(over))['payments M2']![0]).toContain(
-      'payments of 84.41 must not be more than the invoice asks for, 84.40.',
+      'payments of 84.41 must not be more than the invoice asks for, 84.40; what is beyond it is an item without invoiceId.',
     )
   })
 
