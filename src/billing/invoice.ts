@@ -58,7 +58,10 @@ export type Invoice = Span & {
   readonly updatedAt: Instant
   /** In order of time, from `unfulfilled`; the last one holds. */
   readonly statuses: readonly InvoiceStatusEntry[]
-  /** When the grace period that it begins ends, set by a plugin when a payment of it was reversed last. */
+  /**
+   * When the grace period that it begins ends: set by a plugin when a payment of it was reversed last, or by the migration of
+   * one that was past due for longer than grace is.
+   */
   readonly graceEndAt?: Instant
 }
 

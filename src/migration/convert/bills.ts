@@ -9,7 +9,7 @@ import type { InstallmentFee } from '../../billing/installments.ts'
 import { INVOICED_TRANSACTIONS, type Invoice } from '../../billing/invoice.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
 import { fromMinor, type Money } from '../../platform/money.ts'
-import type { Instant } from '../../platform/time.ts'
+import { endOfDay, type Instant } from '../../platform/time.ts'
 import type { Modification, PlannedInstallment } from '../../policies/aggregate.ts'
 import type { ReadTransaction } from './history.ts'
 import type { Making } from './making.ts'
@@ -32,13 +32,16 @@ function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
   return named
 }
 
-/** Plans the transaction's bills as it says; nothing where it has no installments. */
+/**
+ * Plans the transaction's bills as it says; nothing where it has no installments. What is still to be invoiced cannot be due
+ * before it is asked for: a due time that is past by now is the end of today.
+ */
 export function planBills(
   making: Making,
   { request, term }: ReadTransaction,
   modification: Modification,
   billed: readonly Billed[],
-  supply: LocatorSupply,
+  { supply, now }: { readonly supply: LocatorSupply; readonly now: Instant },
 ): PlannedBills {
   const { installments } = request
   const plans = installments.map((): Plan => ({ items: new Map(), fees: [] }))
@@ -72,7 +75,10 @@ export function planBills(
       start: first.startTime,
       end: end > first.startTime ? end : ((first.startTime + 1) as Instant),
       issueAt: first.generateTime ?? first.dueTime,
-      dueAt: first.dueTime,
+      dueAt:
+        first.invoiceId === undefined && first.dueTime < now
+          ? endOfDay(now, making.policy.timeZone)
+          : first.dueTime,
       periods: [],
       items: recorded(plan.items),
       ...(plan.fees.length > 0 && { fees: plan.fees }),

@@ -110,7 +110,7 @@ export function convertPolicy(
     const carried = carryOut({ making, quote, transaction, known, product, supply })
     const { createdBy, preferences } = transaction.request
     origins.push(...originRows(carried.modification.locator, { createdBy, preferences }))
-    const bills = planBills(making, transaction, carried.modification, carried.billed, supply)
+    const bills = planBills(making, transaction, carried.modification, carried.billed, { supply, now })
     for (const { invoiceId, installment } of bills.invoiced)
       invoiced.set(invoiceId, [...(invoiced.get(invoiceId) ?? []), installment])
     if (transaction.request.installments.length === 0) unplanned.push({ transaction, carried })

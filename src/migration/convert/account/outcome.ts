@@ -7,6 +7,7 @@ import { originRows } from '../origin.ts'
 import type { ConvertedPolicy } from '../policy.ts'
 import type { PaidOut } from './disbursements.ts'
 import { addedParts, type EarlierPolicies } from './earlier.ts'
+import { withGrace } from './grace.ts'
 import type { Invoices } from './invoices.ts'
 import type { Payments } from './payments.ts'
 import { accountOrigin } from './policyholder.ts'
@@ -32,7 +33,7 @@ export function outcomeOf(work: Work, worked: Worked): Converted {
   const policies = [...worked.policies].filter(([id]) => !findings.fails('policies', id))
   return {
     account,
-    policies: policies.map(([, { making }]) => making as PolicyAggregate),
+    policies: policies.map(([, { making }]) => withGrace(making as PolicyAggregate, context)),
     changes: worked.earlier.changes(work),
     added: addedParts(work, worked.invoices),
     auxData: [

@@ -1,0 +1,84 @@
+// What is unpaid when an account comes: nobody loses cover by the move. A grace period that would be over by now ends its product's
+// days after the move, and what is still to be invoiced is not due before it is asked for.
+import { expect, it } from 'vitest'
+import { futureInstallments } from '../../src/billing/bill.ts'
+import { decideLapse, type LapseOperation } from '../../src/lapses/decision.ts'
+import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
+import { readAccount } from '../../src/migration/request.ts'
+import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { exampleConfiguration, groundOf } from '../support/configurations.ts'
+import { migratedAccount, migratedInvoice, migratedPolicy } from '../support/migrated.ts'
+import { attemptAt } from '../support/policy-story.ts'
+
+const MOVE = Date.UTC(2026, 10, 22, 11) as Instant
+/** The last moments in Berlin of that day, and of the one 30 days later. */
+const END_OF_DAY = Date.UTC(2026, 10, 22, 23) - 1
+const GRACE_OF_MOVE = (Date.UTC(2026, 11, 22, 23) - 1) as Instant
+
+/** The policy whose invoice is due then, and whose second installment is to be made and due at these times. */
+function migrated(dueTime: string, planned: object = {}): PolicyAggregate {
+  const policy = migratedPolicy('P1', 'I1')
+  Object.assign(policy.terms[0]!.transactions[0]!.installments[1]!, planned)
+  const account = migratedAccount('A-1', {
+    policies: [policy],
+    invoices: [migratedInvoice('I1', { dueTime })],
+    ...{ payments: [], disbursements: [], accounting: undefined },
+  })
+  const { request } = readAccount(account, 'A-1', true)
+  const digits = Array.from({ length: digitsNeeded(request) }, (_, at) => (5_000_000 + at) * 64)
+  const { policies, failures } = convertAccount(request, {
+    ...{ configuration: exampleConfiguration('motor'), configVersion: 1, now: MOVE, shard: 0 },
+    supply: locatorSupply(0, digits),
+    accountLocator: '5b9a3f60-0000-4000-8000-000000000000' as Uuid,
+    callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
+  })
+  expect(failures).toEqual([])
+  return policies[0]!
+}
+
+async function after(
+  aggregate: PolicyAggregate,
+  operation: LapseOperation,
+  now: Instant,
+): Promise<PolicyAggregate> {
+  const loaded = { ...groundOf('motor', 'private_motor', {}, now), aggregate } as Loaded
+  const { planned } = await decideLapse(loaded, operation, attemptAt(now))
+  return planned?.aggregate ?? aggregate
+}
+
+/** What the clock finds of the policy's first invoice right after the move. */
+const foundPastDue = (policy: PolicyAggregate): Promise<PolicyAggregate> =>
+  after(policy, { action: 'pastDue', invoice: [...policy.invoices.keys()][0]! }, MOVE)
+
+const graceOf = ({ gracePeriods }: PolicyAggregate) => [...gracePeriods.values()][0]!
+
+it('an invoice that was past due for long begins a grace period that ends its days after the move', async () => {
+  const policy = await foundPastDue(migrated('2026-03-15T00:00:00+01:00'))
+  const { locator, state, startAt, endAt } = graceOf(policy)
+  expect([state, startAt, endAt]).toEqual(['open', Date.UTC(2026, 2, 14, 23), GRACE_OF_MOVE])
+  const ended = await after(policy, { action: 'graceEnd', gracePeriod: locator }, MOVE)
+  expect(ended.policy.effectiveEnd).toBe(Date.UTC(2027, 1, 28, 23))
+  // Whoever does not pay until then loses the cover from then on, and not before.
+  const lapsed = await after(policy, { action: 'graceEnd', gracePeriod: locator }, GRACE_OF_MOVE)
+  expect([...lapsed.cancellations.values()].map(one => one.name)).toEqual(['lapse'])
+  expect(lapsed.policy.effectiveEnd).toBe(GRACE_OF_MOVE)
+})
+
+it('one that is past due for less than its grace has what is left of that', async () => {
+  const { endAt } = graceOf(await foundPastDue(migrated('2026-11-02T00:00:00+01:00')))
+  expect(endAt).toBe(Date.UTC(2026, 11, 1, 23))
+})
+
+it('an installment that is still to be invoiced is due at the end of the day of the move at the earliest', () => {
+  const due = '2026-03-15T00:00:00+01:00'
+  const dueOf = (planned: object) => futureInstallments(migrated(due, planned)).map(one => one.dueAt)
+  expect(dueOf({ generateTime: '2026-09-01T00:00:00+02:00', dueTime: '2026-09-15T00:00:00+02:00' })).toEqual([
+    END_OF_DAY,
+  ])
+  expect(dueOf({ generateTime: '2026-09-01T00:00:00+02:00', dueTime: '2026-12-24T00:00:00+01:00' })).toEqual([
+    Date.UTC(2026, 11, 23, 23),
+  ])
+})
