@@ -3,7 +3,7 @@ import { compileBootstrap } from './check/bootstrap.ts'
 import { checkConstraints } from './check/constraints.ts'
 import { type FileIndex, indexFiles } from './check/file-index.ts'
 import { checkLeftOver } from './check/left-over.ts'
-import { checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
+import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
 import { compileProduct } from './check/product/product.ts'
 import type { LiquidCheck } from './check/product/templates.ts'
 import { openReport, type Report } from './check/report.ts'
@@ -44,7 +44,6 @@ export function compileConfiguration(
   const policyholderFields = compilePolicyholderFields(files, report)
   checkScreens(files, policyholderFields, report)
   const scripts = readScripts(files, report)
-  checkRequires(scripts, report)
   if (productNames.length === 0)
     report.error(
       { path: 'products' },
@@ -67,6 +66,8 @@ export function compileConfiguration(
     }),
   )
   checkConstraints(products, policyholderFields, report)
+  checkRequires(scripts, products, report)
+  checkFunctions(scripts, products, report)
   checkScripts(scripts, products, compileScript, report)
   const bootstrap = compileBootstrap(files, settings, report)
   const configuration: Configuration = {

@@ -53,22 +53,51 @@ export function compilePlugins(
 /** Reads a script as the sandbox does: `compileScript` of src/plugins/script.ts. */
 export type ScriptCheck = typeof import('../../../plugins/script.ts').compileScript
 
-const REQUIRE = /\brequire\s*\(\s*(["'])(\.{1,2}\/[^"'\n]*)\1\s*\)/g
+const REQUIRE = /(?<![.\w$])require\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g
 
-/** Warns of scripts that require a file which is not there. `scripts` are the sources by path below `scripts/`. */
-export function checkRequires(scripts: Record<string, string>, report: Report): void {
+/**
+ * Warns of scripts that require a file which is not there; by a name without dots, as of a package, only of those that
+ * plugins which are switched on need. `scripts` are the sources by path below `scripts/`.
+ */
+export function checkRequires(
+  scripts: Record<string, string>,
+  products: readonly ProductDefinition[],
+  report: Report,
+): void {
+  const needed = neededScripts(scripts, pluginPaths(products))
   for (const [path, source] of Object.entries(scripts)) {
     const positionAt = lineIndex(source)
     for (const match of source.matchAll(REQUIRE)) {
-      const target = resolve(path, match[2]!)
-      if (fileOf(target, scripts) === undefined)
+      const request = match[2]!
+      if (!request.startsWith('.') && !needed.has(path)) continue
+      if (targetsOf(path, request, scripts).length === 0)
         report.warning(
           { path: `scripts/${path}`, ...positionAt(match.index) },
           'missingScript',
-          `The script requires '${match[2]}', which is not below scripts/. Add the file or correct the path.`,
+          `The script requires '${request}', which is not below scripts/. Add the file or correct the path.`,
         )
     }
   }
+}
+
+/** Warns of plugins that are switched on whose function no script of theirs so much as names: no call finds it. */
+export function checkFunctions(
+  scripts: Record<string, string>,
+  products: readonly ProductDefinition[],
+  report: Report,
+): void {
+  for (const product of products)
+    for (const name of PLUGIN_FUNCTIONS) {
+      if (!hasPlugin(product, name)) continue
+      const { path } = product.plugins[name]!
+      const own = [...neededScripts(scripts, [path])].map(one => scripts[one]!)
+      if (own.some(source => source.includes(name))) continue
+      report.warning(
+        { path: `scripts/${path}` },
+        'missingFunction',
+        `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.`,
+      )
+    }
 }
 
 /**
@@ -81,7 +110,7 @@ export function checkScripts(
   compileScript: ScriptCheck,
   report: Report,
 ): void {
-  const needed = neededScripts(scripts, products)
+  const needed = neededScripts(scripts, pluginPaths(products))
   for (const [path, source] of Object.entries(scripts)) {
     const { problem } = compileScript(path, source)
     if (!problem) continue
@@ -95,25 +124,30 @@ export function checkScripts(
 
 const NAMED = /\b(?:require\s*\(|from|import)\s*(["'])([^"'\n]+)\1/g
 
-/** The scripts of enabled plugins, with all that they require. */
-function neededScripts(
-  scripts: Record<string, string>,
-  products: readonly ProductDefinition[],
-): ReadonlySet<string> {
-  const needed = new Set<string>()
-  const waiting = products.flatMap(product =>
+/** The scripts of enabled plugins. */
+const pluginPaths = (products: readonly ProductDefinition[]): string[] =>
+  products.flatMap(product =>
     PLUGIN_FUNCTIONS.filter(name => hasPlugin(product, name)).map(name => product.plugins[name]!.path),
   )
+
+/** The scripts, with all that they require. */
+function neededScripts(scripts: Record<string, string>, paths: readonly string[]): ReadonlySet<string> {
+  const needed = new Set<string>()
+  const waiting = [...paths]
   while (waiting.length > 0) {
     const path = waiting.pop()!
     if (needed.has(path) || !Object.hasOwn(scripts, path)) continue
     needed.add(path)
-    for (const [, , request] of scripts[path]!.matchAll(NAMED)) {
-      const targets = request!.startsWith('.') ? [resolve(path, request!)] : [request!, `lib/${request}`]
-      waiting.push(...targets.flatMap(target => fileOf(target, scripts) ?? []))
-    }
+    for (const [, , request] of scripts[path]!.matchAll(NAMED))
+      waiting.push(...targetsOf(path, request!, scripts))
   }
   return needed
+}
+
+/** The files that a script may mean: relative to its own, or from `scripts/` or its `lib/`. */
+function targetsOf(from: string, request: string, scripts: Record<string, string>): string[] {
+  const targets = request.startsWith('.') ? [resolve(from, request)] : [request, `lib/${request}`]
+  return targets.flatMap(target => fileOf(target, scripts) ?? [])
 }
 
 /** The script that is meant where an ending may be left out. */

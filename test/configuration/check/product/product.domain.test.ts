@@ -450,7 +450,9 @@ describe('what is referred to exists', () => {
             getWeather: { path: 'main/underwriter.js' },
           },
         }),
-        'scripts/main/underwriter.js': "require('../lib/rules.js')\nrequire('./gone')\nrequire('socotra')",
+        'scripts/main/underwriter.js':
+          "require('../lib/rules.js')\nrequire('./gone')\nrequire('lodash')\nfreeModule.require('util')\nrequire('rules')\nexports.getUnderwritingResult = 1",
+        'scripts/main/unused.js': "require('lodash')",
         'scripts/lib/rules.js': '',
       }),
     ).toEqual([
@@ -458,6 +460,30 @@ describe('what is referred to exists', () => {
       'WARNING missingPlugin policy/policy.json:11',
       'WARNING unknownPlugin policy/policy.json:15',
       'WARNING missingScript scripts/main/underwriter.js:2',
+      'WARNING missingScript scripts/main/underwriter.js:3',
+    ])
+  })
+
+  test('plugins whose function none of their scripts names', () => {
+    const of = (enabled: boolean, path: string) => ({ path, enabled })
+    expect(
+      found({
+        ...policyWith({
+          plugins: {
+            getPerilRates: of(true, 'main/rater.js'),
+            getUnderwritingResult: of(true, 'main/all.js'),
+            getDataAutofill: of(true, 'main/all.js'),
+            getProrationResult: of(true, 'main/rater.js'),
+            createInstallments: of(false, 'main/rater.js'),
+          },
+        }),
+        'scripts/main/rater.js': 'exports.getRates = data => data\nmodule.exports.getProrationResult = 1',
+        'scripts/main/all.js': "module.exports = require('./parts')",
+        'scripts/main/parts/index.js': 'class Parts { getUnderwritingResult() {} }',
+      }),
+    ).toEqual([
+      'WARNING missingFunction scripts/main/all.js',
+      'WARNING missingFunction scripts/main/rater.js',
     ])
   })
 
@@ -466,7 +492,7 @@ describe('what is referred to exists', () => {
       getPreGraceResult: { path: 'main/grace.js', enabled: true },
       getPostPaymentReversal: { path: 'main/grace.js', enabled: true },
     }
-    const script = { 'scripts/main/grace.js': '' }
+    const script = { 'scripts/main/grace.js': '// getPreGraceResult, getPostPaymentReversal' }
     expect(found({ ...policyWith({ plugins }), ...script })).toEqual([
       'WARNING pluginWithoutGrace policy/policy.json:4',
       'WARNING pluginWithoutGrace policy/policy.json:8',
@@ -486,7 +512,7 @@ describe('what is referred to exists', () => {
         }),
         'scripts/main/rater.js':
           "import { a } from '../lib/needed.mjs'\nexport const getPerilRates = () => a",
-        'scripts/main/autofill.js': "require('shared')",
+        'scripts/main/autofill.js': "exports.getDataAutofill = require('shared')",
         'scripts/main/off.js': 'exports.a = (',
         'scripts/lib/needed.mjs': 'export const a = 1\nexport const b = = 2',
         'scripts/lib/shared.js': 'with (a) { b = 1 }\nreturn',
