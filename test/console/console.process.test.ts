@@ -280,6 +280,13 @@ describe.skipIf(!BROWSER)('the console', () => {
     await go(page, address(`/search?q=${encodeURIComponent(HOSTILE_NAME)}`))
     expect(await page.locator('h1').textContent()).toBe(`Search for “${HOSTILE_NAME}”`)
     expect(await page.evaluate('[typeof window.struck, document.images.length]')).toEqual(['undefined', 0])
+    // A word that is wider than a phone is broken.
+    await page.setViewportSize({ width: 320, height: 800 })
+    for (const path of [`/policy/${book.hostile}`, '/', `/search?q=${encodeURIComponent(HOSTILE_NAME)}`]) {
+      await go(page, address(path))
+      expect(await overflows(page), path).toBe(false)
+    }
+    await page.setViewportSize({ width: 1280, height: 860 })
     await go(page, address(`/policy/${encodeURIComponent(`../x?${HOSTILE_NAME}`)}`))
     expect(await page.locator('.notice').textContent()).toContain('Not found')
   })
