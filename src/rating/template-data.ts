@@ -3,7 +3,7 @@
 import type { FieldDefinition, ProductDefinition } from '../configuration/configuration.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
-import { toNumber } from '../platform/money.ts'
+import { type Decimal, decimal, toDecimal } from '../platform/money.ts'
 import type {
   Exposure,
   ExposureRun,
@@ -19,7 +19,14 @@ import type { Policyholder } from '../policyholders/policyholder.ts'
 
 export type Operation = 'new_business' | 'endorsement' | 'renewal' | 'reinstatement'
 
-type TemplateValue = string | number | boolean | null | TemplateValue[] | { [name: string]: TemplateValue }
+type TemplateValue =
+  | string
+  | number
+  | Decimal
+  | boolean
+  | null
+  | TemplateValue[]
+  | { [name: string]: TemplateValue }
 
 type TemplateFields = Record<string, string | number | (string | number)[]>
 
@@ -98,9 +105,9 @@ export function perilRunData(
     indemnity_per_event: amounts.indemnityPerEvent ?? '0',
     indemnity_per_item: amounts.indemnityPerItem ?? '0',
     ...(price && {
-      premium: toNumber(price.premium.amount),
+      premium: toDecimal(price.premium.amount),
       month_premium: price.premium.month,
-      technical_premium: price.technicalPremium && toNumber(price.technicalPremium.amount),
+      technical_premium: price.technicalPremium && toDecimal(price.technicalPremium.amount),
     }),
     ...templateFieldData(fields, run.data),
   }
@@ -140,6 +147,18 @@ function templateValue(value: unknown, name: string): TemplateValue {
   return value === undefined ? null : (value as string | number | boolean | null)
 }
 
+/**
+ * A property as templates see it. What has its currency beside it is an amount, and a decimal also where it comes to whole
+ * units: a twelfth of 879.00 is 73.25, as that of 879.12 is 73.26.
+ */
+function templateMember(record: object, name: string): TemplateValue {
+  const value = (record as Record<string, unknown>)[name]
+  const isDecimal = typeof value === 'number' && (`${name}Currency` in record || MONTH_RATES.has(name))
+  return isDecimal ? decimal(value) : templateValue(value, name)
+}
+
+const MONTH_RATES: ReadonlySet<string> = new Set(['monthPremium', 'monthTechnicalPremium'])
+
 export type TemplateRecord = { [name: string]: TemplateValue }
 
 /** A record of an answer as templates see it: snake_case names, timestamps as numbers. What is lazy in it stays so. */
@@ -149,12 +168,12 @@ export function templateRecord(record: object, without: ReadonlySet<string> = NO
   for (const name of Object.keys(record)) {
     if (without.has(name)) continue
     // What is lazy has its place by now, and its value when it is read.
-    const value = lazy.has(name) ? null : (record as Record<string, unknown>)[name]
-    if (value !== undefined) entries.push([snakeCase(name), templateValue(value, name)])
+    if (lazy.has(name)) entries.push([snakeCase(name), null])
+    else if ((record as Record<string, unknown>)[name] !== undefined)
+      entries.push([snakeCase(name), templateMember(record, name)])
   }
   const data: TemplateRecord = Object.fromEntries(entries)
-  for (const name of lazy)
-    withLazy(data, snakeCase(name), () => templateValue((record as Record<string, unknown>)[name], name))
+  for (const name of lazy) withLazy(data, snakeCase(name), () => templateMember(record, name))
   return data
 }
 
@@ -213,7 +232,7 @@ export function policyData(
   }
   for (const name of Object.keys(response) as (keyof PolicyResponse)[])
     if (!MADE_APART.has(name) && (lazy.has(name) || response[name] !== undefined))
-      lazily(data, name, () => templateValue(response[name], name))
+      lazily(data, name, () => templateMember(response, name))
   lazily(data, 'characteristics', () => {
     const segments = templateCharacteristics(response.characteristics, product.fields)
     if (missed)

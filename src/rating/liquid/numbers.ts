@@ -70,8 +70,12 @@ export function literalNumber(text: string): number | LiquidNumber {
   return parsed ? simplest(parsed.value, parsed.whole) : Number(text)
 }
 
-/** A number from data: non-whole ones become exact decimals by their shortest text, so that 0.1 is one tenth. */
+/**
+ * A number from data: non-whole ones become exact decimals by their shortest text, so that 0.1 is one tenth. A `Big` is an
+ * amount or a rate, and no whole number even where it has no places.
+ */
 export function dataNumber(value: number | Big): unknown {
+  if (value instanceof Big) return simplest(new Exact(value), false)
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
   const parsed = asNumber(value)
   return parsed && simplest(parsed.value, parsed.whole)

@@ -40,6 +40,10 @@ describe('numbers in templates', () => {
     expect(output('{{ 2 | divided_by: 3.0 }}')).toBe('0.6666666666666666666666666666666666666667')
   })
 
+  test('an amount of data divides exactly, also when it is whole', () => {
+    expect(output('{{ data.a }} {{ data.a | divided_by: 2 }}', { a: new Big('7') })).toBe('7 3.5')
+  })
+
   test('a rounded number is whole again', () => {
     expect(output('{{ 7.0 | round | divided_by: 2 }}')).toBe('3')
   })

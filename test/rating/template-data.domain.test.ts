@@ -1,0 +1,32 @@
+// What templates are given of answers: names, times and amounts.
+import { expect, test } from 'vitest'
+import { templateRecord } from '../../src/rating/template-data.ts'
+import { output } from './liquid/rendering.ts'
+
+const RECORD = {
+  premium: 879,
+  premiumCurrency: 'EUR',
+  monthPremium: 73,
+  number: 7,
+  issuedTimestamp: '1790838000000',
+  fees: [{ feeName: 'policy', amount: 25, amountCurrency: 'EUR' }],
+}
+
+test('amounts and rates are decimals also where they are whole: parts of them are not rounded down', () => {
+  const data = templateRecord(RECORD)
+  const parts =
+    '{{ data.premium | divided_by: 12 }} {{ data.month_premium | divided_by: 2 }} {{ data.fees[0].amount | divided_by: 2 }}'
+  expect(output(parts, data)).toBe('73.25 36.5 12.5')
+  expect(
+    output('{{ data.number | divided_by: 2 }} {{ data.issued_timestamp | divided_by: 1000 }}', data),
+  ).toBe('3 1790838000')
+})
+
+test('a whole amount prints, compares and adds up as before', () => {
+  const data = templateRecord(RECORD)
+  expect(
+    output('{{ data.premium }} {{ data.premium | plus: 1 }} {{ data.fees | sum: "amount" }}', data),
+  ).toBe('879 880 25')
+  expect(output('{% if data.premium == 879 and data.premium > "878" %}yes{% endif %}', data)).toBe('yes')
+  expect(output('{{ data.premium | format_number_currency: "en", "US" }}', data)).toBe('€879.00')
+})
