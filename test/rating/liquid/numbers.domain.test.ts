@@ -44,6 +44,30 @@ describe('numbers in templates', () => {
     expect(output('{{ data.a }} {{ data.a | divided_by: 2 }}', { a: new Big('7') })).toBe('7 3.5')
   })
 
+  test('a number may begin with its decimal point', () => {
+    expect(output('{{ 100 | times: .5 }} {{ .25 }} {{ 8 | plus: -.5 }}')).toBe('50 0.25 7.5')
+    expect(output('{% assign a = .05 %}{{ a | times: 2 }}{% if .5 < 0.6 and 1 > .9 %}!{% endif %}')).toBe(
+      '0.1!',
+    )
+    expect(output('{{ data.5 }}{{ data.a.5 }}', { 5: 'x', a: { 5: 'y' } })).toBe('xy')
+  })
+
+  test.each([
+    '{% assign a = 1,000 %}',
+    '{{ 1,000 }}',
+    '{% assign a = 1,000.50 | times: 2 %}',
+    '{% if 2 > 1,000 %}x{% endif %}',
+    '{% if false %}{% elsif 2 > 1,000 %}x{% endif %}',
+    '{% case 1,000 %}{% when 1 %}x{% endcase %}',
+  ])('%s is refused, rather than read as 1', source => {
+    expect(() => output(source)).toThrow(/cannot read ",000/)
+  })
+
+  test('a second value of a sum or product is refused: it is the rest of a number with a comma', () => {
+    expect(() => output('{{ 2 | times: 1,000 }}')).toThrow(/'times' takes one value and is given 2/)
+    expect(output('{{ "a-b" | replace: "-", "+" }}')).toBe('a+b')
+  })
+
   test('a rounded number is whole again', () => {
     expect(output('{{ 7.0 | round | divided_by: 2 }}')).toBe('3')
   })

@@ -18,10 +18,17 @@ export type Markup = {
   filterNames(): readonly string[]
   /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
   cut?: boolean
+  /** Values stand one behind the other, with commas between them. */
+  isList?: boolean
 }
 
 /** How far the neighbourhood of a place is looked at. */
 const NEIGHBOURHOOD = 40
+
+const SHORT_NUMBER = /^(-?)\.(\d+)(?![\w.])/
+
+/** Filters that compute with one number, where a second one is what stands behind a comma of thousands. */
+const ARITHMETIC: ReadonlySet<string> = new Set(['plus', 'minus', 'times', 'divided_by', 'modulo'])
 
 /** Same meaning, differently written. */
 const OPERATOR_SYNONYMS: Record<string, '==' | '!='> = { '===': '==', '!==': '!=' }
@@ -84,6 +91,16 @@ export class MarkupTokenizer extends Tokenizer {
     return token
   }
 
+  /** Nothing may follow the value, such as the rest of `1,000`: the library would take it for 1 and go on. */
+  override readFilteredValue(): ReturnType<Tokenizer['readFilteredValue']> {
+    const value = super.readFilteredValue()
+    this.skipBlank()
+    const { cut, isList } = this.#markup
+    if (this.peek() === ',' && !this.end() && !cut && !isList)
+      throw this.error(`cannot read ${this.snapshot()} behind the value`)
+    return value
+  }
+
   override readFilters(): FilterToken[] {
     const filters: FilterToken[] = []
     for (let filter = this.readFilter(); filter; filter = this.readFilter()) filters.push(filter)
@@ -104,6 +121,13 @@ export class MarkupTokenizer extends Tokenizer {
         'ERROR',
         'unknownFilter',
         `There is no filter '${filter.name}'. Correct its name or remove it.${didYouMean(filter.name, this.#markup.filterNames())}`,
+        filter.begin,
+      )
+    if (filter && ARITHMETIC.has(filter.name) && filter.args.length > 1)
+      this.#markup.report.add(
+        'ERROR',
+        'tooManyValues',
+        `'${filter.name}' takes one value and is given ${filter.args.length}. A number has no comma in it: write 1000, not 1,000.`,
         filter.begin,
       )
     return filter
@@ -134,10 +158,19 @@ export class MarkupTokenizer extends Tokenizer {
   }
 
   override readNumber(): NumberToken | undefined {
-    const token = super.readNumber()
+    const token = super.readNumber() ?? this.#readShortNumber()
     // The library keeps literals as binary floats; here they stay exact.
     if (token) Object.assign(token, { content: literalNumber(token.getText()) })
     return token
+  }
+
+  /** `.5`, which the library would take for a path of nothing, and so for 0. */
+  #readShortNumber(): NumberToken | undefined {
+    const short = SHORT_NUMBER.exec(this.input.slice(this.p, Math.min(this.N, this.p + NEIGHBOURHOOD)))
+    if (!short) return undefined
+    const [text, sign, places] = short as unknown as [string, string, string]
+    this.p += text.length
+    return new Tokenizer(`${sign}0.${places}`).readNumber()
   }
 
   /** Text in quotes is taken as it stands: Liquid knows no escapes. */

@@ -112,7 +112,7 @@ export class TemplateParser extends Parser {
   #prepareTag(token: TagToken): void {
     const markup = this.#markup(token, '{%', '%}')
     markup.range[0] = Math.min(token.tokenizer.p, markup.range[1])
-    token.tokenizer = new MarkupTokenizer(markup)
+    token.tokenizer = new MarkupTokenizer({ ...markup, isList: token.name === 'cycle' })
     // The library reads the arguments of `else` and of end tags from here.
     if (!markup.cut) return
     const args = /^(?:end|else$)/.test(token.name) ? '' : markup.input.slice(...markup.range).trim()
