@@ -1,7 +1,7 @@
 import { fillPlaceholders } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
-import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { noteBookmark } from './bookmarks.ts'
 import type { Calls } from './calls.ts'
 import { type ReadRows, rowReader } from './result-rows.ts'
@@ -126,7 +126,8 @@ const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${l
 export const LARGEST_PARAMETER = 900_000
 
 type TableTexts = {
-  columns: SQLiteColumn[]
+  /** By the names of their properties; `column` of those whose values are stored as others, as JSON is. */
+  columns: { name: string; column: SQLiteColumn | undefined }[]
   /** With the rows, as a JSON list of lists, as its parameter. */
   put: string
   /** With the locators, as a JSON list, as its parameter. */
@@ -152,7 +153,7 @@ function textsOf(table: SQLiteTable): TableTexts {
       : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
   const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
   const texts = {
-    columns,
+    columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
     // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would
     // where SQLite made one query of the two, which the limit keeps it from.
     put: `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1) where true${conflict}`,
@@ -162,17 +163,23 @@ function textsOf(table: SQLiteTable): TableTexts {
   return texts
 }
 
+/** Whether values go to the database as they are. */
+const isAsItIs = (column: SQLiteColumn): boolean =>
+  column.mapToDriverValue === SQLiteColumn.prototype.mapToDriverValue
+
 /** Rows of the table as the JSON texts that they travel as. */
 export function rowTexts<T extends SQLiteTable>(table: T, rows: readonly T['$inferInsert'][]): string[] {
   const { columns } = textsOf(table)
-  return rows.map(row =>
-    JSON.stringify(
-      columns.map(column => {
-        const value = (row as Record<string, unknown>)[column.name]
-        return value === undefined || value === null ? null : column.mapToDriverValue(value)
-      }),
-    ),
-  )
+  return rows.map(row => {
+    const cells: unknown[] = []
+    for (const { name, column } of columns) {
+      const value = (row as Record<string, unknown>)[name]
+      cells.push(
+        value === undefined || value === null ? null : column ? column.mapToDriverValue(value) : value,
+      )
+    }
+    return JSON.stringify(cells)
+  })
 }
 
 /**

@@ -121,15 +121,19 @@ const names = (list: readonly { name: string }[]): string =>
   list.map(one => one.name).join(', ') || 'it has none'
 
 /** The same text for the same value, whatever the order of its properties. */
-export const canonical = (value: unknown): string => {
+export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const one of value) text += `${text === '' ? '' : ','}${canonical(one)}`
+    return `[${text}]`
+  }
   const part = value as Readonly<Record<string, unknown>>
-  const names = Object.keys(part).filter(name => part[name] !== undefined)
-  return `{${names
-    .sort()
-    .map(name => `${JSON.stringify(name)}:${canonical(part[name])}`)
-    .join()}}`
+  for (const name of Object.keys(part).sort()) {
+    const own = part[name]
+    if (own !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonical(own)}`
+  }
+  return `{${text}}`
 }
 
 const NOTHING = { data: { values: {}, groups: [] }, amounts: {} }
@@ -144,7 +148,7 @@ function contentOf(
 ): Pick<ReadElement, 'data' | 'amounts'> {
   if (!fields) return NOTHING
   const { problems, known } = reading
-  const key = `${canonical([id, level])} ${fingerprint}`
+  const key = `${level} ${JSON.stringify(id)} ${fingerprint}`
   const found = known.byFingerprint.get(key)
   if (found) {
     known.latest.set(id, found.data)
