@@ -57,10 +57,10 @@ export function pastDueTimers(
     const from = pastDueFrom(after, invoice)
     const was = before?.invoices.get(invoice.locator)
     if (from === undefined) return []
-    const { locator } = after.policy
-    const due = timer(locator, PAST_DUE_TIMER, 'invoiceLocator', invoice.locator, from)
-    if (!before || !was || pastDueFrom(before, was) !== from) return [due]
-    return upgradedTo === undefined ? [] : [ofNewVersion(due, upgradedTo)]
+    const isNew = !before || !was || pastDueFrom(before, was) !== from
+    if (!isNew && upgradedTo === undefined) return []
+    const due = timer(after.policy.locator, PAST_DUE_TIMER, 'invoiceLocator', invoice.locator, from)
+    return [isNew || upgradedTo === undefined ? due : ofNewVersion(due, upgradedTo)]
   })
 }
 

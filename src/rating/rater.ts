@@ -10,7 +10,6 @@ import type { PluginCaller } from '../plugins/functions.ts'
 import type { PolicyAggregate, PolicySegment, Quote } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import { NeedsWholePolicy } from '../policies/part.ts'
-import { withLazy } from '../policies/projection/lazy.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { CompiledTemplate } from './liquid/compile.ts'
 import type { RatingEffects } from './liquid/effects.ts'
@@ -81,8 +80,17 @@ export class Rater {
    * when the template fails.
    */
   run(source: TemplateSource, own: object, segment?: PolicySegment): RatingEffects {
-    const data = withLazy({ ...own }, 'policy', () => this.#policyData())
-    withLazy(data, 'policyholder', () => this.#policyholderData())
+    const policy = () => this.#policyData()
+    const policyholder = () => this.#policyholderData()
+    const data = {
+      ...own,
+      get policy() {
+        return policy()
+      },
+      get policyholder() {
+        return policyholder()
+      },
+    }
     try {
       // Where rows of tables are missing what comes of it is provisional; they are fetched, and all is rated again
       // (resources/data-tables/rating-tables.ts).

@@ -79,13 +79,14 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     }
   },
 
-  select: ({ values = [] }) => {
-    const allowed = new Set(values)
-    const listed = values.slice(0, SHOWN_CHOICES).map(value => `'${shown(value)}'`)
-    if (values.length > SHOWN_CHOICES) listed.push('…')
-    return value =>
-      allowed.has(value) ? undefined : wrongValue(`must be exactly one of ${listed.join(', ')}`)
-  },
+  select:
+    ({ values = [] }) =>
+    value => {
+      if (values.includes(value)) return undefined
+      const listed = values.slice(0, SHOWN_CHOICES).map(one => `'${shown(one)}'`)
+      if (values.length > SHOWN_CHOICES) listed.push('…')
+      return wrongValue(`must be exactly one of ${listed.join(', ')}`)
+    },
 
   lookup: ({ name, table: tableName = '' }, context) => {
     const table = context.table(tableName)

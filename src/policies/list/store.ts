@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { gracePeriods } from '../../lapses/tables.ts'
-import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { type Database, putRows, type Query, statement } from '../../platform/database.ts'
 import type { PolicyLocator, Uuid } from '../../platform/locators.ts'
 import { fromMinor } from '../../platform/money.ts'
 import type { Position } from '../../platform/paging.ts'
@@ -161,6 +161,11 @@ export function termQueries(
   ]
 }
 
+const REMOVE_TERMS = statement(build =>
+  build.run(sql`delete from ${policyTerms} where (field, term, policy_locator) in (
+    select value ->> 0, value ->> 1, ${sql.placeholder('policyLocator')} from json_each(${sql.placeholder('terms')}))`),
+)
+
 function removalQueries(
   database: Database,
   policyLocator: PolicyLocator,
@@ -169,12 +174,7 @@ function removalQueries(
   const queries: Query[] = []
   for (let at = 0; at < terms.length; at += MOST_TERMS_AT_ONCE) {
     const some = terms.slice(at, at + MOST_TERMS_AT_ONCE).map(({ field, term }) => [field, term])
-    queries.push(
-      database.build.run(
-        sql`delete from ${policyTerms} where (field, term, policy_locator) in (
-          select value ->> 0, value ->> 1, ${policyLocator} from json_each(${JSON.stringify(some)}))`,
-      ),
-    )
+    queries.push(database.bind(REMOVE_TERMS, { policyLocator, terms: JSON.stringify(some) }))
   }
   return queries
 }

@@ -66,7 +66,16 @@ type SearchableFields = {
 
 const perilKey = (exposure: string, peril: string): string => JSON.stringify([exposure, peril])
 
-function searchableFields({ fields, exposures }: ProductDefinition): SearchableFields {
+const searchableOf = new WeakMap<ProductDefinition, SearchableFields>()
+
+/** Worked out once for each product that is in memory. */
+function searchableFields(product: ProductDefinition): SearchableFields {
+  const known = searchableOf.get(product) ?? findSearchable(product)
+  searchableOf.set(product, known)
+  return known
+}
+
+function findSearchable({ fields, exposures }: ProductDefinition): SearchableFields {
   const of = (all: Fields) =>
     all.filter(field => field.searchable || field.fields?.some(one => one.searchable))
   const some = <T>([, found]: readonly [T, Fields]): boolean => found.length > 0
