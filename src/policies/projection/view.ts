@@ -5,7 +5,6 @@ import type { Exposure, Peril, PerilRun, PolicyAggregate, PolicySegment, Quote }
 import { type ExposurePiece, exposurePieces } from '../fold/exposure-pieces.ts'
 import { type Counting, isStanding, type Line, lineOf } from '../fold/line.ts'
 import { type Piece, piecesOf } from '../fold/pieces.ts'
-import { withLazy } from './lazy.ts'
 
 /**
  * Locator of the characteristics that a peril's run has in one segment of its policy: always the same for the same
@@ -64,7 +63,14 @@ export function policyView(
     line,
     order,
   }
-  return withLazy(view, 'exposures', () => exposureViews(view))
+  let exposures: readonly ExposureView[] | undefined
+  return {
+    ...view,
+    get exposures() {
+      exposures ??= exposureViews(view)
+      return exposures
+    },
+  }
 }
 
 function exposureViews({
