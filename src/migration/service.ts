@@ -40,6 +40,7 @@ import {
   migrationQuery,
   migrationStateQuery,
   newMigrationQueries,
+  originalIdQuery,
   readCounts,
   recoverQuery,
 } from './store.ts'
@@ -90,14 +91,19 @@ export async function submitItems(
   validateOnly: boolean,
 ): Promise<JsonText> {
   const { database, locator, shard } = placeOf(context, text)
-  const [holders] = await database.batch([policyholderQuery(database, locator)])
+  const [holders, ids] = await database.batch([
+    policyholderQuery(database, locator),
+    originalIdQuery(database, locator),
+  ])
   if (!holders[0]) throw notFound('policyholder', text)
-  return await submit(context, upload, { shard, type: 'addAccountItems', validateOnly, account: locator })
+  // One that was made here has no other id.
+  const account = { locator, originalId: ids[0]?.originalId ?? locator }
+  return await submit(context, upload, { shard, type: 'addAccountItems', validateOnly, account })
 }
 
 type Asked = Pick<Migration, 'type' | 'validateOnly'> & {
   readonly shard: number
-  readonly account?: Uuid
+  readonly account?: { readonly locator: Uuid; readonly originalId: string }
 }
 
 /** The body goes to R2 as it comes, cut into its accounts on the way; one commit makes it a migration. */
@@ -106,7 +112,7 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
   const { shard, account } = asked
   const database = shardDatabase(env, tenant, shard, calls)
   const locator = newUuid(shard)
-  const submission = new Submission(account)
+  const submission = new Submission(account?.originalId)
   const stream = splitting(upload.stream, new ElementSplitter({ single: account !== undefined }), submission)
   const key = sourceKey(tenant, locator, BODY)
   await expectRecord(context, MIGRATION_FILE_TIMER, locator)
@@ -208,7 +214,7 @@ function newMigration(
       ...one,
       migrationLocator: locator,
       ordinal,
-      accountLocator: account ?? newUuid(shard),
+      accountLocator: account?.locator ?? newUuid(shard),
       state: 'pending',
       source: BODY,
       processedItems: 0,

@@ -287,6 +287,13 @@ export const failuresOfQuery = ({ build }: Database, migration: Uuid, account: U
       and(eq(migrationFailures.migrationLocator, migration), eq(migrationFailures.accountLocator, account)),
     )
 
+/** The id that the account was migrated by, if it was. */
+export const originalIdQuery = ({ build }: Database, account: Uuid) =>
+  build
+    .select({ originalId: migrationMappings.originalId })
+    .from(migrationMappings)
+    .where(and(eq(migrationMappings.accountLocator, account), eq(migrationMappings.kind, 'account')))
+
 /** What items of the account became, in any migration. */
 export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
   build

@@ -238,6 +238,31 @@ describe('an account with a policy', () => {
     ])
   })
 
+  it('is called by its own id where further items of it are told of', async () => {
+    const body = {
+      payments: [migratedPayment('M9', [{ amount: 3 }])],
+      accounting: { originalAccountBalances: { paid: 4 } },
+    }
+    const path = `${root}/accounts/${account}`
+    const { locator } = await callOk<MigrationResponse>('POST', path, { token, body })
+    expect((await settled(locator)).migrationState).toBe('failed')
+    const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
+    expect([failure!.accountOriginalId, failure!.accountError!.originalId]).toEqual(['E-1', 'E-1'])
+    expect(failure!.accountError!.errors.validationItems).toEqual([
+      {
+        elementType: 'account',
+        locator: 'E-1',
+        errors: ['accounting.originalAccountBalances.paid is 4, but what was sent comes to 3.00 EUR.'],
+      },
+    ])
+    expect(failure!.payments.M9!.errors.validationItems[0]!.errors).toEqual(['blocked by E-1'])
+    const accounting = { originalAccountBalances: { paid: 3 } }
+    expect((await patch(locator, { accountLocator: account, accounting })).status).toBe(200)
+    expect((await settled(locator)).migrationState).toBe('finished')
+    const tree = await read<AccountMigrationIdMappingsResponse>(`${locator}/accounts/${account}/mappings`)
+    expect(tree.originalAccountId).toBe('E-1')
+  })
+
   it('takes further policies that are billed as the account prefers', async () => {
     const preferences = { installmentPreferences: { cadence: 'quarterly', dayOfMonth: null } }
     const { locator } = await migrated([{ accountData: accountData('G-1', { preferences }) }])

@@ -19,6 +19,8 @@ export type ConvertContext = {
   readonly shard: number
   /** The locator that the account gets as a policyholder, or has. */
   readonly accountLocator: Uuid
+  /** What an account that exists is called: by its id in the other system, if it has one. */
+  readonly accountId?: string
   /** Who migrates; stands as the maker of the account where the request names none that is a locator. */
   readonly callerLocator: Uuid
   /** What there is of an account that is there already. Absent, the account is made. */

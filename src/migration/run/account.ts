@@ -66,6 +66,7 @@ async function outcomeOf(
       supply,
       shard,
       accountLocator,
+      accountId: originalId,
       callerLocator: ground.migration.createdBy as Uuid,
       ...(earlier && { existing: earlier.existing }),
       failed: failures,

@@ -18,4 +18,4 @@ export type Work = {
 }
 
 export const accountIdOf = ({ request, context }: Work): string =>
-  request.accountData?.id ?? context.accountLocator
+  request.accountData?.id ?? context.accountId ?? context.accountLocator
