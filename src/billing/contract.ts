@@ -196,7 +196,10 @@ export const PolicyholderCreditsResponse = z
     balances: z
       .array(z.object({ amount: Amount, amountCurrency: Currency }).openapi('CreditBalanceResponse'))
       .openapi({ description: 'What is left to use, in each currency in which there is some.' }),
-    movements: z.array(CreditMovementResponse),
+    movements: z.array(CreditMovementResponse).openapi({
+      description:
+        'Payments that made or used it. What was paid out of it is among the disbursements of the policyholder.',
+    }),
     pagingToken: OptionalText.openapi({ description: 'Absent on the last page of movements.' }),
   })
   .openapi('PolicyholderCreditsResponse')
