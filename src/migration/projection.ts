@@ -133,7 +133,22 @@ const mappingObject = (
   originalId,
   locator,
   migratedAt,
-  childrenMappings: Object.fromEntries(
-    children.map(child => [child[by], mappingObject(child, migratedAt, by)]),
-  ),
+  childrenMappings: keyed(children, migratedAt, by),
 })
+
+/** Ids that several parts of one have, as an item and an element may, tell them apart by their place: `1`, `1[1]`. */
+function keyed(
+  children: readonly MappingNode[],
+  migratedAt: string,
+  by: MappingKey,
+): Record<string, MappingObject> {
+  const seen = new Map<string, number>()
+  return Object.fromEntries(
+    children.map(child => {
+      const key = child[by]
+      const count = seen.get(key) ?? 0
+      seen.set(key, count + 1)
+      return [count === 0 ? key : `${key}[${count}]`, mappingObject(child, migratedAt, by)]
+    }),
+  )
+}

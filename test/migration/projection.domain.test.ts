@@ -1,7 +1,8 @@
-// How fast a migration is, and what the rest will take: of what was done since it began or last went on.
+// What rows show: how fast a migration is, and what the rest will take, of what was done since it began or last went on; and
+// what ids became.
 import { expect, it } from 'vitest'
-import { migrationResponse } from '../../src/migration/projection.ts'
-import type { Migration } from '../../src/migration/store.ts'
+import { mappingsResponse, migrationResponse } from '../../src/migration/projection.ts'
+import type { MappingRow, Migration, MigrationAccount } from '../../src/migration/store.ts'
 import { newUuid } from '../../src/platform/locators.ts'
 import type { Instant } from '../../src/platform/time.ts'
 
@@ -47,3 +48,26 @@ it.each(['submitted', 'paused', 'finished', 'failed', 'error'] as const)(
     expect(told({ state, runningSince: null }, 100, 8_000)).toEqual([undefined, undefined])
   },
 )
+
+it('shows every part of an item by its id, also where several of a place have one', () => {
+  const account = { accountLocator: newUuid(0), migrationLocator: newUuid(0), originalId: 'A1' }
+  const children = [
+    { originalId: '1', locator: 'item' },
+    { originalId: '1', locator: 'other item' },
+    { originalId: '2', locator: 'element', children: [{ originalId: '1', locator: 'inner' }] },
+  ]
+  const row = { kind: 'policies', originalId: 'P1', locator: 'policy', children, migratedAt: BEGAN }
+  const treeOf = (by: 'locator' | 'originalId') =>
+    Object.values(
+      mappingsResponse(account as MigrationAccount, [row as unknown as MappingRow], by).policies,
+    )[0]!.childrenMappings
+  const names = (tree: ReturnType<typeof treeOf>) =>
+    Object.entries(tree).map(([key, one]) => [key, one.originalId, one.locator])
+  expect(names(treeOf('originalId'))).toEqual([
+    ['1', '1', 'item'],
+    ['2', '2', 'element'],
+    ['1[1]', '1', 'other item'],
+  ])
+  expect(names(treeOf('locator')).map(([key]) => key)).toEqual(['item', 'other item', 'element'])
+  expect(names(treeOf('originalId')['2']!.childrenMappings)).toEqual([['1', '1', 'inner']])
+})
