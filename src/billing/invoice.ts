@@ -158,6 +158,8 @@ export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Inv
   return {
     ...invoice,
     dueAt: isPast ? endOfDay(at, timeZone) : invoice.dueAt,
+    // What was set was of the due time before.
+    graceEndAt: isPast ? undefined : invoice.graceEndAt,
     updatedAt: at,
     statuses: [...invoice.statuses, { at, status: 'unfulfilled', ...moved }],
   }

@@ -2,12 +2,13 @@
 // days after the move, and what is still to be invoiced is not due before it is asked for.
 import { expect, it } from 'vitest'
 import { futureInstallments } from '../../src/billing/bill.ts'
+import { paid, reopened } from '../../src/billing/invoice.ts'
 import { decideLapse, type LapseOperation } from '../../src/lapses/decision.ts'
 import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
 import { readAccount } from '../../src/migration/request.ts'
 import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
 import type { Instant } from '../../src/platform/time.ts'
-import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import { type PolicyAggregate, withRecords } from '../../src/policies/aggregate.ts'
 import type { Loaded } from '../../src/policies/surroundings.ts'
 import { exampleConfiguration, groundOf } from '../support/configurations.ts'
 import { migratedAccount, migratedInvoice, migratedPolicy } from '../support/migrated.ts'
@@ -70,6 +71,16 @@ it('an invoice that was past due for long begins a grace period that ends its da
 it('one that is past due for less than its grace has what is left of that', async () => {
   const { endAt } = graceOf(await foundPastDue(migrated('2026-11-02T00:00:00+01:00')))
   expect(endAt).toBe(Date.UTC(2026, 11, 1, 23))
+})
+
+it('one that was paid since, and whose payment is reversed, has all of its grace anew', async () => {
+  const policy = migrated('2026-03-15T00:00:00+01:00')
+  const [invoice] = [...policy.invoices.values()]
+  const day = (day: number) => Date.UTC(2026, 11, day, 11) as Instant
+  const back = reopened(paid(invoice!, true, day(1)), day(20), policy.policy.timeZone)
+  const again = { ...policy, invoices: withRecords(policy.invoices, [back]) }
+  const found = await after(again, { action: 'pastDue', invoice: back.locator }, day(21))
+  expect(graceOf(found).endAt).toBe(Date.UTC(2027, 0, 19, 23) - 1)
 })
 
 it('an installment that is still to be invoiced is due at the end of the day of the move at the earliest', () => {
