@@ -1,9 +1,13 @@
 // What an endorsement or renewal changes, as templates read it (brief 5.3): every field with its title, what it was
 // and what it is, and what the endorsement does to it.
-import type { FieldDefinition, ProductDefinition } from '../configuration/configuration.ts'
+import type {
+  ExposureDefinition,
+  FieldDefinition,
+  ProductDefinition,
+} from '../configuration/configuration.ts'
 import { type FieldData, NO_FIELD_DATA } from '../platform/fields/groups.ts'
 import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
-import type { Endorsement, ExposureRun, PolicyAggregate } from '../policies/aggregate.ts'
+import type { Endorsement, ExposureRun, Peril, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
 
 export type EndorsementEffect = 'unchanged' | 'updated' | 'added' | 'removed'
 
@@ -27,11 +31,15 @@ type DataChange = {
   /** By the field's name. */
   updated_field_groups: Record<string, GroupChange[]>
 }
-type ExposureChange = DataChange & {
+type PartChange = DataChange & {
   locator: string
   name: string
   display_name: string
   endorsement_effect: EndorsementEffect
+}
+type ExposureChange = PartChange & {
+  /** By the peril's name. */
+  updated_perils: Record<string, PartChange[]>
 }
 
 export type PolicyUpdates = DataChange & {
@@ -64,36 +72,69 @@ function exposureChanges(
   const changes: Record<string, ExposureChange[]> = {}
   if (modification === undefined) return changes
   const runsOf = Map.groupBy(aggregate.exposureRuns.values(), run => run.exposureLocator)
+  const perilsOf = Map.groupBy(aggregate.perils.values(), peril => peril.exposureLocator)
+  const perilRunsOf = Map.groupBy(aggregate.perilRuns.values(), run => run.perilLocator)
   for (const exposure of aggregate.exposures.values()) {
-    const runs = runsOf.get(exposure.locator) ?? []
-    const now = runs.find(run => run.madeBy === modification)
-    const was = runs.filter(run => run.madeBy !== modification && isBefore(run, now, modification)).at(-1)
-    const effect = effectOf(was, now, modification)
-    if (effect === 'unchanged') continue
+    const { was, now, effect } = changeOf(runsOf.get(exposure.locator) ?? [], modification)
     const definition = product.exposures.find(one => one.name === exposure.name)
+    const perils = perilChanges(perilsOf.get(exposure.locator) ?? [], perilRunsOf, modification, definition)
+    if (effect === 'unchanged' && Object.keys(perils).length === 0) continue
+    const data = effect === 'unchanged' ? [was?.data, was?.data] : [was?.data, now?.data]
     const list = changes[exposure.name] ?? []
     changes[exposure.name] = list
     list.push({
       locator: exposure.locator,
       name: exposure.name,
       display_name: definition?.displayName ?? exposure.name,
-      endorsement_effect: effect,
-      ...dataChange(definition?.fields ?? [], was?.data ?? NO_FIELD_DATA, now?.data ?? NO_FIELD_DATA),
+      endorsement_effect: effect === 'unchanged' ? 'updated' : effect,
+      ...dataChange(definition?.fields ?? [], data[0] ?? NO_FIELD_DATA, data[1] ?? NO_FIELD_DATA),
+      updated_perils: perils,
     })
   }
   return changes
 }
 
-const isBefore = (run: ExposureRun, now: ExposureRun | undefined, modification: string): boolean =>
+/** Perils that renew one another are one here; one that is only rated anew is not changed. */
+function perilChanges(
+  perils: readonly Peril[],
+  runsOf: ReadonlyMap<string, PerilRun[]>,
+  modification: string,
+  exposure: ExposureDefinition | undefined,
+): ExposureChange['updated_perils'] {
+  const changes: ExposureChange['updated_perils'] = {}
+  for (const group of Map.groupBy(perils, peril => peril.renewalGroup).values()) {
+    const runs = group.flatMap(peril => runsOf.get(peril.locator) ?? [])
+    const { was, now, effect } = changeOf(runs, modification)
+    const { locator, name } = group.at(-1)!
+    const definition = exposure?.perils.find(one => one.name === name)
+    const data = dataChange(definition?.fields ?? [], was?.data ?? NO_FIELD_DATA, now?.data ?? NO_FIELD_DATA)
+    const isSame =
+      Object.keys({ ...data.updated_field_values, ...data.updated_field_groups }).length === 0 &&
+      JSON.stringify(was?.amounts) === JSON.stringify(now?.amounts)
+    if (effect === 'unchanged' || (effect === 'updated' && isSame)) continue
+    const list = changes[name] ?? []
+    changes[name] = list
+    const displayName = definition?.displayName ?? name
+    list.push({ locator, name, display_name: displayName, endorsement_effect: effect, ...data })
+  }
+  return changes
+}
+
+type Run = Pick<ExposureRun, 'madeBy' | 'start' | 'replacedBy' | 'cuts'>
+
+/** What the modification made of the runs of one thing, and what was there before. */
+function changeOf<R extends Run>(runs: readonly R[], modification: string) {
+  const now = runs.find(run => run.madeBy === modification)
+  const was = runs.filter(run => run.madeBy !== modification && isBefore(run, now, modification)).at(-1)
+  return { was: was ?? (now ? undefined : runs.at(-1)), now, effect: effectOf(was, now, modification) }
+}
+
+const isBefore = (run: Run, now: Run | undefined, modification: string): boolean =>
   now
     ? run.start < now.start || run.replacedBy === modification
     : run.cuts.some(cut => cut.by === modification)
 
-function effectOf(
-  was: ExposureRun | undefined,
-  now: ExposureRun | undefined,
-  modification: string,
-): EndorsementEffect {
+function effectOf(was: Run | undefined, now: Run | undefined, modification: string): EndorsementEffect {
   if (now) return was ? 'updated' : 'added'
   return was?.cuts.some(cut => cut.by === modification) ? 'removed' : 'unchanged'
 }

@@ -199,6 +199,44 @@ describe('renderPolicyDocument', () => {
     )
   })
 
+  it('shows which perils an endorsement adds, ends and changes, below their exposure', async () => {
+    const { body: created } = await motor.createPolicy()
+    const { body: policy } = await motor.post(`/policy/${created.locator}/issue`)
+    const [exposure] = policy.exposures
+    const perilLocator = (name: string) => exposure!.perils.find(peril => peril.name === name)!.locator
+    const { body: endorsement } = await motor.post<{ locator: string }>(
+      `/policies/${policy.locator}/endorsements`,
+      {
+        endorsementName: 'change_of_risk',
+        startTimestamp: Number(policy.originalContractStartTimestamp) + 60 * 24 * 3_600_000,
+        updateExposures: [
+          {
+            exposureLocator: exposure!.locator,
+            addPerils: [{ name: 'theft' }],
+            endPerils: [perilLocator('theft')],
+            updatePerils: [
+              { perilLocator: perilLocator('own_damage'), deductible: 2_500 },
+              { perilLocator: perilLocator('glass'), fieldValues: { original_parts: 'yes' } },
+            ],
+          },
+        ],
+        state: 'quoted',
+      },
+    )
+    const answer = await render({
+      policyLocator: policy.locator,
+      endorsementLocator: endorsement.locator,
+      type: 'html',
+      template: `{% for kind in data.endorsement.policy_updates.updated_exposures %}{% for exposure in kind[1] -%}
+        {{ kind[0] }} {{ exposure.endorsement_effect }} {{ exposure.updated_field_values.size }}:
+        {%- for peril in exposure.updated_perils %}{% for one in peril[1] %} {{ peril[0] }} {{ one.endorsement_effect }} {{ one.updated_field_values.original_parts.new_value }}{% endfor %}{% endfor %}
+        {%- endfor %}{% endfor %}`,
+    })
+    expect(String(answer.body).replace(/\s+/g, ' ').trim()).toBe(
+      'vehicle updated 0: own_damage updated theft removed theft added glass updated yes',
+    )
+  })
+
   it('answers 422 with the line of what fails, and 404 for what is not there', async () => {
     const { body } = await motor.createPolicy()
     const of = (request: object) => render({ policyLocator: body.locator, ...request })
