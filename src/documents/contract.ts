@@ -100,10 +100,18 @@ export const PageLayout = z.object({
   pageSize: optional(z.enum(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5'])),
 })
 
-/** The path is called by published clients and described nowhere (brief 0.10): a decision. */
+/**
+ * The path is called by published clients and described nowhere (brief 0.10): a decision. They name the policy by
+ * `policyDisplayId`, which is its locator, and a transaction by its type and locator.
+ */
 export const RenderDocumentRequest = z
   .object({
-    policyLocator: Locator,
+    policyLocator: OptionalLocator,
+    policyDisplayId: OptionalLocator.openapi({ description: 'In place of `policyLocator`.' }),
+    transactionType: optional(z.enum(['endorsement', 'renewal', 'cancellation', 'reinstatement'])).openapi({
+      description: 'With `transactionLocator`, in place of the locator of that name.',
+    }),
+    transactionLocator: OptionalLocator,
     templateName: OptionalName.openapi({
       description:
         'The static name of a template that is in force as a resource, or a template of the configuration of the policy.',
@@ -126,5 +134,17 @@ export const RenderDocumentRequest = z
   .refine(({ template, templateName }) => (template === undefined) !== (templateName === undefined), {
     message: 'Say either templateName or template.',
   })
+  .refine(({ policyLocator, policyDisplayId }) => (policyLocator ?? policyDisplayId) !== undefined, {
+    path: ['policyLocator'],
+    message: 'Say the policy by policyLocator or policyDisplayId.',
+  })
+  .refine(({ transactionType: type, transactionLocator: locator }) => !type === !locator, {
+    message: 'Say transactionType and transactionLocator, or neither.',
+  })
+  .transform(({ policyDisplayId, transactionType, transactionLocator, ...request }) => ({
+    ...request,
+    policyLocator: (request.policyLocator ?? policyDisplayId)!,
+    ...(transactionType && { [`${transactionType}Locator`]: transactionLocator }),
+  }))
   .openapi('RenderDocumentRequest')
 export type RenderDocumentRequest = z.infer<typeof RenderDocumentRequest>

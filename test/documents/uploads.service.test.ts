@@ -237,6 +237,30 @@ describe('renderPolicyDocument', () => {
     )
   })
 
+  it('takes the policy by its display id and a transaction by its type, as published clients name them', async () => {
+    const { body } = await motor.createPolicy()
+    const template = '{{ data.policy.display_id }}'
+    const named = await render({ policyDisplayId: body.displayId, template, type: 'html' })
+    expect([named.status, named.body]).toEqual([200, body.displayId])
+    const nobody = await render({ template })
+    expect([nobody.status, nobody.body]).toMatchObject([
+      400,
+      { message: 'Say the policy by policyLocator or policyDisplayId.' },
+    ])
+    const transactionType = 'endorsement'
+    const missing = await render({
+      policyDisplayId: body.displayId,
+      template,
+      transactionType,
+      transactionLocator: '100000001',
+    })
+    expect([missing.status, missing.body]).toMatchObject([
+      404,
+      { message: `Policy ${body.locator} has no endorsement '100000001'.` },
+    ])
+    expect((await render({ policyDisplayId: body.displayId, template, transactionType })).status).toBe(400)
+  })
+
   it('answers 422 with the line of what fails, and 404 for what is not there', async () => {
     const { body } = await motor.createPolicy()
     const of = (request: object) => render({ policyLocator: body.locator, ...request })
