@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dateBounds } from '../../src/platform/fields/dates.ts'
+import { dateBounds, isTooEarly, isTooLate } from '../../src/platform/fields/dates.ts'
 import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/platform/time.ts'
 import { field } from './fields/definitions.ts'
 
@@ -100,4 +101,32 @@ test('days, and bounds that go by them, stay what they are however many are aske
   })
   const expected = spans.map(start => [start, start + DAY_MS - 1, start + 2 * DAY_MS - 1])
   expect(found).toEqual([...expected, ...expected.slice(0, 3)])
+})
+
+test('a value is too early or too late as the calendar says, also where nobody had to ask it', () => {
+  const unit = fc.constantFrom('year', 'month', 'week', 'day', 'hour', 'minute', 'second')
+  const offset = fc.record({ unit, amount: fc.integer({ min: -40, max: 40 }), roundToDay: fc.boolean() })
+  const time = fc.integer({ min: Date.UTC(1995, 0), max: Date.UTC(2045, 0) })
+  const zones = fc.constantFrom(
+    'UTC',
+    'Europe/Berlin',
+    'America/St_Johns',
+    'Pacific/Apia',
+    'Africa/Casablanca',
+  )
+  const near = fc.integer({ min: -3_000_000_000, max: 3_000_000_000 })
+  fc.assert(
+    fc.property(offset, time, near, zones, (asked, now, distance, name) => {
+      const zone = name as TimeZone
+      const both = field('at', 'date', { earliestOffset: asked, latestOffset: asked })
+      const { earliest, latest } = dateBounds(both, now as Instant, zone)
+      const value = (now + distance) as Instant
+      const there = add(now as Instant, asked.amount, asked.unit, zone)
+      expect(isTooEarly(value, earliest[0]!)).toBe(
+        value < (asked.roundToDay ? startOfDay(there, zone) : there),
+      )
+      expect(isTooLate(value, latest[0]!)).toBe(value > (asked.roundToDay ? endOfDay(there, zone) : there))
+    }),
+    { numRuns: 500 },
+  )
 })

@@ -20,7 +20,18 @@ export function readDate(text: string, zone: TimeZone): Instant | undefined {
 }
 
 /** A bound of a date field, with how a message names it. */
-export type DateBound = { readonly at: Instant; readonly name: string }
+export type DateBound = {
+  readonly at: Instant
+  readonly name: string
+  /** A time that surely lies within the bound, as all do that are farther from it: then nobody need know where it lies. */
+  readonly within?: Instant
+}
+
+export const isTooEarly = (value: Instant, bound: DateBound): boolean =>
+  (bound.within === undefined || value < bound.within) && value < bound.at
+
+export const isTooLate = (value: Instant, bound: DateBound): boolean =>
+  (bound.within === undefined || value > bound.within) && value > bound.at
 
 type DateBounds = { readonly earliest: readonly DateBound[]; readonly latest: readonly DateBound[] }
 
@@ -82,16 +93,40 @@ function boundsAt(definition: FieldDefinition, now: Instant, zone: TimeZone): Da
   return {
     earliest: [
       ...bound(first, isDay(earliest)),
-      ...bound(
-        earliestOffset && offsetFrom(now, earliestOffset, startOfDay, zone),
-        !!earliestOffset?.roundToDay,
-      ),
+      ...offsetBounds(now, earliestOffset, startOfDay, zone, amount => amount < 0),
     ],
     latest: [
       ...bound(last !== undefined && isDay(latest) ? endOfDay(last, zone) : last, isDay(latest)),
-      ...bound(latestOffset && offsetFrom(now, latestOffset, endOfDay, zone), !!latestOffset?.roundToDay),
+      ...offsetBounds(now, latestOffset, endOfDay, zone, amount => amount > 0),
     ],
   }
+}
+
+/** The bound that an offset from now gives. Where now itself is within it, the calendar is walked for other values only. */
+function offsetBounds(
+  now: Instant,
+  offset: DateOffset | undefined,
+  round: (at: Instant, zone: TimeZone) => Instant,
+  zone: TimeZone,
+  isWithin: (amount: number) => boolean,
+): DateBound[] {
+  if (!offset) return []
+  let found: Instant | undefined
+  const find = (): Instant => {
+    found ??= offsetFrom(now, offset, round, zone)
+    return found
+  }
+  return [
+    {
+      get at() {
+        return find()
+      },
+      get name() {
+        return printed(find(), !!offset.roundToDay, zone)
+      },
+      ...(isWithin(offset.amount) && { within: now }),
+    },
+  ]
 }
 
 const isDay = (text: string | undefined): boolean => text?.includes('-', 1) ?? false

@@ -2,7 +2,7 @@ import type { FieldDefinition, FieldType, LookupTable } from '../../configuratio
 import { isLongerThan } from '../characters.ts'
 import type { Instant, TimeZone } from '../time.ts'
 import { isEmailAddress, isPhoneNumber } from './contacts.ts'
-import { dateBounds, readDate } from './dates.ts'
+import { dateBounds, isTooEarly, isTooLate, readDate } from './dates.ts'
 import { type FieldErrorCode, shown } from './errors.ts'
 import { isTableKey } from './lookups.ts'
 import { decimalPlacesOf, isPlainNumber, LARGEST_DIGIT_COUNT, plainDecimal } from './numbers.ts'
@@ -71,9 +71,9 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
       const at = readDate(value, timeZone)
       if (at === undefined)
         return wrongType('must be a date: milliseconds since 1970, or an existing day as YYYY-MM-DD')
-      const early = earliest.find(bound => at < bound.at)
+      const early = earliest.find(bound => isTooEarly(at, bound))
       if (early) return wrongValue(`must be a date not before ${early.name}`)
-      const late = latest.find(bound => at > bound.at)
+      const late = latest.find(bound => isTooLate(at, bound))
       if (late) return wrongValue(`must be a date not after ${late.name}`)
       return undefined
     }
