@@ -237,9 +237,8 @@ CREATE TABLE `event` (
 CREATE UNIQUE INDEX `event_locator` ON `event` (`locator`);--> statement-breakpoint
 CREATE INDEX `event_request` ON `event` (`request_id`);--> statement-breakpoint
 CREATE INDEX `event_type` ON `event` (`type`,`sequence`);--> statement-breakpoint
-CREATE INDEX `event_newer_type` ON `event` (`newer_type`,`sequence`);--> statement-breakpoint
+CREATE INDEX `event_newer_type` ON `event` (`newer_type`,`sequence`) WHERE "event"."newer_type" is not null;--> statement-breakpoint
 CREATE INDEX `event_at` ON `event` (`at`);--> statement-breakpoint
-CREATE INDEX `event_policyholder` ON `event` (`policyholder_locator`);--> statement-breakpoint
 CREATE INDEX `event_custom` ON `event` (`policy_locator`) WHERE "event"."type" like 'custom.%';--> statement-breakpoint
 CREATE TABLE `webhook` (
 	`locator` text PRIMARY KEY NOT NULL,

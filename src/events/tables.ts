@@ -25,9 +25,9 @@ export const events = sqliteTable(
     uniqueIndex('event_locator').on(table.locator),
     index('event_request').on(table.requestId),
     index('event_type').on(table.type, table.sequence),
-    index('event_newer_type').on(table.newerType, table.sequence),
+    // Half of the events have no newer name.
+    index('event_newer_type').on(table.newerType, table.sequence).where(sql`${table.newerType} is not null`),
     index('event_at').on(table.at),
-    index('event_policyholder').on(table.policyholderLocator),
     // Queries must write the condition as it is here.
     index('event_custom').on(table.policyLocator).where(sql`${table.type} like 'custom.%'`),
   ],
