@@ -39,7 +39,7 @@ export type GraceStart = { readonly invoice: Invoice; readonly startAt: Instant;
 /**
  * The grace period that the invoice is to begin: from its due time, the product's days long by the calendar of the
  * tenant's zone; where a plugin set another end when a payment of it was reversed, until then. Undefined when none
- * begins: it is paid, or no more past due; the policy is withdrawn, or has ended by then; or another grace period is open.
+ * begins: it is paid, or no more past due; the policy is withdrawn, or has ended by now; or another grace period is open.
  */
 export function graceStart(
   before: PolicyAggregate,
@@ -50,7 +50,7 @@ export function graceStart(
   const invoice = before.invoices.get(invoiceLocator)
   const startAt = invoice && pastDueFrom(before, invoice)
   if (gracePeriodDays === undefined || !invoice || startAt === undefined || startAt > now) return undefined
-  if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= startAt) return undefined
+  if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= now) return undefined
   if (openGracePeriod(before) || !isOwed(before, invoice)) return undefined
   const began = [...before.gracePeriods.values()].some(
     one => one.invoiceLocator === invoiceLocator && one.startAt === startAt,

@@ -73,6 +73,14 @@ it('one that is past due for less than its grace has what is left of that', asyn
   expect(endAt).toBe(Date.UTC(2026, 11, 1, 23))
 })
 
+it('where the policy has ended by now, none begins: there is no cover to lose', async () => {
+  const policy = migrated('2026-03-15T00:00:00+01:00')
+  const invoice = [...policy.invoices.keys()][0]!
+  const ended = (at: Instant) => after(policy, { action: 'pastDue', invoice }, at)
+  expect((await ended((policy.policy.effectiveEnd - 1) as Instant)).gracePeriods.size).toBe(1)
+  expect((await ended(policy.policy.effectiveEnd)).gracePeriods.size).toBe(0)
+})
+
 it('one that was paid since, and whose payment is reversed, has all of its grace anew', async () => {
   const policy = migrated('2026-03-15T00:00:00+01:00')
   const [invoice] = [...policy.invoices.values()]
