@@ -97,6 +97,9 @@ it('an installment that is still to be invoiced is due at the end of the day of 
   expect(dueOf({ generateTime: '2026-09-01T00:00:00+02:00', dueTime: '2026-09-15T00:00:00+02:00' })).toEqual([
     END_OF_DAY,
   ])
+  expect(dueOf({ generateTime: '2026-12-01T00:00:00+01:00', dueTime: '2026-09-15T00:00:00+02:00' })).toEqual([
+    Date.UTC(2026, 11, 1, 23) - 1,
+  ])
   expect(dueOf({ generateTime: '2026-09-01T00:00:00+02:00', dueTime: '2026-12-24T00:00:00+01:00' })).toEqual([
     Date.UTC(2026, 11, 23, 23),
   ])

@@ -9,7 +9,7 @@ import type { InstallmentFee } from '../../billing/installments.ts'
 import { INVOICED_TRANSACTIONS, type Invoice } from '../../billing/invoice.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
 import { fromMinor, type Money } from '../../platform/money.ts'
-import { endOfDay, type Instant } from '../../platform/time.ts'
+import { endOfDay, type Instant, later } from '../../platform/time.ts'
 import type { Modification, PlannedInstallment } from '../../policies/aggregate.ts'
 import type { ReadTransaction } from './history.ts'
 import type { Making } from './making.ts'
@@ -34,7 +34,7 @@ function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
 
 /**
  * Plans the transaction's bills as it says; nothing where it has no installments. What is still to be invoiced cannot be due
- * before it is asked for: a due time that is past by now is the end of today.
+ * before it is asked for: a due time that is past by now is the end of today, or of the day when it is to be made.
  */
 export function planBills(
   making: Making,
@@ -68,16 +68,17 @@ export function planBills(
       .reduce((a, b) => Math.min(a, b) as Instant, Number.POSITIVE_INFINITY as Instant)
     const end = Number.isFinite(next) ? next : term.endTime
     const plan = group.map(at => plans[at]!).reduce(joined)
+    const issueAt = first.generateTime ?? first.dueTime
     const installment: PlannedInstallment = {
       locator: supply.uuid(),
       modificationLocator: modification.locator,
       number: index + 1,
       start: first.startTime,
       end: end > first.startTime ? end : ((first.startTime + 1) as Instant),
-      issueAt: first.generateTime ?? first.dueTime,
+      issueAt,
       dueAt:
         first.invoiceId === undefined && first.dueTime < now
-          ? endOfDay(now, making.policy.timeZone)
+          ? endOfDay(later(issueAt, now), making.policy.timeZone)
           : first.dueTime,
       periods: [],
       items: recorded(plan.items),
