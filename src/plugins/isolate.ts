@@ -8,7 +8,7 @@ import type { Packed } from './packed.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner, SPOILED } from './runner.ts'
 
 /** Raised whenever the sandbox's own code makes something else of the same program. */
-const SANDBOX_FORMAT = 5
+const SANDBOX_FORMAT = 6
 
 type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 

@@ -38,6 +38,10 @@ export const LONGEST_EVENT_DATA = 16 * 1024
 /** How often a call may be stopped to fetch what it asks for. */
 export const MOST_ROUNDS = 20
 
+/** What a round may ask for at once; and how many records, each of which is a reading of its own. */
+export const MOST_GATHERED = 1_000
+export const MOST_RECORDS_GATHERED = 50
+
 /** Characters of a table, as JSON, that travels with the isolate; of a larger one the rows asked for are fetched. */
 export const LARGEST_TRAVELLING_TABLE = 1024 * 1024
 

@@ -7,7 +7,9 @@ import {
   LONGEST_EVENT_DATA,
   LONGEST_LOG,
   LONGEST_OUTPUT,
+  MOST_GATHERED,
   MOST_LOG_LINES,
+  MOST_RECORDS_GATHERED,
   MOST_TURNS,
   MOST_WRITES,
   MOST_WRITTEN,
@@ -49,6 +51,8 @@ export const realmSettings = ({
     auxName: LONGEST_AUX_NAME,
     auxValue: LONGEST_AUX_VALUE,
     eventData: LONGEST_EVENT_DATA,
+    gathered: MOST_GATHERED,
+    gatheredRecords: MOST_RECORDS_GATHERED,
   },
 })
 

@@ -42,6 +42,11 @@ export type PluginCall = {
   readonly now: number
   readonly seed: number
   readonly known: Known
+  /**
+   * What is not at hand stops the call; but where it gathers, it goes on as if there were none, to learn what else it asks for.
+   * Nothing but `missing` counts of it then, of which the first alone is sure to be asked for.
+   */
+  readonly gathers?: boolean
   /** Tables that are resources of the tenant: their rows are fetched, whatever the configuration has. */
   readonly resourceTables: readonly string[]
 }

@@ -148,6 +148,8 @@ export class PluginSession {
     const { tenant, now } = this.#context
     const { runner, programOf } = await this.#open()
     const program = programOf(configuration, tenant, configVersion)
+    let gathers = false
+    let mayGather = true
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const outcome = await runner.run(program, {
         product: product.name,
@@ -157,15 +159,24 @@ export class PluginSession {
         now,
         seed: seedOf(`${policyLocator}/${name}/${now}`),
         known: this.#known,
+        gathers,
         resourceTables: tables?.names ?? [],
       })
-      if (outcome.missing.length === 0) return outcome
-      await this.#fetch(
-        outcome.missing,
-        given,
-        tables ?? { lookup: configuration.lookup(product.name), range: () => undefined },
-        name,
-      )
+      if (outcome.missing.length > 0) {
+        await this.#fetch(
+          outcome.missing,
+          given,
+          tables ?? { lookup: configuration.lookup(product.name), range: () => undefined },
+          name,
+        )
+        // Who asks twice asks in a loop, say for a row of each vehicle.
+        gathers = mayGather
+        continue
+      }
+      if (!gathers || !outcome.failure?.limit) return outcome
+      // With nothing in the place of what is not at hand it may have run without end.
+      mayGather = false
+      gathers = false
     }
     const reason = `asks for more in over ${MOST_ROUNDS} rounds; fetch what belongs together at once`
     return { failure: { reason, limit: true }, missing: [], logs: [], writes: [], events: [] }
@@ -179,10 +190,10 @@ export class PluginSession {
   ): Promise<void> {
     const rows = missing
       .filter(one => one.kind === 'row')
-      .map(one => ({ ...one, found: lookup(one.table, one.key) }))
+      .flatMap(one => ofGathered(one, missing, () => lookup(one.table, one.key)))
     const ranges = missing
       .filter(one => one.kind === 'range')
-      .map(one => ({ ...one, found: range(one.table, JSON.parse(one.wanted) as WantedRange) }))
+      .flatMap(one => ofGathered(one, missing, () => range(one.table, JSON.parse(one.wanted) as WantedRange)))
     if ([...rows, ...ranges].some(({ found }) => found === 'notLoaded')) throw new NeedsTableRows()
     for (const { table, key, found } of rows)
       this.#known.rows.push([table, key, typeof found === 'object' ? found.value : null])
@@ -201,6 +212,23 @@ export class PluginSession {
       secrets: [...(this.#known.secrets ?? []), ...secrets],
       ranges: this.#known.ranges ?? [],
     }
+  }
+}
+
+/**
+ * What was asked for, with what is found of it. Nothing, where it is refused and was asked for after something else: it may have
+ * been made of what was not at hand, and is asked for again where it was not.
+ */
+function ofGathered<M extends Missing, F>(
+  one: M,
+  missing: readonly Missing[],
+  find: () => F,
+): (M & { found: F })[] {
+  try {
+    return [{ ...one, found: find() }]
+  } catch (problem) {
+    if (one === missing[0] || !(problem instanceof Refusal)) throw problem
+    return []
   }
 }
 

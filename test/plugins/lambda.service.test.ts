@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
 
 const LAMBDA = `
@@ -22,7 +22,9 @@ exports.executeLambda = (operation, payload) => {
       for (const one of payload.all) sum += Number(socotraApi.getAuxData(one.policyLocator, 'n') || '0')
       return sum
     }
-    case 'chain': { let at = 'start'; for (let n = 0; n < 30; n++) at = socotraApi.getAuxData(at, 'next') || 'next-' + n; return at }
+    case 'link': { for (let n = 0; n < 30; n++) socotraApi.setAuxData('at-' + n, 'next', 'at-' + (n + 1)); return 1 }
+    case 'chain': { let at = 'at-0'; for (let n = 0; n < 30; n++) at = socotraApi.getAuxData(at, 'next'); return at }
+    case 'each': { let sum = 0; for (let n = 0; n < payload.many; n++) sum += Number(socotraApi.getAuxData('plate-' + n, 'claims') || '1'); return sum }
     case 'odd': console.log('\\ud800 \\0'); socotraApi.setAuxData('global', 'odd', 'a\\0b'); return 1
     case 'note': socotraApi.setAuxData('global', 'note', payload.text); return
     case 'fail': socotraApi.setAuxData('global', 'count', 99); throw new Error('as asked')
@@ -74,7 +76,7 @@ describe('a lambda', () => {
     const failed = await lambda('fail')
     expect(failed.status).toBe(422)
     expect(failed.body).toMatchObject({
-      message: 'Plugin executeLambda failed: lambda/lambda.js:21: Error: as asked',
+      message: 'Plugin executeLambda failed: lambda/lambda.js:23: Error: as asked',
     })
     expect((await lambda('count')).body).toBe(3)
   })
@@ -109,7 +111,15 @@ describe('a lambda', () => {
     expect(odd.body).toMatchObject({ message: expect.stringContaining('cannot be kept') })
   })
 
+  it('asks for the data of hundreds of locators that nothing names in a few rounds', async () => {
+    const answer = await lambda('each', { many: 300 })
+    expect(answer.body).toBe(300)
+    // The version, and the locators in two queries: the first one, and all others.
+    expect(roundTrips(answer).d1).toBe(3)
+  })
+
   it('ends when it asks for one thing after the other without end', async () => {
+    await lambda('link')
     const { status, body } = await lambda('chain')
     expect(status).toBe(422)
     expect(body).toMatchObject({ message: expect.stringContaining('more in over 20 rounds') })

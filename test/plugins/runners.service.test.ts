@@ -233,6 +233,42 @@ export async function getPerilRates(data) {
     })
   })
 
+  it('that gathers goes on as if there were none, asks for each thing once, and for no secret after another thing', async () => {
+    const body = `const seen = []
+for (const key of ['a', 'b', 'a']) seen.push(socotraApi.tableLookup(0, 'rates', key))
+seen.push(socotraApi.getAuxData('x', 'k'), socotraApi.rangeLookup('ages', [], seen[0]).factor, socotraApi.fetchByLocator(Policy, '1'))
+console.log(JSON.stringify(seen))
+try { socotraApi.getSecret('partner', 'key') } catch (e) {}
+socotraApi.tableLookup(0, 'rates', 'after')
+return seen`
+    const gathering = await outcomeOf(runner, body, { resourceTables: ['rates'], gathers: true })
+    expect(gathering.missing).toEqual([
+      { kind: 'row', table: 'rates', key: 'a' },
+      { kind: 'row', table: 'rates', key: 'b' },
+      { kind: 'aux', locator: 'x', key: 'k' },
+      {
+        kind: 'range',
+        table: 'ages',
+        wanted: '{"keys":[],"bound":"","operation":"record","columns":{}}',
+      },
+      { kind: 'entity', entity: 'Policy', locator: '1' },
+    ])
+    const strict = await outcomeOf(runner, body, { resourceTables: ['rates'] })
+    expect(strict.missing).toEqual(gathering.missing.slice(0, 1))
+    const secretFirst = await outcomeOf(runner, `socotraApi.getSecret('partner', 'key'); return 1`, {
+      gathers: true,
+    })
+    expect(secretFirst.missing).toEqual([{ kind: 'secret', staticName: 'partner', item: 'key' }])
+    const endless = await outcomeOf(
+      runner,
+      `let n = 0; while (socotraApi.getAuxData('x' + n, 'k') === '') n += 1; return n`,
+      { gathers: true },
+    )
+    expect(endless.missing).toHaveLength(1_000)
+    const records = `for (let n = 0; ; n += 1) socotraApi.fetchByLocator(Policy, n)`
+    expect((await outcomeOf(runner, records, { gathers: true })).missing).toHaveLength(50)
+  })
+
   it('reads what it wrote, and hands out its writes and events', async () => {
     const outcome = await outcomeOf(
       runner,

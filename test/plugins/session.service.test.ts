@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { ProductDefinition } from '../../src/configuration/configuration.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 import type { Instant } from '../../src/platform/time.ts'
+import type { PluginCall } from '../../src/plugins/runner.ts'
 import { PluginSession, type PluginSubject } from '../../src/plugins/session.ts'
-import { nothingKnown, programOf, QUICKJS } from './programs.ts'
+import { nothingKnown, programOf, QUICKJS, RUNNERS, table } from './programs.ts'
 
 const SCRIPT = `exports.getPreGraceResult = ({ key, say }) => {
   console.log('asked of', key)
@@ -66,6 +67,63 @@ it('a call that writes what cannot be written with the transaction is refused, a
     'far away lies elsewhere',
   ])
   expect(calls.writes).toEqual([])
+})
+
+const FLEET = `exports.executeLambda = (operation, many) => {
+  let sum = 0
+  if (operation === 'rows')
+    for (let at = 0; at < many; at += 1) sum += Number(socotraApi.tableLookup(0, 'vehicles', 'vehicle-' + at))
+  if (operation === 'loop') {
+    const step = Number(socotraApi.tableLookup(0, 'vehicles', 'vehicle-1')) * Number(socotraApi.tableLookup(0, 'vehicles', 'vehicle-2'))
+    while (sum < 10) sum += step
+  }
+  return sum
+}`
+
+describe.each(RUNNERS)('a call that asks for many things one after the other, under %s', (_name, runner) => {
+  const lambda = async (operation: string, many: number) => {
+    const vehicles = Array.from({ length: 1_500 }, (_, at): [string, string] => [`vehicle-${at}`, String(at)])
+    const program = programOf({ 'lambda/lambda.js': FLEET }, { vehicles: table('vehicles', vehicles) })
+    const executeLambda = { path: 'lambda/lambda.js', enabled: true }
+    const product = { name: 'motor', plugins: { executeLambda } } as unknown as ProductDefinition
+    const rounds: (boolean | undefined)[] = []
+    const calls = new PluginSession(
+      async () => ({
+        runner: {
+          run: (given, call: PluginCall) => {
+            rounds.push(call.gathers)
+            return runner.run(given, call)
+          },
+        },
+        programOf: () => program,
+      }),
+      { tenant: {} as never, now: Date.UTC(2026, 10, 21) as Instant },
+      async () => nothingKnown(),
+    )
+    const { configuration } = program
+    const lookup = configuration.lookup('motor')
+    const subject: PluginSubject = {
+      configuration,
+      configVersion: 1,
+      product,
+      // As of a table that is a resource: no row of it is at hand.
+      tables: { names: ['vehicles'], lookup, range: () => undefined, in: () => subject.tables! },
+    }
+    const value = await calls.call(subject, 'executeLambda', [operation, many])
+    return { value, rounds }
+  }
+
+  it('is told all of them in three rounds, of a thousand more in four', async () => {
+    expect(await lambda('rows', 100)).toEqual({ value: 4_950, rounds: [false, true, true] })
+    expect(await lambda('rows', 1_500)).toEqual({ value: 1_124_250, rounds: [false, true, true, true] })
+  })
+
+  it.runIf(runner === QUICKJS)(
+    'and would run without end where it is told nothing, is stopped at each',
+    async () => {
+      expect(await lambda('loop', 0)).toEqual({ value: 10, rounds: [false, true, false, false] })
+    },
+  )
 })
 
 const READS_SECRET = `const answer = key => ({

@@ -25,6 +25,8 @@ export type RealmHost = {
     readonly auxName: number
     readonly auxValue: number
     readonly eventData: number
+    readonly gathered: number
+    readonly gatheredRecords: number
   }
 }
 
@@ -47,7 +49,7 @@ export function realm(
   const { parse, stringify } = JSON
   const { ownKeys, defineProperty, getPrototypeOf } = Reflect
   const [textOf, isNumber] = [String, Number.isFinite]
-  const OwnPromise = Promise
+  const [OwnPromise, OwnProxy] = [Promise, Proxy]
   const promiseOf = Promise.resolve.bind(Promise) as (value: unknown) => Promise<unknown>
   const { then } = Promise.prototype
   const call = Function.prototype.call.bind(Function.prototype.call) as (...given: unknown[]) => unknown
@@ -191,7 +193,7 @@ export function realm(
   /** Of a call that did not spoil the sandbox for the next one. */
   async function carriedOut(text: string, packed: unknown): Promise<string> {
     const called = parse(text) as PluginCall
-    const { product, path, function: name, now, seed, known, resourceTables } = called
+    const { product, path, function: name, now, seed, known, resourceTables, gathers } = called
     const given = packed === undefined ? called.arguments : (host.unpack!(packed) as readonly unknown[])
     const missing: Missing[] = []
     const logs: LogLine[] = []
@@ -211,13 +213,28 @@ export function realm(
     )
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
     /** Once stopped it stays so, whatever catches it: `missing` is out of the tenant's reach. */
-    const stop = (one: Missing): never => {
-      append(missing, one)
+    let isStopped = false
+    const stop = (): never => {
+      isStopped = true
       throw stopped
     }
     const assertGoingOn = (): void => {
-      if (missing.length > 0) throw stopped
+      if (isStopped) throw stopped
     }
+    const asked = new Set<string>()
+    /** Asks for what is not at hand. Where the call gathers, it goes on with `instead`, else it is stopped. */
+    const ask = <T>(one: Missing, key: string, instead: T): T => {
+      const named = one.kind + key
+      if (!asked.has(named)) {
+        asked.add(named)
+        append(missing, one)
+      }
+      const most = one.kind === 'entity' ? limits.gatheredRecords : limits.gathered
+      return gathers && missing.length < most ? instead : stop()
+    }
+    /** Stands for a record of a range table whose columns are not known yet. */
+    const unknownRecord = (): unknown =>
+      new OwnProxy({}, { get: (_, column) => (typeof column === 'string' ? '' : undefined) })
     const within = (what: string, value: string, most: number): string => {
       if (value.length > most)
         throw new RangeError(`${what} has ${value.length} characters, more than ${most}`)
@@ -259,8 +276,9 @@ export function realm(
         if (column !== undefined) keyText += `\u001e${textOf(column)}`
         const found = isResource.has(tableName) ? undefined : host.lookup(product, tableName, keyText)
         if (found !== undefined) return found ?? ''
-        const fetched = rows.get(pair(tableName, keyText))
-        if (fetched === undefined) return stop({ kind: 'row', table: tableName, key: keyText })
+        const row = pair(tableName, keyText)
+        const fetched = rows.get(row)
+        if (fetched === undefined) return ask({ kind: 'row', table: tableName, key: keyText }, row, '')
         return fetched ?? ''
       },
       rangeLookup(
@@ -282,8 +300,10 @@ export function realm(
           operation: operation === undefined ? 'record' : textOf(operation),
           columns: how,
         })
-        const record = ranges.get(pair(textOf(table), wanted))
-        if (record === undefined) return stop({ kind: 'range', table: textOf(table), wanted })
+        const range = pair(textOf(table), wanted)
+        const record = ranges.get(range)
+        if (record === undefined)
+          return ask({ kind: 'range', table: textOf(table), wanted }, range, unknownRecord())
         return record === null ? null : parse(record)
       },
       fetchByLocator(entity: unknown, locator: unknown): unknown {
@@ -291,8 +311,10 @@ export function realm(
         const kind = textOf(entity)
         if (!(kind in isEntity))
           throw new TypeError(`there is no entity '${kind}' to fetch; there are ${entityNames}`)
-        const record = entities.get(pair(kind, textOf(locator)))
-        if (record === undefined) return stop({ kind: 'entity', entity: kind, locator: textOf(locator) })
+        const whose = pair(kind, textOf(locator))
+        const record = entities.get(whose)
+        if (record === undefined)
+          return ask({ kind: 'entity', entity: kind, locator: textOf(locator) }, whose, null)
         return parse(stringify(record))
       },
       getAuxData(locator: unknown, key: unknown): string {
@@ -301,10 +323,11 @@ export function realm(
           namedWithin('the locator of auxiliary data', locator),
           namedWithin('the key of auxiliary data', key),
         ]
-        const value = aux.get(pair(whose, which))
+        const one = pair(whose, which)
+        const value = aux.get(one)
         if (value !== undefined) return value
         if (auxLocators.has(whose)) return ''
-        return stop({ kind: 'aux', locator: whose, key: which })
+        return ask({ kind: 'aux', locator: whose, key: which }, one, '')
       },
       getSecret(staticName: unknown, item: unknown): unknown {
         assertGoingOn()
@@ -312,9 +335,13 @@ export function realm(
           namedWithin('the static name of a secret', staticName),
           namedWithin('the item of a secret', item),
         ]
-        const value = secrets.get(pair(whose, which))
-        if (value === undefined) return stop({ kind: 'secret', staticName: whose, item: which })
-        return parse(stringify(value))
+        const one = pair(whose, which)
+        const value = secrets.get(one)
+        if (value !== undefined) return parse(stringify(value))
+        // Each read is told of: none is made for a call that may not come as far with what it asked for before.
+        if (missing.length > 0) return stop()
+        ask({ kind: 'secret', staticName: whose, item: which }, one, null)
+        return stop()
       },
       setAuxData(locator: unknown, key: unknown, value: unknown, uiType?: unknown): void {
         assertGoingOn()

@@ -556,10 +556,11 @@ describe('a range table', () => {
   })
 })
 
-/** Notes what the table of the price says when it is asked. */
+/** Notes what the table of the price says when it is asked; of more rows than there are rounds. */
 const UNDERWRITER = `
+const absent = () => Array.from({ length: 40 }, (_, n) => socotraApi.tableLookup(0, 'own_damage_rate', 'absent ' + n))
 exports.getUnderwritingResult = () => ({
-  decision: 'accept',
+  decision: absent().every(one => one === '') ? 'accept' : 'reject',
   notes: ['0603-BTP', 'no such'].map(key => 'rate ' + socotraApi.tableLookup(0, 'own_damage_rate', key)).concat(
     [['record'], ['lowerAdjacent'], ['upperAdjacent'], ['interpolate', { factor: 'linear' }]].flatMap(([how, columns]) => {
       const found = socotraApi.rangeLookup('curve', ['CA'], '12.5', how, columns)
