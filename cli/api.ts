@@ -1,11 +1,18 @@
 // Calls of the service, by the typed client: it repeats what may be repeated, and gives every write a key. What goes wrong
 // ends the command with the exit code of its kind.
 import { type BinderyClient, BinderyError, createClient } from '../client/index.ts'
-import { EXIT, type ExitCode, Failure } from './exit.ts'
+import { EXIT, type ExitCode, Failure, usage } from './exit.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Nobody watches a command that says nothing for longer. */
 const LONGEST_WAIT_MS = 10_000
+
+/** The address of a service as somebody wrote it, without what calls add. */
+export function serviceAddress(text: string): string {
+  const url = URL.parse(text)
+  if (url && /^https?:$/.test(url.protocol)) return url.origin + url.pathname.replace(/\/$/, '')
+  throw usage(`'${text}' is no address; it looks like 'https://bindery.example.com'.`)
+}
 
 /** `token` is asked before each call, so that one that ends is renewed. */
 export const connect = (

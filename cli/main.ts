@@ -127,9 +127,14 @@ export async function main(): Promise<ExitCode> {
   // A terminal tells a whole group of processes, and those that started this one may pass it on: it may come twice.
   process.on('SIGINT', () => interruption.abort())
   // A reader that has seen enough, as `head`, closes the pipe.
+  const isClosed = (problem: NodeJS.ErrnoException): boolean => problem.code === 'EPIPE'
   process.stdout.on('error', problem => {
-    if ((problem as NodeJS.ErrnoException).code === 'EPIPE') process.exit(EXIT.ok)
+    if (isClosed(problem)) process.exit(EXIT.ok)
     throw problem
+  })
+  // Nobody reads problems and progress any more; what is done is done, and ends as it ends.
+  process.stderr.on('error', problem => {
+    if (!isClosed(problem)) throw problem
   })
   return await run(process.argv.slice(2), {
     out: text => void process.stdout.write(text),

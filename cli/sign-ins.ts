@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { BinderyClient } from '../client/index.ts'
 import { NO_TENANT, tenantOfAuthToken } from '../src/accounts/auth-tokens/text.ts'
 import { now } from '../src/platform/time.ts'
-import { connect } from './api.ts'
+import { connect, serviceAddress } from './api.ts'
 import { EXIT, Failure, usage } from './exit.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -89,7 +89,7 @@ const COMMAND = {
 export function signedIn(kind: Kind, terminal: Terminal): SignedIn {
   const { env } = terminal
   const kept = readSignIns(env)
-  const address = env.BINDERY_URL ?? kept?.address
+  const address = env.BINDERY_URL === undefined ? kept?.address : serviceAddress(env.BINDERY_URL)
   const given = env.BINDERY_TOKEN
   const holder = given === undefined ? undefined : holderOf(given)
   if (given !== undefined && !holder)

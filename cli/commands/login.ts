@@ -1,5 +1,5 @@
 import { type BinderyClient, BinderyError } from '../../client/index.ts'
-import { connect } from '../api.ts'
+import { connect, serviceAddress } from '../api.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { readSecret } from '../secret.ts'
 import { holderOf, type Kind, readSignIns, type SignIn, signInFile, writeSignIns } from '../sign-ins.ts'
@@ -36,9 +36,7 @@ export async function login(
 function checkedAddress(address: string | undefined): string {
   if (address === undefined)
     throw usage("Name the service by its address: 'bindery login http://localhost:8787'.")
-  const url = URL.parse(address)
-  if (url && /^https?:$/.test(url.protocol)) return url.origin + url.pathname.replace(/\/$/, '')
-  throw usage(`'${address}' is no address; it looks like 'https://bindery.example.com'.`)
+  return serviceAddress(address)
 }
 
 async function withPassword(

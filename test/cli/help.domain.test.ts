@@ -53,6 +53,15 @@ describe('help', () => {
     }
   })
 
+  test('BINDERY_URL is an address, or a wrong use', async () => {
+    const env = { HOME: '/nonexistent', BINDERY_URL: 'bindery.example.com', BINDERY_TOKEN: 'e.e30.x' }
+    expect(await binderyWith({ env }, 'deploy', '.', '--tenant', 'a')).toEqual({
+      exit: 2,
+      out: '',
+      err: "bindery: 'bindery.example.com' is no address; it looks like 'https://bindery.example.com'.\n",
+    })
+  })
+
   test('with --json a failure is JSON too', async () => {
     const { exit, out, err } = await bindery('check', 'nowhere', '--json')
     expect(JSON.parse(out)).toEqual({ ok: false, error: "There is no folder 'nowhere'.", exit: 2 })
