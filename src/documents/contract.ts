@@ -131,16 +131,18 @@ export const RenderDocumentRequest = z
     gracePeriodLocator: OptionalLocator,
     lapseLocator: OptionalLocator,
   })
-  .refine(({ template, templateName }) => (template === undefined) !== (templateName === undefined), {
-    message: 'Say either templateName or template.',
-  })
-  .refine(({ policyLocator, policyDisplayId }) => (policyLocator ?? policyDisplayId) !== undefined, {
-    path: ['policyLocator'],
-    message: 'Say the policy by policyLocator or policyDisplayId.',
-  })
-  .refine(({ transactionType: type, transactionLocator: locator }) => !type === !locator, {
-    message: 'Say transactionType and transactionLocator, or neither.',
-  })
+  .refine(
+    ({ template, templateName }) => (template === undefined) !== (templateName === undefined),
+    rule('must have either templateName or template'),
+  )
+  .refine(
+    ({ policyLocator, policyDisplayId }) => (policyLocator ?? policyDisplayId) !== undefined,
+    rule('must have policyLocator or policyDisplayId'),
+  )
+  .refine(
+    ({ transactionType: type, transactionLocator: locator }) => !type === !locator,
+    rule('must have both transactionType and transactionLocator, or neither'),
+  )
   .transform(({ policyDisplayId, transactionType, transactionLocator, ...request }) => ({
     ...request,
     policyLocator: (request.policyLocator ?? policyDisplayId)!,

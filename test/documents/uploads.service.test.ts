@@ -245,7 +245,7 @@ describe('renderPolicyDocument', () => {
     const nobody = await render({ template })
     expect([nobody.status, nobody.body]).toMatchObject([
       400,
-      { message: 'Say the policy by policyLocator or policyDisplayId.' },
+      { message: 'The request must have policyLocator or policyDisplayId.' },
     ])
     const transactionType = 'endorsement'
     const missing = await render({
