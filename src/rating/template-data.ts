@@ -3,7 +3,7 @@
 import type { FieldDefinition, ProductDefinition } from '../configuration/configuration.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
-import { type Decimal, decimal, toDecimal } from '../platform/money.ts'
+import { toNumber } from '../platform/money.ts'
 import type {
   Exposure,
   ExposureRun,
@@ -16,13 +16,14 @@ import type {
 import type { PolicyResponse } from '../policies/contract/response.ts'
 import { lazyNames, withLazy } from '../policies/projection/lazy.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
+import { DataAmount } from './liquid/numbers.ts'
 
 export type Operation = 'new_business' | 'endorsement' | 'renewal' | 'reinstatement'
 
 type TemplateValue =
   | string
   | number
-  | Decimal
+  | DataAmount
   | boolean
   | null
   | TemplateValue[]
@@ -105,9 +106,9 @@ export function perilRunData(
     indemnity_per_event: amounts.indemnityPerEvent ?? '0',
     indemnity_per_item: amounts.indemnityPerItem ?? '0',
     ...(price && {
-      premium: toDecimal(price.premium.amount),
+      premium: new DataAmount(toNumber(price.premium.amount)),
       month_premium: price.premium.month,
-      technical_premium: price.technicalPremium && toDecimal(price.technicalPremium.amount),
+      technical_premium: price.technicalPremium && new DataAmount(toNumber(price.technicalPremium.amount)),
     }),
     ...templateFieldData(fields, run.data),
   }
@@ -153,8 +154,8 @@ function templateValue(value: unknown, name: string): TemplateValue {
  */
 function templateMember(record: object, name: string): TemplateValue {
   const value = (record as Record<string, unknown>)[name]
-  const isDecimal = typeof value === 'number' && (`${name}Currency` in record || MONTH_RATES.has(name))
-  return isDecimal ? decimal(value) : templateValue(value, name)
+  const isAmount = typeof value === 'number' && (`${name}Currency` in record || MONTH_RATES.has(name))
+  return isAmount ? new DataAmount(value) : templateValue(value, name)
 }
 
 const MONTH_RATES: ReadonlySet<string> = new Set(['monthPremium', 'monthTechnicalPremium'])

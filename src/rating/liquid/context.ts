@@ -3,7 +3,7 @@ import { Context, Drop, type Liquid, type Token, toValue } from 'liquidjs/dist/l
 import { noEffects, type RatingEffects } from './effects.ts'
 import type { MissingKey, RenderingEnvironment } from './environment.ts'
 import { RenderBudget, STEP_WORK } from './limits.ts'
-import { asInteger, dataNumber, LiquidNumber } from './numbers.ts'
+import { asInteger, dataNumber, isDataNumber, LiquidNumber } from './numbers.ts'
 import { TemplateError } from './template-error.ts'
 
 /** State of one rendering, shared by the template and the snippets that it includes. */
@@ -146,7 +146,7 @@ export class RenderingContext extends Context {
 }
 
 function asValue(value: unknown): unknown {
-  if (typeof value === 'number' || value instanceof Big) return dataNumber(value)
+  if (isDataNumber(value)) return dataNumber(value)
   return typeof value === 'function' ? undefined : value
 }
 

@@ -70,13 +70,31 @@ export function literalNumber(text: string): number | LiquidNumber {
   return parsed ? simplest(parsed.value, parsed.whole) : Number(text)
 }
 
+/** An amount of money in the data. It is a decimal to templates, also where it comes to whole units; made one when it is read. */
+export class DataAmount {
+  readonly #value: number
+
+  constructor(value: number) {
+    this.#value = value
+  }
+
+  toJSON(): number {
+    return this.#value
+  }
+}
+
+/** Values of data that are numbers to templates. */
+export const isDataNumber = (value: unknown): value is number | Big | DataAmount =>
+  typeof value === 'number' || value instanceof DataAmount || value instanceof Big
+
 /**
- * A number from data: non-whole ones become exact decimals by their shortest text, so that 0.1 is one tenth. A `Big` is an
- * amount or a rate, and no whole number even where it has no places.
+ * A number from data: non-whole ones become exact decimals by their shortest text, so that 0.1 is one tenth. Amounts and
+ * rates, which are `Big`, are no whole numbers even where they have no places.
  */
-export function dataNumber(value: number | Big): unknown {
-  if (value instanceof Big) return simplest(new Exact(value), false)
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+export function dataNumber(value: number | Big | DataAmount): unknown {
+  if (typeof value === 'object')
+    return simplest(new Exact(value instanceof DataAmount ? value.toJSON() : value), false)
+  if (Number.isSafeInteger(value)) return value
   const parsed = asNumber(value)
   return parsed && simplest(parsed.value, parsed.whole)
 }

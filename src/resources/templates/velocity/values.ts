@@ -1,7 +1,7 @@
 // Values of Velocity: what counts as true, how they compare and how they print.
 import Big from 'big.js'
 import { ITEM_WORK, type RenderBudget } from '../../../rating/liquid/limits.ts'
-import { asNumber, dataNumber, LiquidNumber, simplest } from '../../../rating/liquid/numbers.ts'
+import { asNumber, dataNumber, isDataNumber, LiquidNumber, simplest } from '../../../rating/liquid/numbers.ts'
 import { TemplateError } from '../../../rating/liquid/template-error.ts'
 import type { Operator } from './nodes.ts'
 
@@ -12,7 +12,7 @@ export type MapValue = Readonly<Record<string, unknown>>
 
 /** A value of the data as templates see it: numbers exact, and nothing that could be called. */
 export function readable(value: unknown): unknown {
-  if (typeof value === 'number' || value instanceof Big) return dataNumber(value)
+  if (isDataNumber(value)) return dataNumber(value)
   return typeof value === 'function' || typeof value === 'symbol' ? undefined : value
 }
 
