@@ -38,8 +38,9 @@ export type GraceStart = { readonly invoice: Invoice; readonly startAt: Instant;
 
 /**
  * The grace period that the invoice is to begin: from its due time, the product's days long by the calendar of the
- * tenant's zone; where a plugin set another end when a payment of it was reversed, until then. Undefined when none
- * begins: it is paid, or no more past due; the policy is withdrawn, or has ended by now; or another grace period is open.
+ * tenant's zone; until another end, where a plugin set one when a payment of it was reversed, or the migration did. Undefined
+ * when none begins: it is paid, or no more past due; the policy is withdrawn, or had ended by then, or has ended by now where
+ * its end was set, as there is no cover to lose; or another grace period is open.
  */
 export function graceStart(
   before: PolicyAggregate,
@@ -50,15 +51,16 @@ export function graceStart(
   const invoice = before.invoices.get(invoiceLocator)
   const startAt = invoice && pastDueFrom(before, invoice)
   if (gracePeriodDays === undefined || !invoice || startAt === undefined || startAt > now) return undefined
-  if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= now) return undefined
+  // However late a due time is found: cover that was lost by it was lost then. An end that was set counts from that day.
+  const isEndSet = isGraceEndSet(invoice, startAt)
+  if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= (isEndSet ? now : startAt))
+    return undefined
   if (openGracePeriod(before) || !isOwed(before, invoice)) return undefined
   const began = [...before.gracePeriods.values()].some(
     one => one.invoiceLocator === invoiceLocator && one.startAt === startAt,
   )
   if (began) return undefined
-  const endAt = isGraceEndSet(invoice, startAt)
-    ? invoice.graceEndAt
-    : add(startAt, gracePeriodDays, 'day', before.policy.timeZone)
+  const endAt = isEndSet ? invoice.graceEndAt : add(startAt, gracePeriodDays, 'day', before.policy.timeZone)
   return { invoice, startAt, endAt }
 }
 

@@ -81,6 +81,13 @@ it('where the policy has ended by now, none begins: there is no cover to lose', 
   expect((await ended(policy.policy.effectiveEnd)).gracePeriods.size).toBe(0)
 })
 
+it('one whose end nobody set begins its own however late it is found, also when the policy has ended since', async () => {
+  const policy = migrated('2026-11-02T00:00:00+01:00')
+  const invoice = [...policy.invoices.keys()][0]!
+  const found = await after(policy, { action: 'pastDue', invoice }, policy.policy.effectiveEnd)
+  expect(graceOf(found).endAt).toBe(Date.UTC(2026, 11, 1, 23))
+})
+
 it('one that was paid since, and whose payment is reversed, has all of its grace anew', async () => {
   const policy = migrated('2026-03-15T00:00:00+01:00')
   const [invoice] = [...policy.invoices.values()]
