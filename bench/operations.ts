@@ -26,8 +26,8 @@ export type World = {
 
 /** What later operations take: a record is taken once, in the round that made it. */
 export type StockKind =
-  | 'draft'
   | 'unquoted'
+  | 'quoted'
   | 'priced'
   | 'finalized'
   | 'issued'
@@ -153,13 +153,14 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'create draft policy',
     kind: 'write',
     takes: 'new',
-    leaves: { draft: itself, unquoted: itself },
+    leaves: { unquoted: itself },
     call: world => newPolicy(world, false),
   },
   {
     name: 'quote',
     kind: 'write',
     takes: 'unquoted',
+    leaves: { quoted: stays },
     find: {
       call: ({ token }, policy) => get(token, `/policies/${policy}/quotes`),
       read: (policy, quotes: { locator: string }[]) => `${policy}~${quotes[0]!.locator}`,
@@ -169,7 +170,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     name: 'price',
     kind: 'read',
-    takes: 'draft',
+    takes: 'quoted',
     leaves: { priced: stays },
     call: (world, policy) => post(world, `/policy/${policy}/price`),
   },

@@ -58,9 +58,9 @@ const ofSide = (side: Side): Contestant => ({
 
 /** What the draft is called from now on. */
 function left(side: Side, step: Operation, subject: string, text: string): string {
-  const stock = { draft: [] as string[], unquoted: [] as string[] }
+  const stock = { unquoted: [] as string[] }
   side.leave(stock as never, step, subject, text)
-  return stock.draft[0]!
+  return stock.unquoted[0]!
 }
 
 let made = 0

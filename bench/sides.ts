@@ -83,8 +83,8 @@ export async function floorSide(
 export type Stock = Record<StockKind, Subject[]>
 
 export const emptyStock = (): Stock => ({
-  draft: [],
   unquoted: [],
+  quoted: [],
   priced: [],
   finalized: [],
   issued: [],

@@ -26,10 +26,10 @@ describe('what an operation is about', () => {
   })
 
   test('is what an earlier operation left, once, in that order, and with what had to be asked for', async () => {
-    const stock = { ...emptyStock(), draft: ['d1', 'd2', 'd3', 'd4'] }
-    expect(await all('draft', stock)).toEqual(['d1~asked', 'd2~asked', 'd3~asked'])
-    expect(await all('draft', stock)).toEqual(['d4~asked'])
-    expect(await all('draft', stock)).toEqual([])
+    const stock = { ...emptyStock(), quoted: ['d1', 'd2', 'd3', 'd4'] }
+    expect(await all('quoted', stock)).toEqual(['d1~asked', 'd2~asked', 'd3~asked'])
+    expect(await all('quoted', stock)).toEqual(['d4~asked'])
+    expect(await all('quoted', stock)).toEqual([])
   })
 })
 
