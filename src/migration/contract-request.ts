@@ -150,10 +150,15 @@ export const DEEPEST_ELEMENT = 8
 const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
   z.object({
     ...elementFields,
-    elements:
-      depth === DEEPEST_ELEMENT
-        ? list(z.never(rule(`must not lie deeper than ${DEEPEST_ELEMENT} elements`)))
-        : list(z.lazy(() => nestedAt(depth + 1))),
+    elements: (depth === DEEPEST_ELEMENT
+      ? list(z.never(rule(`must not lie deeper than ${DEEPEST_ELEMENT} elements`)))
+      : list(z.lazy(() => nestedAt(depth + 1)))
+    ).openapi({
+      // Told by hand, since it contains itself.
+      type: ['array', 'null'],
+      items: { $ref: '#/components/schemas/ElementMigrationRequest' },
+      description: `Exposures of the root, their coverages, and what lies in these: ${DEEPEST_ELEMENT} deep at most.`,
+    }),
   }) as unknown as z.ZodType<ElementMigrationRequest>
 
 const made = new Map<number, z.ZodType<ElementMigrationRequest>>()
@@ -164,17 +169,14 @@ function nestedAt(depth: number): z.ZodType<ElementMigrationRequest> {
   return schema
 }
 
-export const ElementMigrationRequest = nestedAt(1).openapi('ElementMigrationRequest', {
-  type: 'object',
-  description: 'Its `elements` are elements too.',
-})
+export const ElementMigrationRequest = nestedAt(1).openapi('ElementMigrationRequest')
 
 export const SegmentMigrationRequest = z
   .object({
     segmentType: z.enum(['coverage', 'gap']),
     startTime: Time,
     /** Of a gap it may be left out. */
-    rootElement: optional(ElementMigrationRequest),
+    rootElement: optionalRecord(ElementMigrationRequest),
   })
   .openapi('SegmentMigrationRequest')
 export type SegmentMigrationRequest = z.output<typeof SegmentMigrationRequest>
@@ -198,7 +200,7 @@ export const TransactionMigrationRequest = z
     createdAt: OptionalTime,
     createdBy: CreatedBy,
     preferences: optionalRecord(Preferences),
-    segment: optional(SegmentMigrationRequest),
+    segment: optionalRecord(SegmentMigrationRequest),
     installments: list(InstallmentMigrationRequest),
   })
   .openapi('TransactionMigrationRequest')

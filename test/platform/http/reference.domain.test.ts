@@ -21,6 +21,7 @@ type Operation = {
 type Document = {
   tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, { properties?: Record<string, { items?: unknown }> }> }
 }
 
 const EXAMPLES = 'src/platform/http/reference/examples.json'
@@ -40,6 +41,17 @@ const statuses = (name: string): string[] => {
 }
 const hasExample = (content: Content): boolean =>
   Object.values(content).some(({ example }) => example !== undefined)
+
+test('elements that are migrated are told with all that they have, and in each other', () => {
+  const { ElementMigrationRequest, ChargeMigrationRequest, InstallmentItemMigrationRequest } =
+    document.components.schemas
+  const { elements, ...others } = ElementMigrationRequest!.properties!
+  expect(elements!.items).toEqual({ $ref: '#/components/schemas/ElementMigrationRequest' })
+  const own = ['id', 'elementType', 'data', 'coverageTerms', 'charges', 'ended']
+  expect(Object.keys(others).sort()).toEqual(own.sort())
+  expect(Object.keys(ChargeMigrationRequest!.properties!)).toContain('installmentItems')
+  expect(Object.keys(InstallmentItemMigrationRequest!.properties!)).toContain('installmentNumber')
+})
 
 describe('every operation', () => {
   test('stands under a heading that says what it is about', () => {
