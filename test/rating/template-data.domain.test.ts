@@ -1,7 +1,7 @@
 // What templates are given of answers: names, times and amounts.
 import { expect, test } from 'vitest'
 import { templateRecord } from '../../src/rating/template-data.ts'
-import { output } from './liquid/rendering.ts'
+import { output, rendering } from './liquid/rendering.ts'
 
 const RECORD = {
   premium: 879,
@@ -29,4 +29,14 @@ test('a whole amount prints, compares and adds up as before', () => {
   ).toBe('879 880 25')
   expect(output('{% if data.premium == 879 and data.premium > "878" %}yes{% endif %}', data)).toBe('yes')
   expect(output('{{ data.premium | format_number_currency: "en", "US" }}', data)).toBe('€879.00')
+})
+
+test('what a template assigned shows amounts as the numbers that they are, also within a record', () => {
+  const data = templateRecord(RECORD)
+  const variables = rendering('{% assign all = data %}{% assign one = data.premium %}', data).variables()
+  expect(variables).toMatchObject({
+    one: 879,
+    all: { premium: 879, month_premium: 73, number: 7, fees: [{ amount: 25 }] },
+  })
+  expect(JSON.parse(output('{{ data.fees[0] }}', data))).toMatchObject({ amount: 25 })
 })

@@ -1,5 +1,5 @@
 import { toValue } from 'liquidjs/dist/liquid.browser.mjs'
-import { dataNumber, LiquidNumber } from './numbers.ts'
+import { dataNumber, isDataNumber, LiquidNumber } from './numbers.ts'
 
 /** Of all variables together: values, and characters of text; what is beyond is `CUT`. */
 const MOST_VALUES = 2_000
@@ -30,7 +30,7 @@ export function plainVariables(scope: object): Record<string, unknown> {
     if (values > MOST_VALUES || depth > DEEPEST) return CUT
     const value = toValue(given)
     if (value === null || value === undefined || typeof value === 'boolean') return value ?? null
-    if (typeof value === 'number' || value instanceof LiquidNumber) return plainNumber(value)
+    if (isDataNumber(value) || value instanceof LiquidNumber) return plainNumber(value)
     if (typeof value === 'string') {
       const room = MOST_CHARACTERS - characters
       characters += value.length
@@ -49,8 +49,8 @@ export function plainVariables(scope: object): Record<string, unknown> {
   return Object.fromEntries(entries(scope, 1))
 }
 
-function plainNumber(value: number | LiquidNumber): number | string {
-  const text = String(typeof value === 'number' ? dataNumber(value) : value)
+function plainNumber(value: Parameters<typeof dataNumber>[0] | LiquidNumber): number | string {
+  const text = String(value instanceof LiquidNumber ? value : dataNumber(value))
   const number = Number(text)
   return String(number) === text ? number : text
 }
