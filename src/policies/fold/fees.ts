@@ -13,8 +13,7 @@ export type FeeInForce = {
 }
 
 export function feeInForce(fee: Fee, line: Line): FeeInForce {
-  const counted = new Set(line.map(step => step.modification.locator))
-  const last = fee.changes.findLast(change => counted.has(change.by))
+  const last = fee.changes.findLast(({ by }) => line.some(step => step.modification.locator === by))
   const { start, end, amount } = fee
   const parts = last?.parts ?? [{ start, end, amount }]
   return {

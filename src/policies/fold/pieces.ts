@@ -32,17 +32,31 @@ export function reaches({ modification, made, replaced }: Step, run: PerilRun): 
   return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
 }
 
+/** A run's pieces while it is brought over a line. */
+type Course = {
+  readonly run: PerilRun
+  /** All that there ever were. */
+  readonly pieces: Piece[]
+  /** Places among them of those that no step has replaced yet: most of a long line's are gone. */
+  standing: number[]
+  readonly removals: Removal[]
+}
+
 /** Every piece that the run ever had within the line, in the order of the modifications, then of time. */
 export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
-  const pieces: Piece[] = []
-  const removals: Removal[] = []
-  for (const step of line) {
-    const measure = measureOf(step.modification.proration ?? 'monthly', timeZone)
-    if (step.modification.locator === run.madeBy) pieces.push(...firstPieces(run, step, measure))
+  const course: Course = { run, pieces: [], standing: [], removals: [] }
+  for (const step of line)
+    if (step.modification.locator === run.madeBy)
+      addTo(course, firstPieces(run, step, measureOf(prorationOf(step), timeZone)))
     // Before its own modification there is nothing of it.
-    else if (pieces.length > 0) advance(pieces, removals, run, step, measure)
-  }
-  return pieces
+    else if (course.pieces.length > 0) advance(course, step, timeZone)
+  return course.pieces
+}
+
+const prorationOf = ({ modification }: Step) => modification.proration ?? 'monthly'
+
+function addTo({ pieces, standing }: Course, made: readonly Piece[]): void {
+  for (const piece of made) standing.push(pieces.push(piece) - 1)
 }
 
 /** The pieces in force at the end of the line, in the order of time. */
@@ -53,13 +67,17 @@ export const inForce = (pieces: readonly Piece[]): Piece[] =>
  * Brings the pieces over one modification: those of replaced segments go, their successors' take their place. From
  * a cut on, other runs do.
  */
-function advance(pieces: Piece[], removals: Removal[], run: PerilRun, step: Step, measure: Measure): void {
-  const by = step.modification.locator
-  const cut = run.cuts.find(one => one.by === by)?.from ?? run.end
+function advance(course: Course, step: Step, timeZone: TimeZone): void {
+  const { run, pieces, standing, removals } = course
   const replaced = replacedIn(step)
+  const isGone = (at: number): boolean => replaced.has(pieces[at]!.segment.locator)
+  if (removals.length === 0 && !standing.some(isGone)) return
+  const by = step.modification.locator
+  const measure = measureOf(prorationOf(step), timeZone)
+  const cut = run.cuts.find(one => one.by === by)?.from ?? run.end
   const made: Piece[] = []
-  for (const [at, piece] of pieces.entries()) {
-    if (piece.replacedBy !== undefined || !replaced.has(piece.segment.locator)) continue
+  for (const at of standing.filter(isGone)) {
+    const piece = pieces[at]!
     pieces[at] = { ...piece, replacedBy: by }
     const parts = step.made
       .filter(segment => segment.predecessor === piece.segment.locator)
@@ -77,7 +95,11 @@ function advance(pieces: Piece[], removals: Removal[], run: PerilRun, step: Step
   for (const segment of step.made)
     if (segment.predecessor !== undefined && !replaced.has(segment.predecessor))
       made.push(...restored(run, removals, segment, by, measure))
-  pieces.push(...made.sort((a, b) => a.start - b.start))
+  course.standing = standing.filter(at => !isGone(at))
+  addTo(
+    course,
+    made.sort((a, b) => a.start - b.start),
+  )
 }
 
 const replacedSegments = new WeakMap<Step, ReadonlySet<Uuid>>()
