@@ -30,6 +30,15 @@ const plural = (count: number, word: string): string => `${count} ${word}${count
 
 type ValueCheck = (value: string) => Breach | undefined
 
+const allowed = new WeakMap<readonly string[], ReadonlySet<string>>()
+
+/** The choices of a field, of which there may be many: a set for as long as its definition is in memory. */
+function allowedIn(values: readonly string[]): ReadonlySet<string> {
+  const known = allowed.get(values) ?? new Set(values)
+  allowed.set(values, known)
+  return known
+}
+
 /** For each type, a check of single values; what depends only on the definition and the moment is worked out once. */
 const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckContext) => ValueCheck> = {
   string:
@@ -82,7 +91,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
   select:
     ({ values = [] }) =>
     value => {
-      if (values.includes(value)) return undefined
+      if (allowedIn(values).has(value)) return undefined
       const listed = values.slice(0, SHOWN_CHOICES).map(one => `'${shown(one)}'`)
       if (values.length > SHOWN_CHOICES) listed.push('…')
       return wrongValue(`must be exactly one of ${listed.join(', ')}`)
