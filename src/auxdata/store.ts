@@ -73,6 +73,19 @@ export const auxRowsQuery = (
     .limit(most)
 }
 
+/** Rows of these locators and keys. */
+export const auxPairsQuery = (
+  { build }: Database,
+  pairs: readonly { readonly locator: string; readonly key: string }[],
+) =>
+  build
+    .select()
+    .from(auxData)
+    .where(
+      sql`(${auxData.locator}, ${auxData.key}) in (
+        select value ->> 0, value ->> 1 from json_each(${JSON.stringify(pairs.map(({ locator, key }) => [locator, key]))}))`,
+    )
+
 /** Queries that make the changes; of several to one key each property has what the last one gave it. */
 export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
   const chunks: string[][] = []

@@ -1,6 +1,6 @@
 // Fetches what plugins ask for: auxiliary data in one query a shard, records by the reads of their capabilities.
 import { eq } from 'drizzle-orm'
-import { auxRowsQuery, shardOfAuxData } from '../auxdata/store.ts'
+import { auxPairsQuery, auxRowsQuery, shardOfAuxData } from '../auxdata/store.ts'
 import { invoices } from '../billing/tables.ts'
 import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { cancellationResponse } from '../cancellations/projection.ts'
@@ -108,7 +108,7 @@ export const fetchingFor =
     const entities = missing.filter(one => one.kind === 'entity')
     const secrets = missing.filter(one => one.kind === 'secret')
     const [found, records, items] = await Promise.all([
-      aux.length === 0 ? { aux: [], auxLocators: [] } : auxDataOf(context, aux, locators),
+      auxDataOf(context, aux, locators),
       Promise.all(
         entities.map(
           async ({ entity, locator }) => [entity, locator, await recordOf(context, entity, locator)] as const,
@@ -131,11 +131,32 @@ async function recordOf(context: RequestContext, entity: string, locator: string
 
 type Asked = { readonly locator: string; readonly key: string }
 
+/** Just these: all data of many locators may be of any size. */
+async function gatheredAuxData(
+  { env, tenant, calls }: RequestContext,
+  asked: readonly Asked[],
+): Promise<Pick<Known, 'aux' | 'auxLocators'>> {
+  const byShard = Map.groupBy(asked, ({ locator }) => shardOfAuxData(tenant, locator))
+  const found = await Promise.all(
+    [...byShard].map(async ([shard, pairs]) => {
+      const database = shardDatabase(env, tenant, shard, calls)
+      const [rows] = await database.batch([auxPairsQuery(database, pairs)])
+      return rows
+    }),
+  )
+  const values = new Map(found.flat().map(row => [JSON.stringify([row.locator, row.key]), row.value]))
+  const aux = asked.map(
+    ({ locator, key }) => [locator, key, values.get(JSON.stringify([locator, key])) ?? ''] as const,
+  )
+  return { aux, auxLocators: [] }
+}
+
 async function auxDataOf(
   context: RequestContext,
   asked: readonly Asked[],
   inInput: readonly string[],
 ): Promise<Pick<Known, 'aux' | 'auxLocators'>> {
+  if (asked.length !== 1) return await gatheredAuxData(context, asked)
   const { env, tenant, calls } = context
   const whole = new Set(asked.map(one => one.locator))
   const keys = [...new Set(asked.map(one => one.key))]
