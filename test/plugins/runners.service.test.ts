@@ -595,6 +595,11 @@ Promise.prototype.constructor = function (start) { start(() => {}, () => {}); re
       `${harm}\ntry { socotraApi.getAuxData('x', 'k') } catch (e) {}\nreturn 'went on'`,
     )
     expect(stopped.missing).toEqual([{ kind: 'aux', locator: 'x', key: 'k' }])
+    const ofRow = await outcomeOf(
+      runner,
+      `Set.prototype.has = () => true\ntry { socotraApi.tableLookup(0, 'rates', 'a') } catch (e) {}\nreturn 'went on'`,
+    )
+    expect(ofRow.missing).toEqual([{ kind: 'row', table: 'rates', key: 'a' }])
     expect(
       await outcomeOf(
         runner,

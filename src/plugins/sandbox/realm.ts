@@ -221,12 +221,12 @@ export function realm(
     const assertGoingOn = (): void => {
       if (isStopped) throw stopped
     }
-    const asked = new Set<string>()
+    const asked = Object.create(null) as Record<string, true>
     /** Asks for what is not at hand. Where the call gathers, it goes on with `instead`, else it is stopped. */
     const ask = <T>(one: Missing, key: string, instead: T): T => {
       const named = one.kind + key
-      if (!asked.has(named)) {
-        asked.add(named)
+      if (!(named in asked)) {
+        asked[named] = true
         append(missing, one)
       }
       const most = one.kind === 'entity' ? limits.gatheredRecords : limits.gathered
