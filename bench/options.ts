@@ -14,9 +14,8 @@ export type Sizes = {
   pluginRounds: number
   /** Rows of the table that look-ups are made in. */
   tableRows: number
-  /** Accounts of the book that is migrated alone, and of that in the reference. */
+  /** Accounts of the book that is migrated alone. */
   accounts: number
-  referenceAccounts: number
   /** Requests over which the heap is watched. */
   heapRequests: number
 }
@@ -29,7 +28,6 @@ const SMALL: Sizes = {
   pluginRounds: 15,
   tableRows: 100_000,
   accounts: 500,
-  referenceAccounts: 100,
   heapRequests: 100_000,
 }
 const FULL: Sizes = {
@@ -40,9 +38,14 @@ const FULL: Sizes = {
   pluginRounds: 45,
   tableRows: 1_000_000,
   accounts: 10_000,
-  referenceAccounts: 500,
   heapRequests: 1_000_000,
 }
+
+/**
+ * Accounts of the book in the reference: in ten requests, of which six wait for their turn some seconds in all, so that of a
+ * book of a hundred accounts more than half is waiting.
+ */
+export const REFERENCE_ACCOUNTS = 500
 
 /** Requests under way at any time. */
 export const CONCURRENCY = 8

@@ -6,7 +6,7 @@ import { type LiquidPerils, measureLiquidPerils } from './liquid-perils.ts'
 import { type MigrationFigures, measureMigration } from './migration/migration.ts'
 import { startNaiveNode } from './naive-node/process.ts'
 import { type Operation, operationsFor, type World } from './operations.ts'
-import type { Sizes } from './options.ts'
+import { REFERENCE_ACCOUNTS, type Sizes } from './options.ts'
 import type { Told } from './parts.ts'
 import { describePlan, type Plan } from './plan.ts'
 import { measurePluginCall, type PluginCallCost } from './plugin-call.ts'
@@ -57,11 +57,7 @@ export async function measureReference(folder: string, sizes: Sizes, say: Say): 
   say('deliveries to a webhook')
   const webhooks = await measureWebhooks(join(folder, 'webhooks'), () => undefined, 1)
   say('migrating accounts')
-  const migration = await measureMigration(
-    join(folder, 'migration'),
-    sizes.referenceAccounts,
-    () => undefined,
-  )
+  const migration = await measureMigration(join(folder, 'migration'), REFERENCE_ACCOUNTS, () => undefined)
   say('start-up and bundle')
   const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)
   const figures: Reference = { ...load, liquid, plugin, webhooks, migration, startUp, bundle }
