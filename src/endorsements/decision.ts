@@ -82,7 +82,7 @@ const REACHES = { quote: 'quoted', accept: 'accepted', issue: 'issued' } as cons
   Step
 >
 
-/** The steps on the way from one state to another, which is taken whole (brief 1.4); before all of them is an application. */
+/** The steps on the way from one state to another; before all of them is an application. */
 const stepsBetween = (from: EndorsementState, to: EndorsementState): readonly Step[] =>
   STEPS.slice(STEPS.indexOf(from as Step) + 1, STEPS.indexOf(to as Step) + 1)
 
@@ -124,12 +124,8 @@ export async function decideEndorsement(
       const { action, conflictHandling } = operation
       assertEndorsementAllows(endorsement, action)
       const { locator } = endorsement
-      let planned: Planned = { aggregate, events: [] }
-      for (const step of stepsBetween(endorsement.state, REACHES[action])) {
-        const from = planned.aggregate
-        planned = chain(planned, await advanced(from, locator, step, loaded, attempt, conflictHandling))
-      }
-      return answered(action === 'quote' ? await shown(planned, locator, loaded, attempt) : planned)
+      const begun: Planned = { aggregate, events: [] }
+      return answered(await brought(begun, locator, REACHES[action], loaded, attempt, conflictHandling))
     }
   }
 }
@@ -181,14 +177,28 @@ async function walked(
   assertDecision = assertUnderwritten,
 ): Promise<EndorsementDecision> {
   const isCheckedByQuoting = state !== 'application' && !hasConflicts(created.aggregate, String(locator))
-  let planned: Planned = isCheckedByQuoting ? created : await checked(created, locator, loaded, attempt)
-  for (const step of stepsBetween('application', state))
+  const begun = isCheckedByQuoting ? created : await checked(created, locator, loaded, attempt)
+  const planned = await brought(begun, locator, state, loaded, attempt, conflictHandling, assertDecision)
+  return { planned, endorsement: locator }
+}
+
+/** On from the state that it has, by every step on the way (brief 1.4); what ends quoted shows its bills. */
+async function brought(
+  begun: Planned,
+  locator: EndorsementLocator,
+  state: EndorsementState,
+  loaded: Loaded,
+  attempt: Attempt,
+  conflictHandling?: ConflictHandling,
+  assertDecision = assertUnderwritten,
+): Promise<Planned> {
+  let planned = begun
+  for (const step of stepsBetween(endorsementOf(begun.aggregate, locator).state, state))
     planned = chain(
       planned,
       await advanced(planned.aggregate, locator, step, loaded, attempt, conflictHandling, assertDecision),
     )
-  if (state === 'quoted') planned = await shown(planned, locator, loaded, attempt)
-  return { planned, endorsement: locator }
+  return state === 'quoted' ? await shown(planned, locator, loaded, attempt) : planned
 }
 
 /** The whole policy is to be read where other transactions stand in the way, or are billed anew with this one. */

@@ -101,7 +101,7 @@ export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZo
 }
 
 /** A day of a zone: from its first millisecond to its last. */
-type Day = { readonly start: Instant; readonly end: Instant }
+type Day = Span
 
 const DAY_MS = 86_400_000
 
