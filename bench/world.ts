@@ -4,10 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { prepareAdministrator } from '../scripts/administrator.ts'
 import { type ApiClient, type Credentials, signIn } from '../scripts/api-client.ts'
 import { buildBundles } from '../scripts/bundles.ts'
-import { openStores } from '../scripts/databases.ts'
 import { testUsers, workedPolicies } from '../scripts/example.ts'
-import { readPool } from '../scripts/pool-file.ts'
-import { prepareControl, prepareTenantDatabases } from '../scripts/prepare-databases.ts'
+import { openLocalDatabases, prepareLocalDatabases } from '../scripts/local-databases.ts'
 import { writeRouteIndex } from '../scripts/route-index.ts'
 import { completeSecrets, readSecrets } from '../scripts/settings.ts'
 import { writeConfig } from '../scripts/write-config.ts'
@@ -36,17 +34,14 @@ export async function prepareStores(dataFolder: string, databases = DATABASES): 
   writeConfig()
   await writeRouteIndex()
   await buildBundles()
-  const stores = await openStores(dataFolder)
+  const local = openLocalDatabases(dataFolder)
   try {
-    const control = stores.target('CONTROL')
-    await prepareControl(control)
-    const pool = readPool().slice(0, databases)
-    await prepareTenantDatabases(control, pool, stores.target, () => undefined)
+    await prepareLocalDatabases(local, () => undefined, databases)
     const account = { username: 'administrator', password: randomBytes(15).toString('base64url') }
-    await prepareAdministrator(stores.env.CONTROL, readSecrets().PASSWORD_PEPPER!, account, true)
+    await prepareAdministrator(local.control, readSecrets().PASSWORD_PEPPER!, account, true)
     return account
   } finally {
-    await stores.close()
+    await local.close()
   }
 }
 

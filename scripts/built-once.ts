@@ -3,11 +3,14 @@ import { resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
 import type { DevelopmentWorker } from './wrangler-dev.ts'
 
-const { config, script, port, inspectorPort, dataFolder } = JSON.parse(process.argv[2]!) as DevelopmentWorker
+const { config, script, port, inspectorPort, dataFolder, logsRequests } = JSON.parse(
+  process.argv[2]!,
+) as DevelopmentWorker
 
 await unstable_startWorker({
   config,
   ...(script !== undefined && { entrypoint: script }),
+  ...(logsRequests === false && { bindings: { REQUEST_LOG: { type: 'plain_text', value: 'off' } } }),
   dev: {
     watch: false,
     remote: false,

@@ -1,9 +1,9 @@
 // Builds what the service needs seldom into files beside its own: loaded when first needed, they are no part of the
 // Worker's start-up (docs/design.md, section 3).
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { consoleModule } from './console-page.ts'
+import { replaceFile } from './replace-file.ts'
 
 const CACHED_FONTS = resolve('src/documents/pdf/fontkit-cached.ts')
 
@@ -61,12 +61,12 @@ const BUNDLES: readonly Bundle[] = [
   },
 ]
 
-/** Writes each file when it changes: a service that runs from here would start anew at every write. */
 export async function buildBundles(): Promise<void> {
   await Promise.all([...BUNDLES.map(buildBundle), buildConsole()])
 }
 
-const buildConsole = async (): Promise<void> => write('src/bundles/console.bundle.mjs', await consoleModule())
+const buildConsole = async (): Promise<void> =>
+  replaceFile('src/bundles/console.bundle.mjs', await consoleModule())
 
 async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
   const { outputFiles } = await build({
@@ -81,15 +81,7 @@ async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
     write: false,
     ...options,
   })
-  write(file, outputFiles![0]!.text)
-}
-
-function write(file: string, text: string): void {
-  if (existsSync(file) && readFileSync(file, 'utf8') === text) return
-  // Whoever reads it meanwhile has the old one or the new one.
-  const written = `${file}.${process.pid}`
-  writeFileSync(written, text)
-  renameSync(written, file)
+  replaceFile(file, outputFiles![0]!.text)
 }
 
 if (import.meta.main) await buildBundles()

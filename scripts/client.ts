@@ -2,12 +2,13 @@
 // (`npm pack`) client/dist is written too: the client as modules of JavaScript with their types.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import type * as OpenApiTypescript from 'openapi-typescript'
+import { replaceFile } from './replace-file.ts'
 import { loadDocument } from './routes.ts'
 
 const CONTRACT_FILE = 'client/contract.ts'
@@ -69,9 +70,7 @@ export async function writeContract(): Promise<void> {
   const hash = createHash('sha256').update(JSON.stringify(calls)).digest('hex').slice(0, 16)
   const mark = `// Made by \`npm run config\` of the document of the interface (${hash}); do not edit.`
   if (existsSync(CONTRACT_FILE) && readFileSync(CONTRACT_FILE, 'utf8').startsWith(mark)) return
-  const written = `${CONTRACT_FILE}.${process.pid}`
-  writeFileSync(written, await contractText(calls, mark))
-  renameSync(written, CONTRACT_FILE)
+  replaceFile(CONTRACT_FILE, await contractText(calls, mark))
 }
 
 /** Compiles the client for whoever installs the package. */

@@ -3,16 +3,20 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MigrationTarget } from '../src/platform/migrations.ts'
 import { bookmarked } from './bookmarks.ts'
-import { openStores } from './databases.ts'
+import { openLocalDatabases } from './local-databases.ts'
 import { isMade, type PoolDatabase, readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
-import { progressBar } from './progress.ts'
+import { type Progress, progressBar } from './progress.ts'
 import { readSecrets, readSettings } from './settings.ts'
 import { wranglerTarget } from './wrangler.ts'
 import { requireRemoteControl } from './write-config.ts'
 
 export type DatabasePlace = {
   target(binding: string): MigrationTarget
+  /** Databases of pool.toml that are there. */
+  registered(): Promise<PoolDatabase[]>
+  /** Makes what is missing on this machine, then migrates and registers the databases. */
+  prepare(databases: readonly PoolDatabase[], progress: Progress): Promise<void>
   close(): Promise<void>
 }
 
@@ -22,25 +26,24 @@ export type DatabasePlace = {
  */
 export async function openDatabasePlace(remote: boolean): Promise<DatabasePlace> {
   const { dataFolder } = readSettings(process.env, readSecrets())
-  if (!remote) return openStores(dataFolder)
+  if (!remote) return openLocalDatabases(dataFolder)
   requireRemoteControl()
   const notes: Record<string, string> = {}
   const folder = join(dataFolder, 'bookmarks')
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${new Date().toISOString().replaceAll(':', '-')}.json`)
+  const target = (binding: string): MigrationTarget =>
+    bookmarked(wranglerTarget(binding, ['--remote']), (name, bookmark) => {
+      notes[name] = bookmark
+      writeFileSync(file, `${JSON.stringify(notes, null, 2)}\n`)
+    })
   return {
-    target: binding =>
-      bookmarked(wranglerTarget(binding, ['--remote']), (name, bookmark) => {
-        notes[name] = bookmark
-        writeFileSync(file, `${JSON.stringify(notes, null, 2)}\n`)
-      }),
+    target,
+    registered: async () => readPool().filter(isMade),
+    prepare: (databases, progress) => prepareTenantDatabases(target('CONTROL'), databases, target, progress),
     close: async () => {},
   }
 }
-
-/** Databases of pool.toml that are there. */
-export const databasesThere = (remote: boolean): PoolDatabase[] =>
-  readPool().filter(database => !remote || isMade(database))
 
 /** Migrates the control database and these of the pool, and registers them. */
 export async function prepareDatabases(
@@ -48,8 +51,7 @@ export async function prepareDatabases(
   databases: readonly PoolDatabase[],
   say: (line: string) => void,
 ): Promise<void> {
-  const control = place.target('CONTROL')
-  const applied = await prepareControl(control)
+  const applied = await prepareControl(place.target('CONTROL'))
   if (applied.length > 0) say(`control database: ${applied.join(', ')}`)
-  await prepareTenantDatabases(control, databases, place.target, progressBar(say))
+  await place.prepare(databases, progressBar(say))
 }

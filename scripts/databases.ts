@@ -1,7 +1,8 @@
 // The stores of the service, reached from outside it: the local ones are the files that `wrangler dev` serves.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindingTarget, type MigrationTarget } from '../src/platform/migrations.ts'
+import { replaceFile } from './replace-file.ts'
 import { joinedConfig, storesConfig } from './write-config.ts'
 
 export type Stores = {
@@ -23,7 +24,7 @@ export function requireStarted(dataFolder: string): void {
 export async function openStores(dataFolder: string, { remote = false } = {}): Promise<Stores> {
   mkdirSync(dataFolder, { recursive: true })
   const configPath = join(dataFolder, remote ? 'stores.remote.toml' : 'stores.toml')
-  writeFileSync(configPath, storesConfig(joinedConfig({ onlyMade: remote }), { remote }))
+  replaceFile(configPath, storesConfig(joinedConfig({ onlyMade: remote }), { remote }))
   // Takes a second to load: not before something is to be seen.
   const { getPlatformProxy } = await import('wrangler')
   const { env, dispose } = await getPlatformProxy<Env>({

@@ -19,16 +19,33 @@ const worked = (name: string): WorkedPolicy => {
   return found
 }
 
-/** Where the service is, and the host name of the tenant that has examples/motor. */
-function whereTo(): { origin: string; hostName: string } {
-  const { port, dataFolder } = readSettings(process.env, readSecrets())
-  const origin = (process.env.BASE_URL ?? `http://localhost:${port}`).replace(/\/$/, '')
+/** Where the service is. */
+function serviceOrigin(): string {
+  const { port } = readSettings(process.env, readSecrets())
+  return (process.env.BASE_URL ?? `http://localhost:${port}`).replace(/\/$/, '')
+}
+
+/** Host name of the tenant that has examples/motor. */
+function exampleHost(): string {
+  const { dataFolder } = readSettings(process.env, readSecrets())
   const hostName = process.env.TENANT_HOST ?? deployedExample(dataFolder)?.hostname
-  if (!hostName)
-    throw new Error(
-      `${dataFolder} knows no example tenant: run \`npm start\` first, or set BASE_URL and TENANT_HOST.`,
-    )
-  return { origin, hostName }
+  if (hostName) return hostName
+  throw new Error(
+    `${dataFolder} knows no example tenant: run \`npm start\` first, or set BASE_URL and TENANT_HOST.`,
+  )
+}
+
+/** An Error in one line that names the address, where no service answers there. */
+async function requireService(origin: string): Promise<void> {
+  const advice = 'Start it with `npm start`, or set BASE_URL to where it runs.'
+  const response = await fetch(`${origin}/health`).catch((problem: Error) => problem)
+  if (response instanceof Error) {
+    const { code } = (response.cause ?? {}) as { code?: string }
+    throw new Error(`No service answers at ${origin} (${code ?? response.message}). ${advice}`)
+  }
+  await response.body?.cancel()
+  if (!response.ok)
+    throw new Error(`${origin}/health answered ${response.status}: that is no running service. ${advice}`)
 }
 
 function clientOf(role: string, baseUrl: string, hostName: string): BinderyClient {
@@ -126,7 +143,9 @@ async function tellEvents(story: Story, receiver: Receiver, locator: string): Pr
 }
 
 async function demonstrate(): Promise<boolean> {
-  const { origin, hostName } = whereTo()
+  const origin = serviceOrigin()
+  await requireService(origin)
+  const hostName = exampleHost()
   const story = newStory(line => console.log(line))
   const receiver = await startReceiver()
   try {

@@ -1,23 +1,22 @@
 // `npm run deploy`: makes at the provider what is missing, migrates, deploys, and looks whether it works. Every step can be
 // run again (docs/operate.md).
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import { prepareAdministrator } from './administrator.ts'
-import { buildBundles } from './bundles.ts'
+import { parseArgs, promisify } from 'node:util'
+import { bindingStatements, prepareAdministrator } from './administrator.ts'
+import { withCheckoutCopy } from './checkout-copy.ts'
 import { openStores } from './databases.ts'
 import { controlId, needsOf, withControlId } from './deployment/needs.ts'
-import { provider } from './deployment/provider.ts'
+import { provider, type Tool } from './deployment/provider.ts'
 import { carryOut, type Step, tell } from './deployment/steps.ts'
 import { isMisused, Misuse } from './misuse.ts'
 import { isLocalId, isMade, readPool } from './pool-file.ts'
-import { writeRouteIndex } from './route-index.ts'
 import { completeSecrets, readSecrets, readSettings, SECRET_NAMES } from './settings.ts'
-import { databaseAtProvider, databasesMade, wrangler } from './wrangler.ts'
-import { CONFIG_FILE, writeConfig } from './write-config.ts'
+import { databaseAtProvider, databasesMade, wrangler, wranglerIn } from './wrangler.ts'
+import { writeConfig } from './write-config.ts'
 
 const USAGE = `npm run deploy -- --domain example.com [--environment production] [--databases 4]
 npm run deploy                the same again: what was said is kept in deployment.json
@@ -33,6 +32,7 @@ type Deployment = {
   readonly environment: string
 }
 
+const run = promisify(execFile)
 const say = (line: string): void => console.log(`deploy: ${line}`)
 const secretsFile = ({ environment }: Deployment): string => `.secrets.${environment}`
 const apiHost = ({ environment, domain }: Deployment): string => `api.${environment}.${domain}`
@@ -55,10 +55,10 @@ function readDeployment(options: { domain?: string; environment?: string }): Dep
   return { domain, environment }
 }
 
-function steps(deployment: Deployment, databases: number): Step[] {
+function steps(deployment: Deployment, databases: number, tool: Tool = wrangler): Step[] {
   const config = (): string => readFileSync('wrangler.toml', 'utf8')
   const needs = needsOf(config())
-  const { hasBucket, makeBucket, hasQueue, makeQueue } = provider(wrangler)
+  const { hasBucket, makeBucket, hasQueue, makeQueue } = provider(tool)
   return [
     {
       name: 'types',
@@ -117,7 +117,7 @@ async function administrator(deployment: Deployment): Promise<void> {
   const stores = await openStores(dataFolder, { remote: true })
   try {
     const { username, password, madeUp } = await prepareAdministrator(
-      stores.env.CONTROL,
+      bindingStatements(stores.env.CONTROL),
       pepper,
       administrator,
       false,
@@ -136,20 +136,36 @@ async function deployWorker(deployment: Deployment): Promise<void> {
     writeFileSync(file, JSON.stringify(Object.fromEntries(SECRET_NAMES.map(name => [name, secrets[name]]))), {
       mode: 0o600,
     })
-    await bundled(deployment, '--secrets-file', file, '--domain', apiHost(deployment))
+    await withBuild(build =>
+      uploadWorker(build, deployment, '--secrets-file', file, '--domain', apiHost(deployment)),
+    )
   } finally {
     rmSync(folder, { recursive: true })
-    writeConfig()
   }
 }
 
-/** The Worker made ready and given to the tool, with the bindings of what the provider has. */
-async function bundled({ environment, domain }: Deployment, ...options: string[]): Promise<void> {
-  await writeRouteIndex()
-  await buildBundles()
-  writeConfig({ onlyMade: true })
+/**
+ * Does the work with a copy of this checkout, with all generated files and the bindings of what the provider has: nothing that a
+ * service reads that runs from here is written.
+ */
+const withBuild = <Result>(work: (build: string) => Promise<Result>): Promise<Result> =>
+  withCheckoutCopy(async build => {
+    for (const command of [['write-config.ts', '--deploy'], ['route-index.ts'], ['bundles.ts']]) {
+      const [script, ...options] = command as [string, ...string[]]
+      await run(process.execPath, [`scripts/${script}`, ...options], { cwd: build })
+    }
+    return work(build)
+  })
+
+/** Gives the Worker of the build to the tool. */
+async function uploadWorker(
+  build: string,
+  { environment, domain }: Deployment,
+  ...options: string[]
+): Promise<void> {
   const variables = { ENVIRONMENT: environment, DOMAIN: domain, PLUGIN_RUNNER: 'isolate' }
-  await wrangler(
+  await wranglerIn(
+    build,
     'deploy',
     ...Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
     ...options,
@@ -169,6 +185,18 @@ async function answers(deployment: Deployment): Promise<void> {
   throw new Error(`${address} did not answer 200 within five minutes; it last said: ${last}`)
 }
 
+/** Shows each step and builds the Worker; writes nothing, here or at the provider. */
+const showWhatWouldBeMade = (deployment: Deployment, databases: number): Promise<void> =>
+  withBuild(async build => {
+    const tool: Tool = (...command) => wranglerIn(build, ...command)
+    const isSignedIn = await provider(tool).isSignedIn()
+    const all = steps(deployment, databases, tool)
+    if (!isSignedIn) say('not signed in with the provider, so what it has is not known: everything is listed')
+    await tell(isSignedIn ? all : all.map(({ isDone: _, ...step }) => step), say)
+    await uploadWorker(build, deployment, '--dry-run', '--outdir', join(build, 'dist'))
+    say('the Worker can be built; nothing was changed')
+  })
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -181,23 +209,11 @@ async function main(): Promise<void> {
   if (!/^[1-9]\d{0,3}$/.test(values.databases))
     throw new Misuse(`--databases is a number from 1.\n\n${USAGE}`)
   const deployment = readDeployment(values)
+  if (values['dry-run']) return showWhatWouldBeMade(deployment, Number(values.databases))
   writeConfig()
-  const isSignedIn = await provider(wrangler).isSignedIn()
-  const all = steps(deployment, Number(values.databases))
-  if (values['dry-run']) {
-    if (!isSignedIn) say('not signed in with the provider, so what it has is not known: everything is listed')
-    await tell(isSignedIn ? all : all.map(({ isDone: _, ...step }) => step), say)
-    const folder = mkdtempSync(join(tmpdir(), 'bindery-'))
-    try {
-      await bundled(deployment, '--dry-run', '--outdir', folder)
-    } finally {
-      rmSync(folder, { recursive: true })
-      writeConfig()
-    }
-    return say(`the Worker can be made (${CONFIG_FILE}); nothing was changed`)
-  }
-  if (!isSignedIn)
+  if (!(await provider(wrangler).isSignedIn()))
     throw new Misuse('Sign in with the provider first: npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
+  const all = steps(deployment, Number(values.databases))
   writeFileSync(DEPLOYMENT_FILE, `${JSON.stringify(deployment, null, 2)}\n`)
   await carryOut(all, say)
   say(`https://${apiHost(deployment)} serves; next: npm run tenant -- create NAME --remote`)

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import type { ApiClient } from './api-client.ts'
-import { writeNote } from './notes.ts'
+import { replaceFile } from './replace-file.ts'
 
 export type DeployedExample = { tenantName: string; hostname: string; tenantLocator: string }
 
@@ -59,7 +59,7 @@ export async function deployExample(administration: ApiClient, dataFolder: strin
   if (!answer.success) throw new Error(`${CONFIGURATION} was refused:\n${answer.logfile}`)
   const { tenantName, hostname, tenantLocator } = answer
   const deployed = { tenantName, hostname, tenantLocator }
-  writeNote(noteFile(dataFolder), deployed)
+  replaceFile(noteFile(dataFolder), JSON.stringify(deployed))
   return deployed
 }
 

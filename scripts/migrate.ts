@@ -1,9 +1,10 @@
 // `npm run migrate [-- --remote]`: every database of the service up to the migrations of this code. Run again after a failure,
 // it goes on where it stopped.
 import { parseArgs } from 'node:util'
-import { databasesThere, openDatabasePlace, prepareDatabases } from './database-place.ts'
-import { untilConnected } from './local-retry.ts'
+import { openDatabasePlace, prepareDatabases } from './database-place.ts'
+import { requireStarted } from './databases.ts'
 import { isMisused } from './misuse.ts'
+import { readSecrets, readSettings } from './settings.ts'
 import { writeConfig } from './write-config.ts'
 
 const say = (line: string): void => console.log(`migrate: ${line}`)
@@ -11,14 +12,15 @@ const say = (line: string): void => console.log(`migrate: ${line}`)
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { remote: { type: 'boolean', default: false } } })
   writeConfig()
-  await untilConnected(() => migrateAll(values.remote), say)
+  await migrateAll(values.remote)
   say('all databases are up to date')
 }
 
 async function migrateAll(remote: boolean): Promise<void> {
+  if (!remote) requireStarted(readSettings(process.env, readSecrets()).dataFolder)
   const place = await openDatabasePlace(remote)
   try {
-    await prepareDatabases(place, databasesThere(remote), say)
+    await prepareDatabases(place, await place.registered(), say)
   } finally {
     await place.close()
   }

@@ -1,6 +1,7 @@
 // pool.toml: the databases that are bound to the Worker for tenants. Only this file writes it.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { isPlace, type Place } from '../src/platform/places.ts'
+import { replaceFile } from './replace-file.ts'
 
 export const POOL_FILE = 'pool.toml'
 
@@ -99,4 +100,4 @@ export function databasesToAdd(
 export const readPool = (): PoolDatabase[] => parsePool(readFileSync(POOL_FILE, 'utf8'))
 
 export const writePool = (databases: readonly PoolDatabase[]): void =>
-  writeFileSync(POOL_FILE, formatPool(databases))
+  replaceFile(POOL_FILE, formatPool(databases))

@@ -1,8 +1,9 @@
 // Writes src/route-index.mjs: method and path of every route, and the module that has it, so that the service mounts all
 // of them and evaluates a capability's contracts with the first request for it (docs/design.md, section 3).
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { build, type Plugin } from 'esbuild'
 import type { Method, Route } from '../src/platform/http/route.ts'
+import { replaceFile } from './replace-file.ts'
 
 const INDEX_FILE = 'src/route-index.mjs'
 
@@ -102,13 +103,7 @@ function indexText(routes: readonly Indexed[]): string {
   ].join('\n')
 }
 
-/** Writes the file when it changes: a service that runs from here would start anew at every write. */
-export async function writeRouteIndex(): Promise<void> {
-  const text = indexText(await indexedRoutes())
-  if (existsSync(INDEX_FILE) && readFileSync(INDEX_FILE, 'utf8') === text) return
-  const written = `${INDEX_FILE}.${process.pid}`
-  writeFileSync(written, text)
-  renameSync(written, INDEX_FILE)
-}
+export const writeRouteIndex = async (): Promise<void> =>
+  replaceFile(INDEX_FILE, indexText(await indexedRoutes()))
 
 if (import.meta.main) await writeRouteIndex()

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { writeNote } from './notes.ts'
+import { replaceFile } from './replace-file.ts'
 import { signalGroup, spawnWranglerDev } from './wrangler-dev.ts'
 import { CONFIG_FILE } from './write-config.ts'
 
@@ -78,10 +78,16 @@ export type Service = {
 
 /** Starts the service on the port; it answers some seconds later (`waitForHealth`). */
 export function startService(port: number, dataFolder: string): Service {
-  const child = spawnWranglerDev({ config: CONFIG_FILE, port, dataFolder })
+  const child = spawnWranglerDev({
+    config: CONFIG_FILE,
+    port,
+    dataFolder,
+    isBuiltOnce: true,
+    logsRequests: false,
+  })
   const group = child.pid
   const note: RunningService = { launcher: process.pid, group, port }
-  writeNote(noteFile(dataFolder), note)
+  replaceFile(noteFile(dataFolder), JSON.stringify(note))
   const ended = exitOf(child).then(code => {
     signalGroup(group, 'SIGKILL')
     rmSync(noteFile(dataFolder), { force: true })
@@ -105,19 +111,33 @@ const exitOf = (child: ChildProcess): Promise<number> =>
     child.once('exit', (code, signal) => done(code ?? (signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : 1)))
   })
 
-/** Waits until /health answers 200: an Error when the service ends before, or after a minute without. */
-export async function waitForHealth(service: Service): Promise<void> {
+/** How long a service may take before it answers: on a machine that is busy with much else, minutes. */
+const LONGEST_START_MS = 15 * 60_000
+const SAY_EVERY_MS = 20_000
+
+/** Waits until /health answers 200; an Error when the service ends before, or after a quarter of an hour. */
+export async function waitForHealth(service: Service, say: (line: string) => void = () => {}): Promise<void> {
   let endedWith: number | undefined
   service.ended.then(code => {
     endedWith = code
   })
-  for (const start = performance.now(); performance.now() - start < 60_000; await sleep(100)) {
+  let saidAt = 0
+  for (const start = performance.now(); ; await sleep(100)) {
     if (endedWith !== undefined)
       throw new Error(`The service ended (exit code ${endedWith}) before it answered.`)
-    const response = await fetch(`${service.origin}/health`).catch(() => undefined)
+    const response = await fetch(`${service.origin}/health`, {
+      signal: AbortSignal.timeout(SAY_EVERY_MS),
+    }).catch(() => undefined)
     if (response?.ok) return
+    const waited = performance.now() - start
+    if (waited > LONGEST_START_MS)
+      throw new Error(
+        `${service.origin}/health did not answer 200 within ${LONGEST_START_MS / 60_000} minutes.`,
+      )
+    if (waited - saidAt < SAY_EVERY_MS) continue
+    saidAt = waited
+    say(`the service is still starting (${Math.round(waited / 1000)} seconds)`)
   }
-  throw new Error(`${service.origin}/health did not answer 200 within a minute.`)
 }
 
 /** Calls the scheduled handler, as cron does in production every minute; false when it failed. */

@@ -1,14 +1,12 @@
 // `npm start`: the whole service on this machine, from nothing or from what the data folder holds.
-import { mkdirSync } from 'node:fs'
 import { type Administrator, prepareAdministrator } from './administrator.ts'
 import { signIn } from './api-client.ts'
 import { buildBundles } from './bundles.ts'
 import { curlLines } from './curl-lines.ts'
-import { openStores } from './databases.ts'
+import { oneLine, prepareDataFolder } from './data-folder.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
-import { untilConnected } from './local-retry.ts'
+import { growLocalPool, openLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
 import { readPool } from './pool-file.ts'
-import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
 import { progressBar } from './progress.ts'
 import { writeRouteIndex } from './route-index.ts'
 import {
@@ -29,7 +27,7 @@ async function prepareFiles(): Promise<Settings> {
   const added = completeSecrets()
   if (added.length > 0) say(`${SECRETS_FILE} has a new random ${added.join(' and ')}`)
   const settings = readSettings(process.env, readSecrets())
-  mkdirSync(settings.dataFolder, { recursive: true })
+  prepareDataFolder(settings.dataFolder)
   if (await endStaleService(settings.dataFolder)) say('ended a service that a crash had left running')
   await checkPort(settings.port)
   writeConfig()
@@ -39,21 +37,19 @@ async function prepareFiles(): Promise<Settings> {
   return settings
 }
 
-/** Makes and migrates all databases, and the administration account. */
+/** Makes and migrates the databases, and the administration account. */
 async function prepareStores(settings: Settings, firstStart: boolean): Promise<Administrator> {
-  say(firstStart ? 'making the databases (some seconds, on the first start only)' : 'checking the databases')
-  const stores = await openStores(settings.dataFolder)
+  say(firstStart ? 'making the databases' : 'checking the databases')
+  const databases = openLocalDatabases(settings.dataFolder)
   try {
-    const control = stores.target('CONTROL')
-    const applied = await prepareControl(control)
+    const applied = await prepareLocalDatabases(databases, progressBar(say))
     say(
       applied.length === 0 ? 'the control database is up to date' : `control database: ${applied.join(', ')}`,
     )
-    await prepareTenantDatabases(control, readPool(), stores.target, progressBar(say))
     const pepper = readSecrets().PASSWORD_PEPPER!
-    return await prepareAdministrator(stores.env.CONTROL, pepper, settings.administrator, firstStart)
+    return await prepareAdministrator(databases.control, pepper, settings.administrator, firstStart)
   } finally {
-    await stores.close()
+    await databases.close()
   }
 }
 
@@ -99,10 +95,33 @@ ${lines.join('\n\n')}
 `)
 }
 
+const GROW_EVERY_MS = 2_000
+
+/** Adds databases to the pool while the service runs, so that new tenants find a free one. */
+function keepDatabasesFree(dataFolder: string): NodeJS.Timeout {
+  const bound = readPool()
+  let isGrowing = false
+  let said: string | undefined
+  return setInterval(async () => {
+    if (isGrowing) return
+    isGrowing = true
+    try {
+      await growLocalPool(dataFolder, bound)
+      said = undefined
+    } catch (problem) {
+      const line = `no databases could be added: ${oneLine(problem)}`
+      if (said === undefined) say(line)
+      said = line
+    } finally {
+      isGrowing = false
+    }
+  }, GROW_EVERY_MS)
+}
+
 async function start(): Promise<number> {
   const settings = await prepareFiles()
   const firstStart = !deployedExample(settings.dataFolder)
-  const administrator = await untilConnected(() => prepareStores(settings, firstStart), say)
+  const administrator = await prepareStores(settings, firstStart)
   say(`starting the service on port ${settings.port}`)
   const service = startService(settings.port, settings.dataFolder)
   let stopping = false
@@ -114,7 +133,7 @@ async function start(): Promise<number> {
       void service.stop()
     })
   try {
-    await waitForHealth(service)
+    await waitForHealth(service, say)
     const example = await deployOnFirstStart(service, settings, administrator)
     printWhatToDo(service, administrator, example)
   } catch (error) {
@@ -122,17 +141,19 @@ async function start(): Promise<number> {
     await service.stop()
     throw error
   }
+  const growing = keepDatabasesFree(settings.dataFolder)
   // Cron does not fire by itself here.
   const everyMinute = setInterval(async () => {
     if (!(await callScheduled(service)) && !stopping) say('the scheduled handler failed; see the log above')
   }, 60_000)
   const code = await service.ended
   clearInterval(everyMinute)
+  clearInterval(growing)
   if (!stopping) say(`the service ended by itself (exit code ${code})`)
   return stopping ? 0 : code
 }
 
 process.exitCode = await start().catch((error: unknown) => {
-  console.error(`bindery: ${error instanceof Error ? error.message : String(error)}`)
+  console.error(`bindery: ${oneLine(error)}`)
   return 1
 })

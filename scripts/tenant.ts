@@ -15,7 +15,7 @@ import {
   setQuotas,
 } from '../src/tenants/service.ts'
 import { confirmed } from './confirm.ts'
-import { databasesThere, openDatabasePlace, prepareDatabases } from './database-place.ts'
+import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { openStores, requireStarted } from './databases.ts'
 import { PLACE_OPTIONS, placeOfOptions } from './place-options.ts'
 import { readSecrets, readSettings } from './settings.ts'
@@ -79,7 +79,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     const { shards } = await tenantNamed(env, name)
     const place = await openDatabasePlace(remote)
     try {
-      const databases = databasesThere(remote).filter(({ binding }) => shards.includes(binding))
+      const databases = (await place.registered()).filter(({ binding }) => shards.includes(binding))
       await prepareDatabases(place, databases, say)
     } finally {
       await place.close()

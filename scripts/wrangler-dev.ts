@@ -21,6 +21,8 @@ export type DevelopmentWorker = {
    * meanwhile is answered 503, `Your worker restarted mid-request`.
    */
   isBuiltOnce?: boolean
+  /** Whether it writes a line for each request; what wrangler.toml says when left out. */
+  logsRequests?: boolean
 }
 
 /** Starts the Worker; the process id is also that of the group. */

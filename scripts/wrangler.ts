@@ -9,13 +9,16 @@ import { CONFIG_FILE } from './write-config.ts'
 
 const run = promisify(execFile)
 
-/** Runs a command of the tool; what it prints. Throws with all that it said. */
-export async function wrangler(...command: string[]): Promise<string> {
+/** Runs a command of the tool in this checkout; see `wranglerIn`. */
+export const wrangler = (...command: string[]): Promise<string> => wranglerIn('.', ...command)
+
+/** Runs a command of the tool in a checkout, or a copy of one; what it prints. Throws with all its output. */
+export async function wranglerIn(checkout: string, ...command: string[]): Promise<string> {
   try {
     const { stdout } = await run(
       process.execPath,
       [resolve('node_modules/wrangler/bin/wrangler.js'), ...command, '--config', CONFIG_FILE],
-      { maxBuffer: 64 * 1024 * 1024, env: { ...process.env, WRANGLER_SEND_METRICS: 'false' } },
+      { cwd: checkout, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, WRANGLER_SEND_METRICS: 'false' } },
     )
     return stdout
   } catch (error) {

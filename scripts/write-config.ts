@@ -1,7 +1,8 @@
 // Joins wrangler.toml (written by hand) and pool.toml (written by `npm run pool`) into the file that every
 // command runs with. Growing the pool is the only thing that changes bindings (docs/design.md, section 6).
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { formatPool, isLocalId, isMade, readPool } from './pool-file.ts'
+import { replaceFile } from './replace-file.ts'
 
 export const CONFIG_FILE = 'wrangler.generated.toml'
 
@@ -15,12 +16,8 @@ export function joinedConfig({ onlyMade }: { onlyMade: boolean }): string {
   return [HEADER, ownConfig(), formatPool(databases)].join('\n')
 }
 
-/** Writes the file only when it changes: a service that runs from here would start anew at every write. */
-export function writeConfig({ onlyMade = false } = {}): void {
-  const config = joinedConfig({ onlyMade })
-  if (existsSync(CONFIG_FILE) && readFileSync(CONFIG_FILE, 'utf8') === config) return
-  writeFileSync(CONFIG_FILE, config)
-}
+export const writeConfig = ({ onlyMade = false } = {}): void =>
+  replaceFile(CONFIG_FILE, joinedConfig({ onlyMade }))
 
 /** Throws while wrangler.toml names a control database that only this machine has. */
 export function requireRemoteControl(): void {

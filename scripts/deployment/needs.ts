@@ -38,6 +38,11 @@ export function controlId(config: string): string {
   return id
 }
 
+/** Id of the control database's file on this machine, which stays the same when the provider gives the database another. */
+export const localControlId = (config: string): string =>
+  config.match(/binding = "CONTROL"\n(?:[^[\n].*\n)*?preview_database_id = "([^"]*)"/)?.[1] ??
+  controlId(config)
+
 /** wrangler.toml with the id that the provider gave; the one that stood there stays that of the local file. */
 export const withControlId = (config: string, id: string): string =>
   config.replace(CONTROL_ID, (_, before: string, local: string, after: string) =>

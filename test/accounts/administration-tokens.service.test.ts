@@ -1,7 +1,7 @@
 // Long-lived tokens of administration accounts, as a pipeline has one: what they deploy, and all that they are not for.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { prepareAdministrator } from '../../scripts/administrator.ts'
+import { bindingStatements, prepareAdministrator } from '../../scripts/administrator.ts'
 import type { AuthTokenResponse } from '../../src/accounts/auth-tokens/contract.ts'
 import { tenantOfAuthToken } from '../../src/accounts/auth-tokens/text.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
@@ -171,7 +171,12 @@ describe('a long-lived token of an administration account', () => {
   it('ends, with all sessions, when a start gives the account another password, and not by the same one', async () => {
     const pipeline = await token()
     const start = (password: string) =>
-      prepareAdministrator(env.CONTROL, env.PASSWORD_PEPPER, { username: 'administrator', password }, false)
+      prepareAdministrator(
+        bindingStatements(env.CONTROL),
+        env.PASSWORD_PEPPER,
+        { username: 'administrator', password },
+        false,
+      )
     await start('correct horse battery staple')
     later(TENANT_TRUST_MS)
     expect([await ping(pipeline), await ping(root)]).toEqual([200, 200])

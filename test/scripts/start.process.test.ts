@@ -1,20 +1,29 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { copyCheckout } from '../../scripts/checkout-copy.ts'
 import { freePort } from '../../scripts/free-port.ts'
+import { openLocalDatabases } from '../../scripts/local-databases.ts'
 import { describeCommandLine } from '../cli/against-service.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 const run = promisify(execFile)
 
+// Its own checkout, so that commands that write there meet nothing but this service.
+const checkout = copyCheckout()
 let service: ServiceProcess
 beforeAll(async () => {
-  service = await startServiceProcess()
+  service = await startServiceProcess(checkout)
 })
-afterAll(() => service.remove())
+afterAll(async () => {
+  await service.remove()
+  rmSync(checkout, { recursive: true })
+})
 
 const health = async (): Promise<number> => (await fetch(`${service.origin}/health`)).status
 
@@ -22,11 +31,17 @@ const health = async (): Promise<number> => (await fetch(`${service.origin}/heal
 const codeOf = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/^```\w*\n(.*?)^```$/gms)].map(match => match[1]!)
 
+/** Every file of the checkout with its time, but for packages and data. */
+const checkoutFiles = (): string[] =>
+  readdirSync(checkout, { recursive: true, encoding: 'utf8' })
+    .filter(path => !path.startsWith('node_modules') && statSync(join(checkout, path)).isFile())
+    .map(path => `${path} ${statSync(join(checkout, path)).mtimeMs}`)
+
 describe('npm start', () => {
   test('says what it is doing, and what to do next', () => {
     const output = service.output()
     expect(output).toContain('making the databases')
-    expect(output).toContain('64 of 64 tenant databases')
+    expect(output).toContain('8 of 8 tenant databases')
     expect(output).toContain('deploying examples/motor')
     expect(output).toContain(`${service.origin}/docs`)
     expect(output).toContain(service.example().hostname)
@@ -53,6 +68,16 @@ describe('npm start', () => {
     expect(stdout).toMatch(/All \d+ figures are right\./)
   })
 
+  test('npm run demo names the address that it tried when nothing answers there', async () => {
+    const origin = `http://localhost:${await freePort()}`
+    const failure = await run(process.execPath, ['scripts/demo.ts'], {
+      env: { ...process.env, BASE_URL: origin, BINDERY_DATA: service.dataFolder },
+    }).catch((error: { stderr: string }) => error)
+    expect(failure.stderr).toBe(
+      `demo: No service answers at ${origin} (ECONNREFUSED). Start it with \`npm start\`, or set BASE_URL to where it runs.\n`,
+    )
+  })
+
   test('tenants are made, grown, migrated and deleted beside it', async () => {
     const environment = { ...process.env, BINDERY_DATA: service.dataFolder }
     const command = async (script: string, ...words: string[]): Promise<string> => {
@@ -69,6 +94,80 @@ describe('npm start', () => {
     expect(await command('tenant', 'delete', 'growing')).toContain('Nothing was deleted.')
     expect(await command('tenant', 'delete', 'growing', '--yes')).toContain('growing is deleted')
     expect(await command('migrate')).toContain('all databases are up to date')
+  })
+
+  test('a new tenant finds a database when tenants have claimed all that were free: the service makes more', async () => {
+    const databases = openLocalDatabases(service.dataFolder)
+    const free = async (): Promise<unknown> =>
+      (await databases.control.query(`select count(*) as free from pool_database where state = 'free'`))[0]!
+        .free
+    await databases.control.execute([`update pool_database set state = 'claimed' where state = 'free'`])
+    await expect.poll(free).toBe(8)
+    await databases.close()
+    const { stdout } = await run(process.execPath, ['scripts/tenant.ts', 'create', 'ninth'], {
+      env: { ...process.env, BINDERY_DATA: service.dataFolder },
+    })
+    expect(stdout).toContain('ninth.co.local.bindery.test')
+  })
+
+  test('npm run config, pool grow and deploy --dry-run in its checkout do not interrupt it', async () => {
+    const answers: number[] = []
+    let isOver = false
+    const watching = (async () => {
+      for (; !isOver; await sleep(25)) answers.push(await health().catch(() => 0))
+    })()
+    const environment = { ...process.env, BINDERY_DATA: service.dataFolder }
+    const command = (...words: string[]) =>
+      run(process.execPath, words, { cwd: checkout, env: environment }).catch(
+        (failed: { stderr: string }) => failed,
+      )
+    try {
+      const before = checkoutFiles()
+      const dry = await command('scripts/deploy.ts', '--dry-run', '--domain', 'example.com')
+      expect(dry).toMatchObject({
+        stdout: expect.stringContaining('the Worker can be built; nothing was changed'),
+      })
+      expect(checkoutFiles()).toEqual(before)
+      // As after an edit: all that is generated is written again.
+      appendFileSync(join(checkout, 'wrangler.toml'), '\n# edited\n')
+      rmSync(join(checkout, 'src/route-index.mjs'))
+      rmSync(join(checkout, 'src/bundles/patterns.bundle.mjs'))
+      for (const script of ['write-config', 'route-index', 'bundles'])
+        expect(await command(`scripts/${script}.ts`)).not.toHaveProperty('code')
+      expect(await command('scripts/pool.ts', 'grow', '2')).toMatchObject({
+        stdout: expect.stringContaining('2 more databases are free'),
+      })
+    } finally {
+      isOver = true
+      await watching
+    }
+    expect(answers.length).toBeGreaterThan(20)
+    expect(new Set(answers)).toEqual(new Set([200]))
+  })
+
+  test.each([
+    [
+      'a data folder that is a file',
+      { BINDERY_DATA: 'package.json' },
+      /The data folder \S+ cannot be used: .*\n$/,
+    ],
+    [
+      'a password that is too short',
+      { ADMIN_PASSWORD: 'short' },
+      /ADMIN_PASSWORD must have at least 12 characters\..*\n$/,
+    ],
+  ])('%s is refused in one line', async (_, environment, line) => {
+    const failure = await run(process.execPath, ['scripts/start.ts'], {
+      cwd: checkout,
+      env: {
+        ...process.env,
+        PORT: String(await freePort()),
+        BINDERY_DATA: `${service.dataFolder}/refused`,
+        ...environment,
+      },
+    }).catch((error: { code: number; stderr: string }) => error)
+    expect(failure).toMatchObject({ code: 1, stderr: expect.stringMatching(line) })
+    expect(failure.stderr.split('\n')).toHaveLength(2)
   })
 
   test('the example of docs/client.md prints what the page says, with the client as packages have it', async () => {

@@ -36,8 +36,8 @@ export type ServiceProcess = {
   remove(): Promise<void>
 }
 
-/** Resolves when the first start has deployed the example and the service answers. */
-export async function startServiceProcess(): Promise<ServiceProcess> {
+/** Resolves when the first start has deployed the example and the service answers. `checkout` is what it is started from. */
+export async function startServiceProcess(checkout = '.'): Promise<ServiceProcess> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'bindery-data-'))
   const port = await freePort()
   const origin = `http://localhost:${port}`
@@ -79,6 +79,7 @@ export async function startServiceProcess(): Promise<ServiceProcess> {
     async start() {
       const child = spawn(process.execPath, ['scripts/start.ts'], {
         stdio: ['ignore', 'pipe', 'pipe'],
+        cwd: checkout,
         env: {
           ...process.env,
           PORT: String(port),

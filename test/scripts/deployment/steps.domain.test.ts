@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { controlId, needsOf, withControlId } from '../../../scripts/deployment/needs.ts'
+import { controlId, localControlId, needsOf, withControlId } from '../../../scripts/deployment/needs.ts'
 import { provider } from '../../../scripts/deployment/provider.ts'
 import { carryOut, type Step, tell } from '../../../scripts/deployment/steps.ts'
 import { isLocalId } from '../../../scripts/pool-file.ts'
@@ -31,6 +31,7 @@ describe('what a deployment needs', () => {
     expect(made).toContain(
       `database_id = "1b2c3d4e-0000-4000-9000-aabbccddeeff"\npreview_database_id = "${local}"`,
     )
+    expect([localControlId(config), localControlId(made)]).toEqual([local, local])
     expect(needsOf(made)).toEqual(needsOf(config))
   })
 })

@@ -1,0 +1,187 @@
+// The databases of this machine: the SQLite files that the local runtime serves as D1 databases. They are opened as files,
+// without the runtime, so that they are ready in a second however busy the machine is.
+import { createHash, createHmac } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { type MigrationTarget, migrate } from '../src/platform/migrations.ts'
+import type { Statement, StatementTarget } from './administrator.ts'
+import { localControlId } from './deployment/needs.ts'
+import { migrationFiles } from './migration-files.ts'
+import { type PoolDatabase, readPool } from './pool-file.ts'
+import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
+import type { Progress } from './progress.ts'
+
+/** What the local runtime calls the objects that its D1 databases are. */
+const NAMESPACE = 'miniflare-D1DatabaseObject'
+
+/** How long a statement waits for another process that writes to the same file. */
+const BUSY_MS = 30_000
+
+/** How many databases are kept free for new tenants. */
+const KEPT_FREE = 8
+
+type LocalDatabase = MigrationTarget & StatementTarget & { close(): void }
+
+/** File of the D1 database with that id: the local runtime derives its name from the id. */
+export function databaseFile(dataFolder: string, id: string): string {
+  const key = createHash('sha256').update(NAMESPACE).digest()
+  const digest = (bytes: string | Buffer): Buffer =>
+    createHmac('sha256', key).update(bytes).digest().subarray(0, 16)
+  const name = digest(id)
+  return join(
+    dataFolder,
+    'v3',
+    'd1',
+    NAMESPACE,
+    `${Buffer.concat([name, digest(name)]).toString('hex')}.sqlite`,
+  )
+}
+
+/** Opens a file as a database, and makes it when there is none. */
+export function openDatabaseFile(name: string, file: string): LocalDatabase {
+  const database = new DatabaseSync(file, { timeout: BUSY_MS })
+  const batch = (statements: readonly Statement[]): void => {
+    database.exec('begin immediate')
+    try {
+      for (const { sql, values } of statements)
+        database.prepare(sql).run(...(values as readonly SQLInputValue[]))
+      database.exec('commit')
+    } catch (problem) {
+      if (database.isTransaction) database.exec('rollback')
+      throw problem
+    }
+  }
+  return {
+    name,
+    execute: async statements => batch(statements.map(sql => ({ sql, values: [] }))),
+    query: async statement => database.prepare(statement).all(),
+    first: async ({ sql, values }) => database.prepare(sql).get(...(values as readonly SQLInputValue[])),
+    batch: async statements => batch(statements),
+    close: () => database.close(),
+  }
+}
+
+export type LocalDatabases = {
+  readonly control: MigrationTarget & StatementTarget
+  /** A database of the pool, or the control database. */
+  target(binding: string): MigrationTarget
+  /** Databases of the pool that the control database knows. */
+  registered(): Promise<PoolDatabase[]>
+  /** Makes the files that are missing, then migrates and registers all of these databases of the pool. */
+  prepare(databases: readonly PoolDatabase[], progress: Progress): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the databases of the data folder: each file when it is first used. */
+export function openLocalDatabases(dataFolder: string): LocalDatabases {
+  mkdirSync(join(dataFolder, 'v3', 'd1', NAMESPACE), { recursive: true })
+  const pool = readPool()
+  const opened = new Map<string, LocalDatabase>()
+  const open = (binding: string, id: string): LocalDatabase => {
+    const present = opened.get(binding)
+    if (present) return present
+    const database = openDatabaseFile(binding, databaseFile(dataFolder, id))
+    opened.set(binding, database)
+    return database
+  }
+  const control = open('CONTROL', localControlId(readFileSync('wrangler.toml', 'utf8')))
+  const target = (binding: string): MigrationTarget => {
+    if (binding === 'CONTROL') return control
+    const listed = pool.find(database => database.binding === binding)
+    if (!listed) throw new Error(`pool.toml has no database ${binding}.`)
+    return open(binding, listed.localId)
+  }
+  return {
+    control,
+    target,
+    async registered() {
+      const known = new Set((await registered(control)).map(({ binding }) => binding))
+      return pool.filter(({ binding }) => known.has(binding))
+    },
+    async prepare(databases, progress) {
+      const files = databases.map(({ localId }) => databaseFile(dataFolder, localId))
+      await makeFiles(
+        dataFolder,
+        files.filter(file => !existsSync(file)),
+      )
+      await prepareTenantDatabases(control, databases, target, progress)
+    },
+    async close() {
+      for (const database of opened.values()) database.close()
+      opened.clear()
+    },
+  }
+}
+
+/** What the control database says of its pool. */
+async function registered(control: MigrationTarget): Promise<{ binding: string; state: string }[]> {
+  const rows = await control.query('select binding, state from pool_database')
+  return rows.map(({ binding, state }) => ({ binding: String(binding), state: String(state) }))
+}
+
+/** The first databases of the pool that are not registered: as many as bring the free ones to `free`. */
+function lackingDatabases(
+  rows: readonly { binding: string; state: string }[],
+  pool: readonly PoolDatabase[],
+  free: number,
+): PoolDatabase[] {
+  const known = new Set(rows.map(({ binding }) => binding))
+  const lacking = Math.max(0, free - rows.filter(({ state }) => state === 'free').length)
+  return pool.filter(({ binding, place }) => place === '' && !known.has(binding)).slice(0, lacking)
+}
+
+/**
+ * Makes and migrates what a start needs: the control database, the databases of the pool that it knows, and as many more as
+ * bring the free ones to `free`. Returns the migrations that the control database got now.
+ */
+export async function prepareLocalDatabases(
+  databases: LocalDatabases,
+  progress: Progress,
+  free = KEPT_FREE,
+): Promise<string[]> {
+  const applied = await prepareControl(databases.control)
+  const pool = readPool()
+  const rows = await registered(databases.control)
+  const known = new Set(rows.map(({ binding }) => binding))
+  const wanted = [...pool.filter(({ binding }) => known.has(binding)), ...lackingDatabases(rows, pool, free)]
+  await databases.prepare(wanted, progress)
+  return applied
+}
+
+/**
+ * Adds databases to the pool of a running service where fewer than eight are free. `bound` is the pool that the service was started
+ * with; it can use no others. Returns how many were added.
+ */
+export async function growLocalPool(dataFolder: string, bound: readonly PoolDatabase[]): Promise<number> {
+  const databases = openLocalDatabases(dataFolder)
+  try {
+    const added = lackingDatabases(await registered(databases.control), bound, KEPT_FREE)
+    if (added.length > 0) await databases.prepare(added, () => undefined)
+    return added.length
+  } finally {
+    await databases.close()
+  }
+}
+
+/** Makes the files as copies of one database with all migrations. Each appears under its name when it is complete. */
+async function makeFiles(dataFolder: string, files: readonly string[]): Promise<void> {
+  if (files.length === 0) return
+  const folder = mkdtempSync(join(dataFolder, 'copied-'))
+  try {
+    const first = join(folder, 'first.sqlite')
+    const database = openDatabaseFile('a new database', first)
+    try {
+      await migrate(database, await migrationFiles('tenant'))
+    } finally {
+      database.close()
+    }
+    for (const file of files) {
+      const copy = join(folder, 'copy.sqlite')
+      copyFileSync(first, copy)
+      renameSync(copy, file)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

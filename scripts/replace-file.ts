@@ -1,0 +1,17 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+
+/**
+ * Writes a file where its text changes, beside it first: who reads it meanwhile has the old text or the new one, never a part, and a
+ * crash leaves one of the two.
+ */
+export function replaceFile(file: string, text: string): void {
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return
+  const written = `${file}.${process.pid}`
+  try {
+    writeFileSync(written, text)
+    renameSync(written, file)
+  } catch (problem) {
+    rmSync(written, { force: true })
+    throw problem
+  }
+}

@@ -1,0 +1,67 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { oneLine, prepareDataFolder } from '../../scripts/data-folder.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bindery-data-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe('a data folder that cannot be used is named in one line, with the cause and what to do', () => {
+  test.each([
+    ['a file of that name', () => join(folder, 'file'), 'a file is in the place of a folder'],
+    ['a path through a file', () => join(folder, 'file', 'data'), 'a file is in the place of a folder'],
+    ['a name that is too long', () => join(folder, 'x'.repeat(300)), 'the path is too long'],
+    ['a place where no folders are made', () => '/proc/bindery/data', 'the path cannot be made'],
+  ])('%s', (_, path, cause) => {
+    writeFileSync(join(folder, 'file'), '')
+    expect(() => prepareDataFolder(path())).toThrow(
+      `The data folder ${path()} cannot be used: ${cause}. Set BINDERY_DATA to another folder.`,
+    )
+  })
+
+  test('one that can be used is made, with those above it', () => {
+    prepareDataFolder(join(folder, 'a', 'b', 'c'))
+    prepareDataFolder(join(folder, 'a', 'b', 'c'))
+    writeFileSync(join(folder, 'a', 'b', 'c', 'file'), 'text')
+  })
+})
+
+describe('a full disk is one line that says so', () => {
+  const thrown = (work: () => void): unknown => {
+    try {
+      work()
+    } catch (problem) {
+      return problem
+    }
+    throw new Error('There was room.')
+  }
+
+  test('for a file', () => {
+    const full = openSync('/dev/full', 'w')
+    const problem = thrown(() => writeSync(full, 'text'))
+    closeSync(full)
+    expect(oneLine(problem)).toBe(
+      'The disk is full. Make room and start again (ENOSPC: no space left on device, write)',
+    )
+    expect(oneLine(new Error('TENANT_001 could not be migrated', { cause: problem }))).toContain(
+      'The disk is full.',
+    )
+  })
+
+  test('for a database', () => {
+    const database = new DatabaseSync(join(folder, 'small.sqlite'))
+    database.exec('create table row (text text); pragma max_page_count = 3')
+    const problem = thrown(() => database.prepare('insert into row values (?)').run('x'.repeat(50_000)))
+    database.close()
+    expect(oneLine(problem)).toContain('The disk is full.')
+  })
+
+  test('any other problem stays as it is, in one line', () => {
+    expect(oneLine(new Error('first\n  second\n'))).toBe('first second')
+  })
+})

@@ -1,0 +1,137 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  databaseFile,
+  growLocalPool,
+  openDatabaseFile,
+  openLocalDatabases,
+  prepareLocalDatabases,
+} from '../../scripts/local-databases.ts'
+import { readPool } from '../../scripts/pool-file.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bindery-databases-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** Prepares as `npm start` does; the lines of progress. */
+async function prepare(free?: number): Promise<string[]> {
+  const lines: string[] = []
+  const databases = openLocalDatabases(folder)
+  try {
+    await prepareLocalDatabases(databases, (done, all, what) => lines.push(`${done} of ${all} ${what}`), free)
+  } finally {
+    await databases.close()
+  }
+  return lines
+}
+
+async function inControl<Result>(
+  work: (control: ReturnType<typeof openLocalDatabases>['control']) => Promise<Result>,
+): Promise<Result> {
+  const databases = openLocalDatabases(folder)
+  try {
+    return await work(databases.control)
+  } finally {
+    await databases.close()
+  }
+}
+
+const states = (): Promise<string[]> =>
+  inControl(async control =>
+    (await control.query('select state from pool_database order by binding')).map(({ state }) =>
+      String(state),
+    ),
+  )
+
+const claim = (count: number): Promise<void> =>
+  inControl(control =>
+    control.execute([
+      `update pool_database set state = 'claimed' where binding in (select binding from pool_database where state = 'free' order by binding limit ${count})`,
+    ]),
+  )
+
+const files = (): string[] =>
+  readdirSync(join(folder, 'v3/d1/miniflare-D1DatabaseObject')).filter(name => name.endsWith('.sqlite'))
+
+describe('the databases of a data folder', () => {
+  test('have the file names that the local runtime looks for', () => {
+    expect(databaseFile('data', '00000000-0000-4000-8000-000000000001')).toBe(
+      'data/v3/d1/miniflare-D1DatabaseObject/37202af4a48e51a6f9bf1676145f85cdbaaf76a4a51b95f5120b328bf5460e72.sqlite',
+    )
+  })
+
+  test('are eight free ones and the control database at first, copies of one that is migrated once', async () => {
+    const lines = await prepare()
+    expect(lines.at(-1)).toMatch(/^8 of 8 tenant databases at \d{4}_\w+, 0 migrated now$/)
+    expect(files()).toHaveLength(9)
+    expect(await states()).toEqual(Array(8).fill('free'))
+    for (const { localId } of readPool().slice(0, 8)) {
+      const database = openDatabaseFile('one', databaseFile(folder, localId))
+      expect(await database.query('select count(*) as n from policy')).toEqual([{ n: 0 }])
+      database.close()
+    }
+  })
+
+  test('are left alone by a second start, which adds what tenants have claimed since', async () => {
+    await prepare()
+    const before = files()
+    await prepare()
+    expect(files()).toEqual(before)
+    await claim(3)
+    await prepare()
+    expect(files()).toHaveLength(12)
+    expect((await states()).filter(state => state === 'free')).toHaveLength(8)
+  })
+
+  test('become more while the service runs, and never more than it has bindings for', async () => {
+    await prepare()
+    const bound = readPool().slice(0, 10)
+    expect(await growLocalPool(folder, bound)).toBe(0)
+    await claim(5)
+    expect(await growLocalPool(folder, bound)).toBe(2)
+    expect(await growLocalPool(folder, bound)).toBe(0)
+    expect(await growLocalPool(folder, readPool())).toBe(3)
+    expect((await states()).filter(state => state === 'free')).toHaveLength(8)
+  })
+
+  test('are made by the next start where one was cut off before they were registered', async () => {
+    await prepare(2)
+    rmSync(databaseFile(folder, readPool()[1]!.localId))
+    await inControl(control => control.execute([`delete from pool_database where binding = 'TENANT_002'`]))
+    await prepare(2)
+    expect(files()).toHaveLength(3)
+    expect(await states()).toEqual(['free', 'free'])
+  })
+
+  test('change as a whole or not at all, and a full disk is an error', async () => {
+    const file = join(folder, 'small.sqlite')
+    const database = openDatabaseFile('small', file)
+    await database.execute(['create table row (text text not null)', 'pragma max_page_count = 3'])
+    const insert = (text: string) => ({ sql: 'insert into row values (?)', values: [text] })
+    await database.batch([insert('kept')])
+    await expect(database.batch([insert('lost'), insert('x'.repeat(50_000))])).rejects.toThrow('full')
+    await expect(
+      database.batch([insert('lost'), { sql: 'insert into missing values (1)', values: [] }]),
+    ).rejects.toThrow('no such table')
+    expect(await database.query('select text from row')).toEqual([{ text: 'kept' }])
+    expect(
+      await database.first({ sql: 'select text from row where text = ?', values: ['none'] }),
+    ).toBeUndefined()
+    database.close()
+  })
+
+  test('wait for another process that writes, and are then changed', async () => {
+    await prepare(1)
+    const file = databaseFile(folder, readPool()[0]!.localId)
+    const [one, other] = [openDatabaseFile('one', file), openDatabaseFile('other', file)]
+    await one.execute(['create table seen (n integer)'])
+    await other.execute(['insert into seen values (1)'])
+    expect(await one.query('select n from seen')).toEqual([{ n: 1 }])
+    one.close()
+    other.close()
+  })
+})
