@@ -56,6 +56,20 @@ function entriesBelow(folder: string): { path: string; isFile: boolean }[] {
     .sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
+/** What changes with every change of a file below the folder: paths, sizes, times and inodes. */
+export function folderState(folder: string): string {
+  try {
+    const states = entriesBelow(folder).map(({ path }) => {
+      const stat = statSync(join(folder, path), { bigint: true, throwIfNoEntry: false })
+      return stat ? `${path} ${stat.size} ${stat.mtimeNs} ${stat.ino}` : `${path} is gone`
+    })
+    return states.join('\n')
+  } catch (problem) {
+    // Removed or locked at this moment.
+    return String(problem)
+  }
+}
+
 const zipOf = (files: [string, Uint8Array][]): Uint8Array<ArrayBuffer> =>
   new Uint8Array(zipSync(Object.fromEntries(files), { mtime: '2026-01-01T00:00:00Z' }))
 

@@ -1,9 +1,8 @@
-import { watch } from 'node:fs'
 import type { BinderyClient, components } from '../../client/index.ts'
 import { failureOf } from '../api.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
 import { countsOf, countsText, findingsText, readLog, shownFindings } from '../findings.ts'
-import { assertFolder, packFolder } from '../folder.ts'
+import { assertFolder, folderState, packFolder } from '../folder.ts'
 import { signedIn } from '../sign-ins.ts'
 import { pause, type Run, say, show } from '../terminal.ts'
 
@@ -79,6 +78,12 @@ async function inForce(
 /** Editors write a file in several steps; what comes within this time is one change. */
 const QUIET_MS = 200
 
+/**
+ * How often the folder is looked at. The operating system's own notices miss a file that an editor replaces by renaming another,
+ * and folders of other machines have none.
+ */
+const LOOK_EVERY_MS = 300
+
 async function deployAtEveryChange(
   folder: string,
   options: DeployOptions,
@@ -87,30 +92,22 @@ async function deployAtEveryChange(
 ): Promise<ExitCode> {
   const { terminal } = run
   assertFolder(folder)
-  let changed: (() => void) | undefined
-  let isChanged = true
-  const watcher = watch(folder, { recursive: true }, () => {
-    isChanged = true
-    changed?.()
-  })
-  terminal.interrupted.addEventListener('abort', () => changed?.())
-  try {
-    while (!terminal.interrupted.aborted) {
-      if (isChanged) {
-        await pause(QUIET_MS, terminal)
-        isChanged = false
-        await attempted(folder, options, api, run)
-        say(run, terminal.colors.dim(`Watching ${folder}; Ctrl-C ends it.\n`))
-        continue
-      }
-      await new Promise<void>(done => {
-        changed = done
-      })
+  let deployed: string | undefined
+  while (!terminal.interrupted.aborted) {
+    const state = folderState(folder)
+    if (state === deployed) {
+      await pause(LOOK_EVERY_MS, terminal)
+      continue
     }
-    return EXIT.ok
-  } finally {
-    watcher.close()
+    if (deployed !== undefined) {
+      await pause(QUIET_MS, terminal)
+      if (folderState(folder) !== state) continue
+    }
+    deployed = state
+    await attempted(folder, options, api, run)
+    say(run, terminal.colors.dim(`Watching ${folder}; Ctrl-C ends it.\n`))
   }
+  return EXIT.ok
 }
 
 /** While watching, what can be mended by the next change does not end the command. */

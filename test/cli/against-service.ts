@@ -1,7 +1,7 @@
 // The command line against a running service. Called by test/scripts/start.process.test.ts, whose service it shares: to start
 // one takes longer than all that is asked of it here.
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -142,23 +142,36 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(told).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}policyholder\.create .* by alice\n/)
     })
 
-    test('deploy --watch deploys again when a file changes, until Ctrl-C', async () => {
+    test('deploy --watch deploys again when a file is written or replaced by another, and says what does not parse', async () => {
       const interruption = new AbortController()
       const versions: string[] = []
       let heard = ''
+      /** As editors save: the new text in a file beside it, which is then renamed. */
+      const replace = (text: string): void => {
+        writeFileSync(`${policyFile}.new`, text)
+        renameSync(`${policyFile}.new`, policyFile)
+      }
+      const original = readFileSync(policyFile, 'utf8')
+      const changes = [
+        () => change(policyFile, 'Every month', 'Month by month'),
+        () => replace(original.replace('Every month', 'Each month')),
+        () => replace(original.slice(0, -20)),
+        () => replace(original.replace('Every month', 'Monthly')),
+        () => interruption.abort(),
+      ]
       const watching = as('all', {
         interrupted: interruption.signal,
         heard: text => {
           versions.push(...[...text.matchAll(/Deployed version (\d+)/g)].map(([, version]) => version!))
           heard += text
-          const watched = heard.split('Watching ').length - 1
-          if (watched === 1 && versions.length === 1 && text.startsWith('Watching '))
-            change(policyFile, 'Every month', 'Month by month')
-          if (watched === 2) interruption.abort()
+          if (text.startsWith('Watching ')) changes.shift()?.()
         },
       })('deploy', configuration, '--tenant', TENANT, '--watch')
-      expect((await watching).exit).toBe(0)
-      expect(versions).toEqual(['2', '3'])
+      const { exit, out } = await watching
+      expect(exit).toBe(0)
+      expect(versions).toEqual(['2', '3', '4', '5'])
+      expect(heard.split('Watching ')).toHaveLength(6)
+      expect(out).toMatch(/policy\.json:\d+:\d+ {2}error {2}badSyntax\n.*\n\nNot deployed: 1 error/)
       expect((await administrator('deploy', '.', '--tenant', 'x', '--watch', '--production')).exit).toBe(2)
     })
 
@@ -243,11 +256,11 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       const token = /bdy_[0-9A-Za-z]+/.exec(text)![0]
       const deploying = ['deploy', configuration, '--tenant', TENANT, '--json']
       expect((await as('token', { input: token })('login', service().origin, '--token')).exit).toBe(0)
-      expect(JSON.parse((await as('token')(...deploying)).out)).toMatchObject({ ok: true, version: '4' })
+      expect(JSON.parse((await as('token')(...deploying)).out)).toMatchObject({ ok: true, version: '6' })
       const env = { BINDERY_URL: service().origin, BINDERY_TOKEN: token }
       expect(JSON.parse((await as('nobody', { env })(...deploying)).out)).toMatchObject({
         ok: true,
-        version: '5',
+        version: '7',
       })
       const mistyped = await as('nobody', { input: `${token}x` })('login', service().origin, '--token')
       expect(mistyped.err).toContain('it was cut off or mistyped')
