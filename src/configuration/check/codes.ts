@@ -11,6 +11,8 @@ export const findingCodes = {
   unknownProperty: 'A property is not part of the format and is ignored.',
   propertyOfOtherType: 'A property has no meaning for a field of this type and is ignored.',
   unknownFile: 'A file is not part of the format and is ignored.',
+  unsupportedFeature: 'A file configures a feature that Bindery does not have.',
+  olderForm: 'A form of an older configuration is not read.',
   ignoredFolder: 'A folder is not part of what a deploy applies.',
   missingFile: 'A file that must be there is not.',
   missingConfig: 'config.json, its time zone or its currency is missing.',

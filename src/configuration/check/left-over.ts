@@ -1,4 +1,5 @@
 import { nearest } from '../../platform/did-you-mean.ts'
+import type { FindingCode } from './codes.ts'
 import { LARGEST_FINDING_COUNT, type Report } from './report.ts'
 
 /** Files and folders that the format names, wherever they stand. */
@@ -24,6 +25,25 @@ const OBSOLETE = [
   /\.md$/i,
 ]
 
+/** Files whose absence from Bindery changes what the tenant gets, with that consequence. */
+const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
+  [
+    /^products\/[^/]+\/(?:policy\/)?premium-?reporting\.json$/i,
+    'unsupportedFeature',
+    'Bindery has no premium reporting, so this file has no effect: the product will be rated and billed as an ordinary one.',
+  ],
+  [
+    /^products\/[^/]+\/(?:policy\/)?premium-?report(?:\.template\.liquid|\.premium\.liquid|\.json)$/i,
+    'unsupportedFeature',
+    'Bindery has no premium reports, so this file is never used: no report is priced and no document made of it.',
+  ],
+  [
+    /^payment\/payment\.(?:form|dictionary|card)\.json$/,
+    'olderForm',
+    'This is a payment form of an older configuration. Its fields are not read: payments take and check only the fields of payment/payment.json. Move the fields there.',
+  ],
+]
+
 /** Warns of every file that no check asked for; of a whole unknown folder at the top once. */
 export function checkLeftOver(
   paths: readonly string[],
@@ -33,6 +53,11 @@ export function checkLeftOver(
   const unknown = paths.filter(path => !OBSOLETE.some(pattern => pattern.test(path)))
   const folders = new Set<string>()
   for (const path of unknown) {
+    const known = WITHOUT_EFFECT.find(([pattern]) => pattern.test(path))
+    if (known) {
+      report.warning({ path }, known[1], known[2])
+      continue
+    }
     const [first, second] = path.split('/', 2)
     if (second === undefined || knownFolders.has(first!)) {
       report.warning(

@@ -4,13 +4,20 @@ import { readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
 import type { Report } from './report.ts'
 
+/** Names that a card may show without a field of that name: the policyholder's locator. */
+const BUILT_IN_CARD_NAMES: readonly string[] = ['policyholder_id']
+
 /**
  * The form and the card of a policyholder bind screens only, so they are read loosely: what is checked is that
  * the fields they show are in the dictionary.
  */
 export function checkScreens(files: FileIndex, fields: readonly FieldDefinition[], report: Report): void {
-  const names = new Set(fields.map(field => field.name))
-  for (const path of ['policyholder/policyholder.form.json', 'policyholder/policyholder.card.json']) {
+  const defined = fields.map(field => field.name)
+  const screens = [
+    ['policyholder/policyholder.form.json', new Set(defined)],
+    ['policyholder/policyholder.card.json', new Set([...defined, ...BUILT_IN_CARD_NAMES])],
+  ] as const
+  for (const [path, names] of screens) {
     const file = files.take(path)
     const document = file && readJsonFile(file, report)
     if (document === undefined) continue

@@ -6,6 +6,7 @@ import { LARGEST_SOURCE_CHARACTERS } from './limits.ts'
 import { type Rendering, renderTemplate } from './render.ts'
 import { TemplateParser } from './syntax/parser.ts'
 import { reportOf, TooManyErrors } from './syntax/report.ts'
+import { tidySource } from './syntax/tidy.ts'
 
 /**
  * A template that was read once. It holds no state: any number of renderings may use it. Callers cache it by
@@ -35,7 +36,7 @@ export function compileTemplate({ path, source }: TemplateSource): {
   const text = source.replace(/^\uFEFF/, '')
   const report = reportOf(text, path, findings)
   try {
-    const nodes = new TemplateParser(engine, report).parse(text, path)
+    const nodes = new TemplateParser(engine, report).parse(tidySource(text, report), path)
     if (findings.every(finding => finding.severity === 'WARNING')) {
       const template: CompiledTemplate = {
         path,

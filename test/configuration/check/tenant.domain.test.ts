@@ -118,6 +118,18 @@ describe('policyholders', () => {
   })
 })
 
+test('a card may show the locator of the policyholder, which is no field; a form may not', () => {
+  expect(
+    found({
+      'policyholder/policyholder.card.json': {
+        leftText: '{{last_name}}',
+        rightText: 'No. {{policyholder_id}}',
+      },
+      'policyholder/policyholder.form.json': { fields: ['policyholder_id'] },
+    }),
+  ).toEqual(['WARNING unknownFormField policyholder/policyholder.form.json:3'])
+})
+
 describe('test users', () => {
   const alice = { username: 'alice.lee', name: 'Alice Lee', password: 'boat', roles: ['admin', 'claims'] }
   const expected = [alice, { username: 'bob', name: 'bob', password: '1234', roles: [] }]
@@ -184,6 +196,34 @@ describe('files', () => {
         'policyholder/policyholder.json': '{}',
       }),
     ).toEqual([])
+  })
+
+  test('of features that Bindery does not have, and older payment forms, are named with the consequence', () => {
+    const { findings } = compileWith({
+      'policy/premiumReporting.json': '{}',
+      'payment/payment.form.json': '{}',
+      'payment/payment.dictionary.json': '[]',
+    })
+    expect(findings.map(({ severity, path, code, message }) => [severity, path, code, message])).toEqual([
+      [
+        'WARNING',
+        'payment/payment.dictionary.json',
+        'olderForm',
+        expect.stringContaining('Its fields are not read'),
+      ],
+      [
+        'WARNING',
+        'payment/payment.form.json',
+        'olderForm',
+        expect.stringContaining('Its fields are not read'),
+      ],
+      [
+        'WARNING',
+        'products/boat/policy/premiumReporting.json',
+        'unsupportedFeature',
+        expect.stringContaining('will be rated and billed as an ordinary one'),
+      ],
+    ])
   })
 
   test('that are no JSON give line and column, and the rest is still checked', () => {

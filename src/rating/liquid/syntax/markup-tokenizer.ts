@@ -18,9 +18,32 @@ export type Markup = {
   filterNames(): readonly string[]
   /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
   cut?: boolean
+  /** Of `if` and its like. */
+  isCondition?: boolean
   /** Values stand one behind the other, with commas between them. */
   isList?: boolean
 }
+
+/** What people write in the place of something else, and what they are to write. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^=>/, "Write '>='."],
+  [/^=</, "Write '<='."],
+  [/^=(?!=)/, "Write '==' to compare."],
+  [/^&&/, "Write 'and'."],
+  [/^\|\|/, "Write 'or'."],
+  [/^!(?!=)/, "Write 'unless', or compare with '== false'."],
+  [/^(?:eq|is)\b/i, "Write '=='."],
+  [/^ne\b/i, "Write '!='."],
+  [/^gte?\b|^ge\b/i, "Write '>' or '>='."],
+  [/^lte?\b|^le\b/i, "Write '<' or '<='."],
+  [/^AND\b/, "Write 'and' in lower case."],
+  [/^OR\b/, "Write 'or' in lower case."],
+  [/^["']/, 'Text stands between two quotes: add the one that is missing.'],
+  [/^;/, "Remove the ';'."],
+]
+
+const adviceFor = (text: string): string =>
+  ADVICE.find(([pattern]) => pattern.test(text))?.[1] ?? 'Correct it.'
 
 /** How far the neighbourhood of a place is looked at. */
 const NEIGHBOURHOOD = 40
@@ -74,6 +97,10 @@ export class MarkupTokenizer extends Tokenizer {
       complete = true
     }
     if (tokens.length > 0 && !complete) throw this.error('a value is missing behind the operator')
+    if (this.#isNegation(tokens))
+      throw this.error("'not' is no operator. Write 'unless', or compare with '== false'.", tokens[0]!.begin)
+    if (tokens.length === 0 && this.peek() === '!') throw this.#unreadable()
+    if (this.#markup.isCondition && this.#isDoubleBar()) throw this.#unreadable()
     return new Expression(tokens)
   }
 
@@ -96,9 +123,22 @@ export class MarkupTokenizer extends Tokenizer {
     const value = super.readFilteredValue()
     this.skipBlank()
     const { cut, isList } = this.#markup
-    if (this.peek() === ',' && !this.end() && !cut && !isList)
-      throw this.error(`cannot read ${this.snapshot()} behind the value`)
+    if (this.peek() === ',' && !this.end() && !cut && !isList) throw this.#unreadable()
     return value
+  }
+
+  /** Values with commas or `or` between them, up to the end. */
+  readList(): void {
+    for (;;) {
+      if (!this.readValue()) throw this.#unreadable()
+      this.skipBlank()
+      if (this.end()) return
+      const separator = /^(?:,|or(?![\w.-]))/.exec(this.input.slice(this.p, this.p + NEIGHBOURHOOD))?.[0]
+      if (separator === undefined) throw this.#unreadable()
+      this.p += separator.length
+      this.skipBlank()
+      if (separator === ',' && this.end()) return
+    }
   }
 
   override readFilters(): FilterToken[] {
@@ -111,7 +151,7 @@ export class MarkupTokenizer extends Tokenizer {
     this.#skipEmptyFilters()
     if (this.end() || this.peek() === ')' || this.peek() === ',') return null
     if (this.peek() !== '|') {
-      if (!this.#markup.cut) throw this.error(`cannot read ${this.snapshot()} behind the value`)
+      if (!this.#markup.cut) throw this.#unreadable()
       this.p = this.N
       return null
     }
@@ -131,6 +171,23 @@ export class MarkupTokenizer extends Tokenizer {
         filter.begin,
       )
     return filter
+  }
+
+  /** `not a`, which would be read as a name with something behind it. */
+  #isNegation(tokens: readonly Token[]): boolean {
+    this.skipBlank()
+    return tokens.length === 1 && tokens[0]!.getText() === 'not' && /^[\w(]/.test(this.peek())
+  }
+
+  /** `||` with anything but a filter behind it. */
+  #isDoubleBar(): boolean {
+    const name = /^\|\|\s*([\w.]+)/.exec(this.input.slice(this.p, this.p + NEIGHBOURHOOD))?.[1]
+    return name !== undefined && !this.#markup.isFilter(name)
+  }
+
+  #unreadable() {
+    const text = this.input.slice(this.p, Math.min(this.N, this.p + NEIGHBOURHOOD))
+    return this.error(`cannot read ${this.snapshot()} here. ${adviceFor(text)}`)
   }
 
   /** `assign a = = b`, as an archive of the world has it. */
@@ -180,7 +237,8 @@ export class MarkupTokenizer extends Tokenizer {
     const quote = this.peek()
     if (quote !== '"' && quote !== "'") return undefined
     const close = this.input.indexOf(quote, begin + 1)
-    if (close < 0 || close >= this.N) throw this.error(`text that begins with ${quote} is not closed`, begin)
+    if (close < 0 || close >= this.N)
+      throw this.error(`text that begins with ${quote} is not closed. Add the ${quote} at its end.`, begin)
     const token = super.readQuoted()!
     Object.assign(token, { end: close + 1, content: this.input.slice(begin + 1, close) })
     this.p = close + 1

@@ -112,11 +112,28 @@ export class TemplateParser extends Parser {
   #prepareTag(token: TagToken): void {
     const markup = this.#markup(token, '{%', '%}')
     markup.range[0] = Math.min(token.tokenizer.p, markup.range[1])
-    token.tokenizer = new MarkupTokenizer({ ...markup, isList: token.name === 'cycle' })
+    token.tokenizer = new MarkupTokenizer({
+      ...markup,
+      isList: token.name === 'cycle',
+      isCondition: CONDITIONS.has(token.name),
+    })
+    if (token.name === 'when' && !markup.cut) this.#checkWhen(new MarkupTokenizer(markup))
+    const takesNothing = /^(?:end|else$)/.test(token.name)
+    const text = markup.input.slice(...markup.range).trim()
+    if (takesNothing && text !== '' && !markup.cut && INNER_TAGS.has(token.name))
+      this.#report.add('ERROR', 'templateUnreadable', unexpectedValue(token.name, text), token.begin)
     // The library reads the arguments of `else` and of end tags from here.
-    if (!markup.cut) return
-    const args = /^(?:end|else$)/.test(token.name) ? '' : markup.input.slice(...markup.range).trim()
-    Object.defineProperty(token, 'args', { value: args })
+    if (takesNothing || markup.cut) Object.defineProperty(token, 'args', { value: takesNothing ? '' : text })
+  }
+
+  /** Values of `when`, with commas or `or` between them; the library passes over anything else. */
+  #checkWhen(tokenizer: MarkupTokenizer): void {
+    try {
+      tokenizer.readList()
+    } catch (error) {
+      const place = (error as { token?: { begin: number } }).token
+      this.#report.add('ERROR', 'templateUnreadable', reason(error), place?.begin ?? 0)
+    }
   }
 
   #markup(
@@ -148,6 +165,19 @@ export class TemplateParser extends Parser {
   }
 }
 
+const CONDITIONS: ReadonlySet<string> = new Set(['if', 'elsif', 'unless'])
+
+/** Tags that stand inside of blocks, and those that end them. */
+const INNER_TAGS: ReadonlySet<string> = new Set([
+  ...['else', 'elsif', 'when', 'endcomment', 'endraw'],
+  ...[...BLOCKS].map(name => `end${name}`),
+])
+
+const unexpectedValue = (name: string, text: string): string =>
+  name === 'else' && /^if\b/.test(text)
+    ? "'else' takes no condition. Write 'elsif'."
+    : `'${name}' takes no value. Remove ${JSON.stringify(text.length > 32 ? `${text.slice(0, 31)}…` : text)}.`
+
 /** Text as it stands. */
 function textNode(token: Token & { getContent(): string }): Template {
   const text = token.getContent()
@@ -165,6 +195,10 @@ function unknownTag(name: string, known: readonly string[]): string {
   if (name === 'else' || name === 'elsif' || name === 'when')
     return `'${name}' stands outside of the block it belongs to. Remove it.`
   if (name === 'elseif') return "There is no tag 'elseif'. Write 'elsif'."
+  if (name === 'end') return "There is no tag 'end'. Write it with the name of its block, such as 'endif'."
+  const lower = name.toLowerCase()
+  if (lower !== name && (known.includes(lower) || INNER_TAGS.has(lower)))
+    return `There is no tag '${name}'. Write '${lower}': tags are in lower case.`
   return `There is no tag '${name}'. Correct its name or remove it.${didYouMean(name, known)}`
 }
 
@@ -175,7 +209,9 @@ function reason(error: unknown): string {
     /(, file:.*)?, line:\d+, col:\d+$/s,
     '',
   )
-  return `This cannot be read: ${text}. Correct it.`
+  if (text.startsWith('illegal tag: {% for'))
+    return "This cannot be read: a loop has a name and a list. Write '{% for name in list %}'."
+  return `This cannot be read: ${text}${text.endsWith('.') ? '' : '. Correct it.'}`
 }
 
 /** Errors of the library carry a token of the place; those made from other errors carry the whole tag. */

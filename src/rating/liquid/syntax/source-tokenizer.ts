@@ -3,6 +3,10 @@ import type { Report } from './report.ts'
 
 type Options = NonNullable<Parameters<Tokenizer['readTopLevelTokens']>[0]>
 
+/** `{ % if x %}`, or a path or a filtered value in one brace and two: `{ data.x }}`, `{ 12 | add_fee: "fee" }}`. */
+const NEARLY_MARKUP =
+  /\{\s{1,9}%-?\s{0,9}[a-z]{1,20}\b[^{}%]{0,200}%\}|(?<!\{)\{\s{0,9}(?:[a-z_]\w{0,99}(?:\.\w{1,99}){1,20}|[\w."' -]{1,99}\|\s{0,9}[a-z_]{1,99})\b[^{}<]{0,200}\}\}/
+
 /** Cuts a source into text, outputs and tags. What never ends is reported and taken as text. */
 export class SourceTokenizer extends Tokenizer {
   readonly #report: Report
@@ -23,6 +27,7 @@ export class SourceTokenizer extends Tokenizer {
     }
     try {
       const token = super.readTopLevelToken(options)
+      if (TypeGuards.isHTMLToken(token) && !this.#inRaw) this.#checkText(token.begin, token.end)
       this.#inComment = TypeGuards.isTagToken(token) && token.name === 'comment'
       this.#inRaw = TypeGuards.isTagToken(token) ? token.name === 'raw' : this.#inRaw
       return token
@@ -33,6 +38,14 @@ export class SourceTokenizer extends Tokenizer {
         this.#report.add('ERROR', 'markupNotClosed', notClosed(this.input.slice(begin, begin + 2)), begin)
       return this.#textUpTo(begin, Math.max(this.p, begin + 2))
     }
+  }
+
+  /** Warns of text that was meant to be a tag or an output. It prints as it is, since text may hold anything. */
+  #checkText(begin: number, end: number): void {
+    const found = NEARLY_MARKUP.exec(this.input.slice(begin, end))
+    if (!found) return
+    const message = `${JSON.stringify(found[0])} is printed as text. If it is meant to be read, write '{{ … }}' or '{% … %}', with no blank between the two characters.`
+    this.#report.add('WARNING', 'markupNotOpened', message, begin + found.index)
   }
 
   /** Everything up to `endcomment`, whatever it looks like. */
