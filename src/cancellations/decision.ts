@@ -21,7 +21,7 @@ export type CancellationOperation =
   | { action: 'create'; request: CancellationCreateRequest }
   | { action: 'update'; cancellation: CancellationLocator; request: CancellationUpdateRequest }
   | { action: 'issue' | 'rescind'; cancellation: CancellationLocator }
-  /** In one step, without a cancellation record (brief 1.7). */
+  /** In one step; answered with the policy (brief 1.7). */
   | { action: 'legacy'; coverageEndAt: Instant }
   | { action: 'withdraw' }
 
@@ -70,8 +70,11 @@ export async function decideCancellation(
     }
     case 'legacy':
       return {
-        planned: await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
-          planLegacyCancellation(aggregate, operation.coverageEndAt, context),
+        planned: await prorated(
+          loaded,
+          attempt,
+          { ...billedByProduct(loaded, attempt), digits: 3 },
+          context => planLegacyCancellation(aggregate, operation.coverageEndAt, context),
         ),
       }
     case 'withdraw':

@@ -139,6 +139,10 @@ function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map
   return removed
 }
 
+/** Whether the product says that the fee is charged whole or not at all (brief 3.3). */
+export const isFlat = (product: ProductDefinition, { name }: Fee): boolean =>
+  product.fees.find(one => one.name === name)?.proration === 'flat'
+
 /**
  * What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3): as a plugin
  * said, or in proportion.
@@ -153,7 +157,7 @@ export function reducedFees(
   const measure = measureOf(proration ?? 'monthly', policy.timeZone)
   return fees.flatMap(({ fee, parts, reversed }) => {
     if (reversed) return []
-    const flat = product.fees.find(one => one.name === fee.name)?.proration === 'flat'
+    const flat = isFlat(product, fee)
     const left: FeePart[] = []
     const removed: FeePart[] = []
     for (const part of parts) {

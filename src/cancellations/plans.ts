@@ -18,11 +18,14 @@ import { withoutConflicts } from '../policies/conflicts.ts'
 import { invoiceEvents, policyEvent } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { assertPolicyAllows } from '../policies/transitions.ts'
-import { type CancellationOrder, cancelled, type EffectContext } from './effect.ts'
+import { type CancellationOrder, type Carried, cancelled, type EffectContext } from './effect.ts'
 import { assertCancellationAllows } from './transitions.ts'
 
 /** The cancellation that lapses make; every product has it. */
 export const LAPSE = 'lapse'
+
+/** The name of a legacy cancellation. A product may have a type of that name, whose terms then hold. */
+const LEGACY = 'cancel'
 
 export type CancellationTerms = {
   name: string
@@ -134,7 +137,10 @@ export async function planCancellationIssue(
   }
 }
 
-/** The legacy cancellation in one step, which makes no cancellation record (brief 1.7). Takes two digits. */
+/**
+ * The legacy cancellation in one step. It is recorded as issued. Its modification names no type, so that nothing is held
+ * back (brief 1.7, 3.2). Takes three digits.
+ */
 export async function planLegacyCancellation(
   before: PolicyAggregate,
   coverageEndAt: Instant,
@@ -142,37 +148,59 @@ export async function planLegacyCancellation(
 ): Promise<Planned> {
   assertPolicyAllows(before, 'cancel')
   assertWithin(before, coverageEndAt)
-  return await carriedOut(before, context, {
+  const { now, product, supply } = context
+  const locator = supply.digits() as CancellationLocator
+  const carriedOut = carryOut(before, context, {
     kind: 'cancellation',
     name: 'modification.policy.cancel',
     effectiveAt: coverageEndAt,
-    proration: context.product.legacyCancellationProration,
+    proration: product.legacyCancellationProration,
+    transactionLocator: String(locator),
   })
+  const cancellation: Cancellation = {
+    locator,
+    name: LEGACY,
+    state: 'issued',
+    effectiveAt: coverageEndAt,
+    conflictHandling: 'invalidate',
+    createdAt: now,
+    updatedAt: now,
+    issuedAt: now,
+    modificationLocator: carriedOut.modification.locator,
+  }
+  const aggregate = withCancellation(carriedOut.aggregate, cancellation)
+  return await billed({ ...carriedOut, aggregate }, context)
 }
 
 /** Cancels from the policy's start: premium, taxes and fees become zero (brief 1.7). Takes two digits. */
 export async function planWithdrawal(before: PolicyAggregate, context: CancellingContext): Promise<Planned> {
   assertPolicyAllows(before, 'withdraw')
-  return await carriedOut(before, context, {
+  const withdrawn = carryOut(before, context, {
     kind: 'withdrawal',
     name: 'modification.policy.withdraw',
     effectiveAt: before.policy.originalStart,
     proration: 'monthly',
   })
+  return await billed(withdrawn, context)
 }
 
-async function carriedOut(
-  before: PolicyAggregate,
-  context: CancellingContext,
-  order: CancellationOrder,
-): Promise<Planned> {
+/** The policy with the order carried out, and what was taken back first because it stood in the way. */
+type CarriedOut = Carried & { readonly cleared: Planned }
+
+function carryOut(before: PolicyAggregate, context: CancellingContext, order: CancellationOrder): CarriedOut {
   const cleared = withoutConflicts(before, '', 'invalidate', context.now)
-  const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
-  const billed = await billCancellation(aggregate, modification, context)
+  return { ...cancelled(cleared.aggregate, order, context), cleared }
+}
+
+async function billed(
+  { aggregate, modification, cleared }: CarriedOut,
+  context: CancellingContext,
+): Promise<Planned> {
+  const bills = await billCancellation(aggregate, modification, context)
   return {
-    aggregate: billed.aggregate,
-    events: [...cleared.events, cancelEvent(billed.aggregate, modification), ...billed.events],
-    timers: [...(cleared.timers ?? []), ...(billed.timers ?? [])],
+    aggregate: bills.aggregate,
+    events: [...cleared.events, cancelEvent(bills.aggregate, modification), ...bills.events],
+    timers: [...(cleared.timers ?? []), ...(bills.timers ?? [])],
   }
 }
 

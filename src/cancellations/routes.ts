@@ -111,7 +111,8 @@ export const cancellationRoutes: readonly Route[] = [
     method: 'post',
     path: '/policy/{policyLocator}/cancel',
     summary: 'Cancel a policy in one step',
-    description: 'Makes no cancellation that could be reinstated; POST /policies/…/cancellations does.',
+    description:
+      'GET /policies/{policyLocator}/cancellations lists it as an issued cancellation named `cancel`, which PATCH /cancellations/{locator}/reinstate takes back. Where the product has a cancellation type of that name, its documents and its deadline hold.',
     tags,
     permission: ['cancellations.issue', 'cancellations.write'],
     body: { schema: PolicyCancellationIssueRequest, required: true },

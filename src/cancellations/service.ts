@@ -46,7 +46,7 @@ export async function readCancellation(
   return cancellationResponse(aggregate, cancellationOf(aggregate, locator), product)
 }
 
-/** Has the policy's object carry out an action on its cancellations, or cancel it without a record. */
+/** Has the policy's object carry out an action on its cancellations, or cancel or withdraw it in one step. */
 export async function cancel(
   context: RequestContext,
   policy: PolicyLocator,

@@ -132,8 +132,8 @@ function* ofEndorsements(
 
 /**
  * When a cancellation is issued: the documents of its type; of one that has no type, as of a product without
- * cancellations.json, the document of the template that is found by its name. A cancellation or withdrawal without a
- * record (brief 1.7) has that one too, on the policy.
+ * cancellations.json, the document of the template that is found by its name. A withdrawal, which has no record
+ * (brief 1.7), has that one too, on the policy.
  */
 function* ofCancellations(
   before: PolicyAggregate | undefined,
@@ -146,12 +146,8 @@ function* ofCancellations(
     const definitions = type ? type.documents : fixedDocuments(product, 'cancellation', is.locator)
     yield { owner: ownedBy('cancellation', is), definitions }
   }
-  const recorded = new Set(
-    [...after.cancellations.values(), ...after.lapses.values()].map(one => one.modificationLocator),
-  )
   for (const { was, is } of changed(before?.modifications, after.modifications)) {
-    if (is.issuedAt === undefined || was?.issuedAt !== undefined || recorded.has(is.locator)) continue
-    if (is.kind !== 'cancellation' && is.kind !== 'withdrawal') continue
+    if (is.kind !== 'withdrawal' || is.issuedAt === undefined || was?.issuedAt !== undefined) continue
     const definitions = fixedDocuments(product, 'cancellation', is.displayId)
     yield { owner: owned('policy', after.policy.locator, is), definitions }
   }

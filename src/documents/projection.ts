@@ -45,16 +45,23 @@ export function documentsByOrigin(
 }
 
 /**
- * The policy's documents: its own, those of the quote that it shows, and those of endorsements and renewals that are
- * issued (brief 1.4).
+ * The policy's documents: its own, those of the quote that it shows, those of endorsements and renewals that are issued
+ * (brief 1.4), and those of legacy cancellations, whose caller gets the policy.
  */
 export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentResponse[] {
   const shown = String(selectedQuote(aggregate).locator)
   const issued = new Set(
     those(aggregate.endorsements, one => one.state === 'issued').map(one => String(one.locator)),
   )
+  const { modifications } = aggregate
+  const legacy = new Set(
+    those(aggregate.cancellations, ({ modificationLocator: by }) =>
+      by === undefined ? false : modifications.get(by)?.cancellationName === undefined,
+    ).map(one => String(one.locator)),
+  )
   return those(aggregate.documents, ({ subject, subjectLocator }) => {
     if (subject === 'quote') return subjectLocator === shown
+    if (subject === 'cancellation') return legacy.has(subjectLocator)
     if (subject === 'endorsement' || subject === 'renewal') return issued.has(subjectLocator)
     return subject === 'policy'
   }).map(documentResponse)

@@ -98,7 +98,7 @@ export function madeFrom(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
   effectiveAt: Instant,
-  context: Pick<EffectContext, 'now' | 'supply' | 'prorated'>,
+  context: EffectContext,
 ): { aggregate: PolicyAggregate; modification: Modification } {
   const { now, supply } = context
   const lapse = before.lapses.get(reinstatement.lapseLocator)!

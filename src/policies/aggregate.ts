@@ -299,7 +299,7 @@ export type ConflictHandling = 'block' | 'invalidate'
 
 export type Cancellation = {
   readonly locator: CancellationLocator
-  /** A cancellation type of the configuration, or `lapse`. */
+  /** A cancellation type of the configuration, `lapse`, or `cancel` of a legacy cancellation. */
   readonly name: string
   readonly state: CancellationState
   readonly effectiveAt: Instant

@@ -1,7 +1,8 @@
 // What a reinstatement does (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At the
 // cancellation's own time that is exactly what it removed; later, in proportion to the months that are left.
 
-import { boundQuote, type Carried, type EffectContext } from '../cancellations/effect.ts'
+import { boundQuote, type Carried, type EffectContext, isFlat } from '../cancellations/effect.ts'
+import type { ProductDefinition } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
 import { minus } from '../platform/money.ts'
 import { type Instant, later } from '../platform/time.ts'
@@ -30,7 +31,7 @@ export type ReinstatementOrder = {
 export function reinstated(
   before: PolicyAggregate,
   { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,
-  { now, supply, prorated }: Pick<EffectContext, 'now' | 'supply' | 'prorated'>,
+  { product, now, supply, prorated }: EffectContext,
 ): Carried {
   const quote = boundQuote(before)
   const segments = [...before.segments.values()]
@@ -79,7 +80,7 @@ export function reinstated(
     ...withSplits(before, prorated, locator),
     modifications: withRecords(before.modifications, [modification]),
     segments: withRecords(before.segments, back),
-    fees: withRecords(before.fees, restoredFees(before, cancellation, modification, prorated)),
+    fees: withRecords(before.fees, restoredFees(before, cancellation, modification, product, prorated)),
   }
   const premiumChange = premiumChangeOf(after, quote, modification)
   const priced = { ...modification, premiumChange }
@@ -90,28 +91,30 @@ export function reinstated(
 }
 
 /**
- * Fees get back what the cancellation took, whole at its own time, else without what a plugin said to lie before the
- * time, or in proportion. One that was reversed by hand since stays reversed.
+ * Fees get back what the cancellation took. A flat fee comes back whole. A proratable one comes back whole from the
+ * cancellation's own time on. From a later time it comes back in proportion, or without what a plugin said to lie
+ * before that time. A fee that was reversed by hand since stays reversed.
  */
 function restoredFees(
   before: PolicyAggregate,
   cancellation: Modification,
   { locator, effectiveAt }: Modification,
+  product: ProductDefinition,
   prorated: Prorated | undefined,
 ): Fee[] {
   const measure = measureOf('monthly', before.policy.timeZone)
   return feesOf(before, boundQuote(before)).flatMap(({ fee, parts }) => {
     if (isReversedByHand(before, fee)) return []
     const { removed = [] } = fee.changes.find(change => change.by === cancellation.locator) ?? {}
-    const back = removed
-      .filter(part => part.end > effectiveAt)
-      .map(({ start, end, amount }): FeePart => {
-        const from = later(effectiveAt, start)
-        if (from === start) return { start, end, amount }
-        const lost = prorated?.fees.get(fee.locator)
-        const share = lost ? minus(amount, lost) : portion(amount, measure(from, end), measure(start, end))
-        return { start: from, end, amount: share }
-      })
+    const tailOf = ({ start, end, amount }: FeePart): FeePart[] => {
+      if (end <= effectiveAt) return []
+      const from = later(effectiveAt, start)
+      if (from === start) return [{ start, end, amount }]
+      const lost = prorated?.fees.get(fee.locator)
+      const share = lost ? minus(amount, lost) : portion(amount, measure(from, end), measure(start, end))
+      return [{ start: from, end, amount: share }]
+    }
+    const back = isFlat(product, fee) ? removed : removed.flatMap(tailOf)
     if (back.length === 0) return []
     const all = [...parts, ...back].sort((a, b) => a.start - b.start)
     return [{ ...fee, changes: [...fee.changes, { by: locator, parts: all, removed: [] }] }]

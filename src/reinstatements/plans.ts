@@ -89,7 +89,7 @@ export async function planReinstatementAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
   underwriting: UnderwritingResult,
-  context: Pick<EffectContext, 'now' | 'supply' | 'prorated'> & { ownBills: OwnBills },
+  context: EffectContext & { ownBills: OwnBills },
 ): Promise<Planned> {
   const { now, supply, ownBills } = context
   assertReinstatementAllows(reinstatement, 'accept')

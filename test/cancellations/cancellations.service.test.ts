@@ -188,7 +188,7 @@ describe('a cancellation', () => {
     expect((await motor.get('/cancellations/100000001')).status).toBe(404)
   })
 
-  it('in one step, the legacy way, leaves no cancellation record', async () => {
+  it('in one step, the legacy way, comes to what its value said, and is listed', async () => {
     const policy = await issued()
     const at = later(policy, 6)
     const { body: value } = await motor.get<CancellationValueResponse>(
@@ -199,7 +199,8 @@ describe('a cancellation', () => {
     })
     expect(body.cancellation).toMatchObject({ effectiveTimestamp: String(at) })
     expect(body.modifications.at(-1)).toMatchObject({ name: 'modification.policy.cancel', number: 1 })
-    expect((await motor.get<unknown[]>(`/policies/${policy.locator}/cancellations`)).body).toEqual([])
+    const listed = await motor.get<CancellationResponse[]>(`/policies/${policy.locator}/cancellations`)
+    expect(listed.body).toMatchObject([{ name: 'cancel', price: { totalChange: value.totalChange } }])
     expect(value.value).toBe(-value.totalChange)
     const { billed, inForce } = await balances(policy)
     expect(cents(value.balanceAfterCancellation)).toBe(billed)

@@ -174,13 +174,15 @@ describe('cancellations and reinstatements', () => {
     expect(names(issuedAgain.documents)).toEqual(['reinstatement.pdf ready'])
   })
 
-  it('a cancellation without a record has the document of the template of its name, on the policy', async () => {
+  it('a legacy cancellation has the document of the template of its name, on the policy too', async () => {
     const policy = await issued()
     await motor.post(`/policy/${policy.locator}/cancel`, {
       coverageEndTimestamp: Number(policy.originalContractStartTimestamp) + 3 * MONTH_MS,
     })
     const { documents } = await made(policy.locator)
     expect(names(documents).at(-1)).toMatch(/^cancellation_\d+\.pdf ready$/)
+    const [cancellation] = await read<CancellationResponse[]>(`/policies/${policy.locator}/cancellations`)
+    expect(names(cancellation!.documents)).toEqual(names(documents).slice(-1))
   })
 })
 

@@ -484,7 +484,10 @@ function withoutRest(
   return { ...policy, end: items.get(COVER)!.at(-1)?.end ?? from, items, removed }
 }
 
-/** What was removed comes back: whole from its own time on, from later in proportion to its months (brief 1.6). */
+/**
+ * What was removed comes back: whole from its own time on, from later in proportion to its months (brief 1.6). A flat fee
+ * comes back whole. A fee that is charged without a gap is one piece, as it was before.
+ */
 function withRestored(
   policy: NaivePolicy,
   { of, at: from }: NaiveRequest & { kind: 'reinstatement' },
@@ -493,16 +496,30 @@ function withRestored(
   const items = new Map(policy.items)
   let { end } = policy
   for (const [key, pieces] of policy.removed.get(of)!.items) {
-    const back = pieces
-      .filter(piece => piece.end > from)
-      .map(piece => (from <= piece.start ? piece : lastPart(piece, from, rules)))
-    items.set(
-      key,
-      [...items.get(key)!, ...back].sort((a, b) => a.start - b.start),
-    )
+    const fee = policy.fees.get(key)
+    const back = fee?.flat
+      ? pieces
+      : pieces
+          .filter(piece => piece.end > from)
+          .map(piece => (from <= piece.start ? piece : lastPart(piece, from, rules)))
+    const all = [...items.get(key)!, ...back].sort((a, b) => a.start - b.start)
+    items.set(key, fee ? inOne(all) : all)
     if (key === COVER) end = Math.max(end, ...back.map(piece => piece.end)) as Instant
   }
   return { ...policy, end, items, reinstated: new Set([...policy.reinstated, of]) }
+}
+
+/** Pieces of a fee, those that adjoin as one. */
+function inOne(pieces: readonly NaivePiece[]): NaivePiece[] {
+  const whole: NaivePiece[] = []
+  for (const piece of pieces) {
+    const last = whole.at(-1)
+    if (last?.end === piece.start) {
+      const amounts = mapped(last.amounts, (amount, name) => amount.plus(piece.amounts[name]!))
+      whole[whole.length - 1] = { ...last, end: piece.end, amounts }
+    } else whole.push(piece)
+  }
+  return whole
 }
 
 const splitIfWithin = (piece: NaivePiece, time: Instant, rules: NaiveRules): NaivePiece[] =>

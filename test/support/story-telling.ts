@@ -159,9 +159,8 @@ export async function changeOf(
 async function legacyCancel(story: Story, one: Step): Promise<Told> {
   const at = momentIn(story, one.at)
   const by = story.loaded.product.legacyCancellationProration === 'linear' ? 'milliseconds' : 'months'
-  const name = `legacy ${story.requests.length}`
   const operation = { action: 'legacy' as const, coverageEndAt: at }
-  return await inOneStep(story, operation, { kind: 'cancellation', name, at, by })
+  return await inOneStep(story, operation, { kind: 'cancellation', name: '', at, by })
 }
 
 async function inOneStep(
@@ -181,7 +180,11 @@ async function inOneStep(
   const { aggregate } = decided.planned
   const carriedOut = [...aggregate.modifications.values()].at(-1)!
   return {
-    story: withAggregate(story, aggregate, request),
+    story: withAggregate(
+      story,
+      aggregate,
+      request.kind === 'cancellation' ? { ...request, name: carriedOut.transactionLocator! } : request,
+    ),
     expectedRefusal,
     previewed,
     recorded: recordedPriceChange(aggregate, carriedOut, story.loaded.product),

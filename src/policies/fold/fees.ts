@@ -1,5 +1,5 @@
 // A fee as the line of modifications left it.
-import { type Money, sum } from '../../platform/money.ts'
+import { type Money, plus, sum } from '../../platform/money.ts'
 import type { Fee, FeePart, PolicyAggregate, Quote } from '../aggregate.ts'
 import { type Line, lineOf } from './line.ts'
 
@@ -15,7 +15,7 @@ export type FeeInForce = {
 export function feeInForce(fee: Fee, line: Line): FeeInForce {
   const last = fee.changes.findLast(({ by }) => line.some(step => step.modification.locator === by))
   const { start, end, amount } = fee
-  const parts = last?.parts ?? [{ start, end, amount }]
+  const parts = last ? joined(last.parts) : [{ start, end, amount }]
   return {
     fee,
     amount: sum(
@@ -25,6 +25,21 @@ export function feeInForce(fee: Fee, line: Line): FeeInForce {
     reversed: parts.length === 0,
     parts,
   }
+}
+
+/**
+ * The parts, those that adjoin as one. A reinstatement that leaves no gap then leaves no trace in later shares: the next
+ * cancellation works its share out from the whole fee.
+ */
+function joined(parts: readonly FeePart[]): FeePart[] {
+  const whole: FeePart[] = []
+  for (const part of parts) {
+    const last = whole.at(-1)
+    if (last?.end === part.start)
+      whole[whole.length - 1] = { ...last, end: part.end, amount: plus(last.amount, part.amount) }
+    else whole.push(part)
+  }
+  return whole
 }
 
 /** The fees of the line's modifications, at its end. */

@@ -34,7 +34,7 @@ export type PolicyOperation =
   | { kind: 'quote'; quote: QuoteLocator; operation: QuoteOperation }
   /** An action on the policy's endorsements and renewals; the legacy ones answer with the policy. */
   | { kind: 'endorsement'; operation: EndorsementOperation; answersPolicy?: boolean }
-  /** An action on the policy's cancellations, or a cancellation without a record. */
+  /** An action on the policy's cancellations, or a cancellation or withdrawal in one step. */
   | { kind: 'cancellation'; operation: CancellationOperation }
   | { kind: 'reinstatement'; operation: ReinstatementOperation }
   /** Grace periods, legacy lapses and their reinstatements. */

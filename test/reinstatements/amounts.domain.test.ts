@@ -1,0 +1,223 @@
+// What comes back at a reinstatement, to the cent (brief 1.6, 3.3): flat fees whole, and everything as if the policy had
+// been cancelled and reinstated once, however often it was.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decideCancellation } from '../../src/cancellations/decision.ts'
+import { type Instant, later } from '../../src/platform/time.ts'
+import { FeeUpdateRequest } from '../../src/policies/contract/fees.ts'
+import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
+import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
+import { planFeeUpdate } from '../../src/policies/fee-update.ts'
+import type { Planned } from '../../src/policies/planned.ts'
+import { policyView } from '../../src/policies/projection/view.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { decideReinstatement } from '../../src/reinstatements/decision.ts'
+import { boatGround } from '../support/boat-ground.ts'
+import { attemptAt } from '../support/policy-story.ts'
+
+const SEED = 20261122
+const DAY = 86_400_000
+
+const at = (date: string): Instant => Date.parse(date) as Instant
+const START = at('2027-03-01')
+const END = at('2028-03-01')
+
+/** A commission and a technical premium beside the premium and the tax; half of what is given back is held back. */
+const OWN = {
+  'config.json': JSON.stringify({ timezone: 'UTC', currency: 'EUR' }),
+  'products/boat/policy/exposures/hull/perils/sinking.premium.liquid': `
+    {{ data.exposure_characteristics.field_values.yearly | set_year_premium }}
+    {{ data.exposure_characteristics.field_values.yearly | times: 0.7 | set_year_technical_premium }}
+    {{ data.exposure_characteristics.field_values.yearly | times: 0.123 | add_year_commission: "broker" }}`,
+  'products/boat/policy/cancellations.json': JSON.stringify({
+    cancellationTypes: [
+      { name: 'sold', title: 'Sold', documents: [] },
+      { name: 'short', title: 'Short rate', documents: [], holdback: { percent: 50 } },
+    ],
+  }),
+}
+
+type FeeTerms = { feeName: 'mooring' | 'reminder'; amount: string; from?: Instant; to?: Instant }
+
+const GROUND = boatGround('EUR', START, OWN)
+
+async function insured(yearly: number, fees: readonly FeeTerms[]): Promise<Loaded> {
+  const request = PolicyCreateRequest.parse({
+    productName: 'boat',
+    policyholderLocator: GROUND.policyholder.locator,
+    policyStartTimestamp: START,
+    policyEndTimestamp: END,
+    paymentScheduleName: 'upfront',
+    exposures: [{ exposureName: 'hull', fieldValues: { yearly }, perils: [{ name: 'sinking' }] }],
+  })
+  const attempt = attemptAt(START)
+  const created = await decideCreation(request, GROUND, attempt)
+  const issued = await decideIssue({ ...GROUND, aggregate: created.aggregate }, attempt)
+  const newFees = fees.map(({ feeName, amount, from = START, to = END }) => ({
+    feeName,
+    amount,
+    startTimestamp: from,
+    endTimestamp: to,
+  }))
+  if (newFees.length === 0) return after(GROUND, issued)
+  const update = FeeUpdateRequest.parse({ newFees })
+  const charged = planFeeUpdate(issued.aggregate, update, { product: GROUND.product, ...attempt })
+  return after(GROUND, charged)
+}
+
+const after = (loaded: Omit<Loaded, 'aggregate'>, { aggregate }: Planned): Loaded => ({
+  ...loaded,
+  aggregate,
+})
+
+async function cancel(loaded: Loaded, effectiveTimestamp: Instant, name = 'sold'): Promise<Loaded> {
+  const request = {
+    effectiveTimestamp,
+    name,
+    conflictHandling: undefined,
+    cancellationCategory: undefined,
+    issue: true,
+  }
+  const decided = await decideCancellation(loaded, { action: 'create', request }, attemptAt(START))
+  return after(loaded, decided.planned)
+}
+
+/** What the last cancellation ended comes back from that time on. */
+async function reinstate(loaded: Loaded, effectiveTimestamp: Instant): Promise<Loaded> {
+  const cancellation = [...loaded.aggregate.cancellations.keys()].at(-1)!
+  const request = { effectiveTimestamp, reinstatementDeadlineTimestamp: undefined, issue: true }
+  const decided = await decideReinstatement(
+    loaded,
+    { action: 'create', cancellation, request },
+    attemptAt(START),
+  )
+  return after(loaded, decided.planned!)
+}
+
+/** Every amount of the policy as it is in force. */
+function price({ aggregate, product }: Loaded) {
+  const quote = [...aggregate.quotes.values()][0]!
+  return policyPriceResponse(policyView(aggregate, quote, product))
+}
+
+const feesOf = (loaded: Loaded): number => price(loaded).grossFees
+
+describe('a flat fee that a cancellation took', () => {
+  const laterFee: FeeTerms = { feeName: 'reminder', amount: '12.50', from: at('2027-10-01') }
+  const inGap: FeeTerms = { feeName: 'reminder', amount: '7', from: at('2027-09-10'), to: at('2027-09-20') }
+
+  it('comes back whole, with a gap or without', async () => {
+    const policy = await insured(1_200, [laterFee])
+    const ended = await cancel(policy, at('2027-09-01'))
+    expect(feesOf(ended)).toBe(0)
+    for (const date of ['2027-09-01', '2027-10-01', '2027-11-15', '2028-02-20'])
+      expect(feesOf(await reinstate(ended, at(date)))).toBe(12.5)
+  })
+
+  it('comes back even where all of its time lies in the gap', async () => {
+    const ended = await cancel(await insured(1_200, [inGap]), at('2027-09-01'))
+    expect(feesOf(ended)).toBe(0)
+    expect(feesOf(await reinstate(ended, at('2027-12-01')))).toBe(7)
+  })
+
+  it('stays when the policy is cancelled again after the fee’s time began', async () => {
+    const ended = await cancel(await insured(1_200, [laterFee]), at('2027-09-01'))
+    const back = await reinstate(ended, at('2027-11-15'))
+    expect(feesOf(await cancel(back, at('2027-12-01')))).toBe(12.5)
+    expect(feesOf(await cancel(back, at('2027-09-15')))).toBe(0)
+  })
+})
+
+describe('a proratable fee', () => {
+  const mooring: FeeTerms = { feeName: 'mooring', amount: '100' }
+
+  it('is worked out from the whole fee after a reinstatement without a gap', async () => {
+    const policy = await insured(1_200, [mooring])
+    const [gap, back] = [at('2027-08-15'), at('2027-10-20')]
+    const once = await reinstate(await cancel(policy, gap), back)
+    // 5 14/31 of 12 months are 45.43; of the 54.57 that are gone, 4 10/29 of 6 15/29 months come back: 36.38.
+    expect(feesOf(once)).toBe(81.81)
+    let again = policy
+    for (const date of ['2027-05-15', '2027-06-10', '2027-04-02'])
+      again = await reinstate(await cancel(again, at(date)), at(date))
+    expect(feesOf(again)).toBe(100)
+    expect(feesOf(await reinstate(await cancel(again, gap), back))).toBe(81.81)
+  })
+
+  it('leaves the same at a cancellation, reinstated before or not', async () => {
+    const policy = await insured(1_200, [mooring])
+    const before = await reinstate(await cancel(policy, at('2027-05-20')), at('2027-05-20'))
+    for (const date of ['2027-05-19', '2027-07-07', '2027-12-31'])
+      expect(feesOf(await cancel(before, at(date)))).toBe(feesOf(await cancel(policy, at(date))))
+  })
+})
+
+const day = fc.integer({ min: 1, max: 364 }).map(days => (START + days * DAY) as Instant)
+const amount = fc.integer({ min: 1, max: 9_999_999 }).map(minor => (minor / 100).toFixed(2))
+const fee = fc
+  .tuple(fc.constantFrom<FeeTerms['feeName']>('mooring', 'reminder'), amount, day)
+  .map(([feeName, sum, from]): FeeTerms => ({ feeName, amount: sum, from }))
+const policyTerms = {
+  yearly: fc.integer({ min: 1, max: 99_999 }),
+  fees: fc.array(fee, { maxLength: 3 }),
+  mooring: amount,
+}
+const made = ({ yearly, fees, mooring }: { yearly: number; fees: FeeTerms[]; mooring: string }) =>
+  insured(yearly, [{ feeName: 'mooring', amount: mooring }, ...fees])
+
+describe('cancelled and reinstated', () => {
+  it('at the same times n times gives every cent that once gives, holdbacks too', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ ...policyTerms, end: day, gap: fc.nat(120), name: fc.constantFrom('sold', 'short') }),
+        fc.integer({ min: 2, max: 4 }),
+        async ({ end, gap, name, ...terms }, times) => {
+          const policy = await made(terms)
+          const back = Math.min(end + gap * DAY, END - DAY) as Instant
+          const round = async (from: Loaded) => reinstate(await cancel(from, end, name), later(end, back))
+          const once = await round(policy)
+          if (gap === 0) expect(totals(once)).toEqual(totals(policy))
+          let often = once
+          for (let count = 1; count < times; count += 1) often = await round(often)
+          expect(totals(often)).toEqual(totals(once))
+        },
+      ),
+      { seed: SEED, numRuns: 60 },
+    )
+  })
+
+  it('without a gap any number of times, leaves the fees as if it had never been', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          ...policyTerms,
+          ends: fc.array(day, { minLength: 1, maxLength: 4 }),
+          last: day,
+          gap: fc.nat(200),
+        }),
+        async ({ ends, last, gap, ...terms }) => {
+          const policy = await made(terms)
+          let often = policy
+          for (const end of ends) often = await reinstate(await cancel(often, end), end)
+          expect(totals(often)).toEqual(totals(policy))
+          const [ended, plain] = [await cancel(often, last), await cancel(policy, last)]
+          expect(feesOf(ended)).toBe(feesOf(plain))
+          const back = Math.min(last + gap * DAY, END - DAY) as Instant
+          const restored = async (from: Loaded) => feesOf(await reinstate(from, later(last, back)))
+          expect(await restored(ended)).toBe(await restored(plain))
+        },
+      ),
+      { seed: SEED, numRuns: 60 },
+    )
+  })
+})
+
+/** The sums of a price, without the locators of what they are of. */
+function totals(loaded: Loaded) {
+  const { grossPremium, grossTaxes, grossFees, grossCommissions, total, exposurePrices } = price(loaded)
+  const technical = exposurePrices.flatMap(one =>
+    one.perilPrices.map(({ technicalPremium }) => technicalPremium),
+  )
+  return { grossPremium, grossTaxes, grossFees, grossCommissions, total, technical }
+}
