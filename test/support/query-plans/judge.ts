@@ -36,7 +36,11 @@ export function repeatedReads(text: string, plan: readonly PlanRow[]): string[] 
 
 /** Loops of one query are nested in the order in which the plan lists them. */
 const isInnerLoop = (row: PlanRow, plan: readonly PlanRow[]): boolean =>
-  plan.some(one => one.parent === row.parent && one.id < row.id && /^(?:SCAN|SEARCH) /.test(one.detail))
+  plan.slice(0, plan.indexOf(row)).some(one => one.parent === row.parent && isLoop(one))
+
+/** A search by the key of the table itself finds one row at most. */
+const isLoop = ({ detail }: PlanRow): boolean =>
+  /^(?:SCAN|SEARCH) /.test(detail) && !/ USING INTEGER PRIMARY KEY \(rowid=\?\)/.test(detail)
 
 /** A list that stands inside of a correlated query and is itself not correlated is made once. */
 function isCorrelatedAbove(row: PlanRow, byId: ReadonlyMap<number, PlanRow>): boolean {
