@@ -78,7 +78,11 @@ export default defineConfig({
             './test/support/pdf-reader-server.ts',
             './test/support/browser-run-server.ts',
           ],
-          setupFiles: ['./test/support/emission/setup.ts', './test/support/exchanges/setup.ts'],
+          setupFiles: [
+            './test/support/emission/setup.ts',
+            './test/support/exchanges/setup.ts',
+            './test/support/query-plans/setup.ts',
+          ],
           include: ['test/**/*.service.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -2,6 +2,8 @@ import { ArchiveRefused } from './refusal.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const CONTROL_CHARACTERS = /\p{Cc}/gu
+/** Of an entry's name in bytes: what operating systems unpack. The names of a configuration have a tenth of it. */
+export const LONGEST_NAME_BYTES = 1_024
 
 export type EntryPath = {
   /** Segments joined by `/`, without `.` and empty ones, in Unicode's composed form. Empty for the root itself. */
@@ -13,16 +15,18 @@ export type EntryPath = {
 
 /** The path of an entry, safe to use below any root. Throws `ArchiveRefused` for one that is not. */
 export function entryPath(name: Uint8Array): EntryPath {
+  if (name.byteLength > LONGEST_NAME_BYTES)
+    throw new ArchiveRefused(
+      'nameTooLong',
+      `The entry '${shownBytes(name)}…' has a name of ${name.byteLength} bytes; at most ${LONGEST_NAME_BYTES} are read. Give it and its folders shorter names, or leave it out.`,
+    )
   let text: string
   try {
     text = utf8.decode(name)
   } catch {
-    const shown = Array.from(name.subarray(0, 80), byte =>
-      byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '?',
-    ).join('')
     throw new ArchiveRefused(
       'nameNotUtf8',
-      `The entry '${shown}' has a name that is not UTF-8. Rename it with plain letters, or pack the archive with a tool that writes UTF-8 names.`,
+      `The entry '${shownBytes(name)}' has a name that is not UTF-8. Rename it with plain letters, or pack the archive with a tool that writes UTF-8 names.`,
     )
   }
   const unified = text.replaceAll('\\', '/')
@@ -42,6 +46,11 @@ export function entryPath(name: Uint8Array): EntryPath {
     hadBackslashes: text.includes('\\'),
   }
 }
+
+const shownBytes = (name: Uint8Array): string =>
+  Array.from(name.subarray(0, 80), byte =>
+    byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '?',
+  ).join('')
 
 const JUNK_SEGMENT =
   /^(\..*|__MACOSX|Thumbs\.db|desktop\.ini|ehthumbs\.db|node_modules|~\$.*|.*~|.*\.(swp|swo|tmp|bak|orig))$/i

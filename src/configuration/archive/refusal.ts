@@ -10,6 +10,7 @@ export const refusals = {
   suspiciousRatio: 'Entries unpack to more than a hundred times their size.',
   tooManyEntries: 'The zip has more than 20,000 entries.',
   unsafePath: 'An entry has an absolute path, a drive, a `..` or a control character.',
+  nameTooLong: 'The name of an entry, with its folders, is longer than 1,024 bytes.',
   link: 'An entry is a link or a device instead of a file.',
   duplicateEntry: 'Two entries have the same path.',
   nameNotUtf8: 'The name of an entry is not UTF-8.',

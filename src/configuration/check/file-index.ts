@@ -12,23 +12,30 @@ export type FileIndex = {
   leftOver: () => string[]
 }
 
+type Folder = { readonly names: string[]; readonly folders: Map<string, Folder> }
+
+const newFolder = (): Folder => ({ names: [], folders: new Map() })
+
 export function indexFiles(files: readonly ArchiveFile[]): FileIndex {
   const byPath = new Map(files.map(file => [file.path, file]))
-  const byFolder = new Map<string, { names: string[]; folders: Set<string> }>()
-  const folderOf = (path: string) => {
-    const known = byFolder.get(path)
-    if (known !== undefined) return known
-    const folder = { names: [], folders: new Set<string>() }
-    byFolder.set(path, folder)
-    return folder
-  }
+  const root = newFolder()
   for (const path of [...byPath.keys()].sort()) {
     const segments = path.split('/')
     const name = segments.pop()!
-    for (let depth = 0; depth < segments.length; depth += 1)
-      folderOf(segments.slice(0, depth).join('/')).folders.add(segments[depth]!)
-    folderOf(segments.join('/')).names.push(name)
+    let folder = root
+    for (const segment of segments) {
+      const known = folder.folders.get(segment)
+      const inner = known ?? newFolder()
+      if (!known) folder.folders.set(segment, inner)
+      folder = inner
+    }
+    folder.names.push(name)
   }
+  const at = (path: string): Folder | undefined =>
+    (path === '' ? [] : path.split('/')).reduce<Folder | undefined>(
+      (folder, segment) => folder?.folders.get(segment),
+      root,
+    )
   const taken = new Set<string>()
   return {
     take: path => {
@@ -36,8 +43,8 @@ export function indexFiles(files: readonly ArchiveFile[]): FileIndex {
       if (file !== undefined) taken.add(file.path)
       return file
     },
-    namesIn: folder => byFolder.get(folder)?.names ?? [],
-    foldersIn: folder => [...(byFolder.get(folder)?.folders ?? [])],
+    namesIn: folder => at(folder)?.names ?? [],
+    foldersIn: folder => [...(at(folder)?.folders.keys() ?? [])],
     pathsBelow: folder =>
       [...byPath.keys()]
         .filter(path => path.startsWith(`${folder}/`))

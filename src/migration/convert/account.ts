@@ -6,6 +6,7 @@
 // together with it, which is reported as blocked by it; all else is kept. With control totals an account is all or nothing,
 // since they are of the whole of it.
 import { zero } from '../../platform/money.ts'
+import { atOnce, type Steps } from '../../platform/turns.ts'
 import type { ElementMigrationRequest } from '../contract-request.ts'
 import { balance } from './account/balance.ts'
 import { payDisbursements } from './account/disbursements.ts'
@@ -51,15 +52,18 @@ export function digitsNeeded(
 const elementsIn = ({ elements }: ElementMigrationRequest): number =>
   elements.reduce((count, one) => count + elementsIn(one), 1)
 
-/** Carries the account over: what of it holds, and why the rest does not. `supply` has the digits that it needs. */
-export function convertAccount(request: AccountRequest, context: ConvertContext): Converted {
+/**
+ * Carries the account over: what of it holds, and why the rest does not. `supply` has the digits that it needs. A step is a
+ * transaction; its work is counted in elements, and runs that it can do anything to.
+ */
+export function* conversionOf(request: AccountRequest, context: ConvertContext): Steps<Converted> {
   const findings = new Findings(context.failed ?? [])
   const none = zero(context.configuration.currency)
   const work: Work = { request, context, findings, warnings: new Problems(), none }
   const account = request.accountData && readPolicyholder(work, request.accountData)
   const earlier = new EarlierPolicies()
   const invoices = readInvoices(work, earlier)
-  const policies = readPolicies(work, invoices)
+  const policies = yield* readPolicies(work, invoices)
   const payments = readPayments(work, invoices)
   findings.block()
   makeInvoices(work, invoices, policies)
@@ -70,3 +74,7 @@ export function convertAccount(request: AccountRequest, context: ConvertContext)
   controlTotals(work, totals)
   return outcomeOf(work, { account, policies, earlier, invoices, payments, paid, paidOut, totals })
 }
+
+/** The same in one go. */
+export const convertAccount = (request: AccountRequest, context: ConvertContext): Converted =>
+  atOnce(conversionOf(request, context))

@@ -18,6 +18,21 @@ export type Known = {
   readonly renewalGroups: Map<string, Uuid>
   /** By term and id. */
   readonly runs: Map<string, { locator: Uuid; start: Instant; fingerprint: string }>
+  /** Runs of exposures by their exposures. */
+  readonly exposureRuns: Map<Uuid, Uuid[]>
+  readonly reach: Reach
+}
+
+/** Where runs of perils lie (transaction/reach.ts). */
+type Reach = {
+  /** By the segments that something of them ever lay in. */
+  readonly bySegment: Map<Uuid, Set<Uuid>>
+  /** In which order they were made. */
+  readonly numbers: Map<Uuid, number>
+  /** By perils, the last one that was made. */
+  readonly lastOf: Map<Uuid, Uuid>
+  /** Those of which something was ever held back. */
+  readonly held: Set<Uuid>
 }
 
 export const nothingKnown = (): Known => ({
@@ -25,6 +40,8 @@ export const nothingKnown = (): Known => ({
   perils: new Map(),
   renewalGroups: new Map(),
   runs: new Map(),
+  exposureRuns: new Map(),
+  reach: { bySegment: new Map(), numbers: new Map(), lastOf: new Map(), held: new Set() },
 })
 
 /** An element's key in `perils` and `runs`. */

@@ -4,6 +4,7 @@ import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../auxdata/limits.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { derivedUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../platform/locators.ts'
 import { earlier, timeZone as zoneNamed } from '../../platform/time.ts'
+import type { Steps } from '../../platform/turns.ts'
 import { noRecords, POLICY_LIMITS, type Quote } from '../../policies/aggregate.ts'
 import type { PolicyMigrationRequest, Preferences } from '../contract-request.ts'
 import type { MappingNode } from '../item.ts'
@@ -26,13 +27,13 @@ export type ConvertedPolicy = {
 }
 
 /** Undefined where it has a problem. `inherited`: what the account prefers, where the policy does not say. */
-export function convertPolicy(
+export function* convertPolicy(
   request: PolicyMigrationRequest,
   inherited: Preferences | undefined,
   context: ConvertContext,
   problems: Problems,
   warnings: Problems,
-): ConvertedPolicy | undefined {
+): Steps<ConvertedPolicy | undefined> {
   const { configuration, now, supply } = context
   const { id } = request
   const wrong = (sentence: string): void => problems.add('policy', id, sentence)
@@ -117,6 +118,7 @@ export function convertPolicy(
     const place = `terms[${transaction.termAt}]`
     const node = transactionNode(transaction, carried, known, bills.installments, context)
     transactions.set(place, [...(transactions.get(place) ?? []), node])
+    yield carried.work
   }
   joinPlanned(making, new Set([...invoiced.values()].flat()))
   for (const { transaction, carried } of unplanned) billOfNothing(making, transaction, carried, supply)

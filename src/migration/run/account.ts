@@ -3,14 +3,18 @@ import type { RequestContext } from '../../platform/context.ts'
 import { isRefused } from '../../platform/errors.ts'
 import { locatorSupply, type Uuid } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
+import { inTurns } from '../../platform/turns.ts'
 import { toldTotals } from '../contract-request.ts'
-import { convertAccount, digitsNeeded } from '../convert/account.ts'
+import { conversionOf, digitsNeeded } from '../convert/account.ts'
 import { LISTED_KINDS } from '../item.ts'
 import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
 import type { MigrationAccount } from '../store.ts'
 import { earlierOf, knownOf } from './earlier.ts'
 import type { ConfiguredGround } from './ground.ts'
 import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
+
+/** Elements and runs between turns for others (convert/account.ts): some hundredths of a second. */
+const MOST_WORK_IN_A_TURN = 200
 
 /**
  * The account as it is to be recorded. What it is `claimed` by: the account that its id was migrated as before, if it was.
@@ -59,7 +63,7 @@ async function outcomeOf(
   try {
     const digits = digitsNeeded(checked, earlier?.existing.invoices)
     const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
-    const converted = convertAccount(checked, {
+    const steps = conversionOf(checked, {
       configuration: configuration.configuration,
       configVersion,
       now: context.now,
@@ -71,6 +75,7 @@ async function outcomeOf(
       ...(earlier && { existing: earlier.existing }),
       failed: failures,
     })
+    const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
     return wholeIfBalanced(sent, known?.done, account, checked, {
       converted,
       failures: [...failures, ...converted.failures],

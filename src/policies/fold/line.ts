@@ -35,7 +35,7 @@ export const withIssued =
 
 /** The quote's modification first, whether issued or not, then those later ones that count. */
 export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Counting = isIssued): Line {
-  const segments = [...aggregate.segments.values()].sort((a, b) => a.start - b.start)
+  const segments = inOrder([...aggregate.segments.values()].sort((a, b) => a.start - b.start))
   const standing = new Map<Uuid, PolicySegment>()
   return [...aggregate.modifications.values()]
     .filter(one => one.quoteLocator === quote.locator || (one.quoteLocator === undefined && counts(one)))
@@ -47,27 +47,42 @@ export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Countin
     })
 }
 
+/** The segments in the order of time, and by what made and replaced them: looked through once for the whole line. */
+type OrderedSegments = {
+  readonly places: ReadonlyMap<Uuid, number>
+  readonly byLocator: ReadonlyMap<Uuid, PolicySegment>
+  readonly madeBy: ReadonlyMap<Uuid, PolicySegment[]>
+  readonly replacedBy: ReadonlyMap<Uuid | undefined, PolicySegment[]>
+}
+
+const inOrder = (segments: readonly PolicySegment[]): OrderedSegments => ({
+  places: new Map(segments.map((segment, at) => [segment.locator, at])),
+  byLocator: new Map(segments.map(segment => [segment.locator, segment])),
+  madeBy: Map.groupBy(segments, segment => segment.madeBy),
+  replacedBy: Map.groupBy(segments, segment => segment.replacedBy),
+})
+
 /**
  * An endorsement replaces what its segments continue, and what stood beyond the end that it gives the policy; both
  * are marked so once it is issued. Others say what they replace.
  */
 function stepOf(
   modification: Modification,
-  segments: readonly PolicySegment[],
+  { places, byLocator, madeBy, replacedBy }: OrderedSegments,
   standing: ReadonlyMap<Uuid, PolicySegment>,
 ): Step {
   const { locator, kind, policyEnd } = modification
-  const made = segments.filter(segment => segment.madeBy === locator)
-  const continuedBy = new Set(kind === 'endorsement' ? made.map(segment => segment.predecessor) : [])
-  const isBeyond = (segment: PolicySegment): boolean =>
-    kind === 'endorsement' && segment.start >= policyEnd && standing.has(segment.locator)
-  return {
-    modification,
-    made,
-    replaced: segments.filter(
-      segment => segment.replacedBy === locator || continuedBy.has(segment.locator) || isBeyond(segment),
-    ),
+  const made = madeBy.get(locator) ?? []
+  const replaced = new Set(replacedBy.get(locator))
+  if (kind === 'endorsement') {
+    for (const { predecessor } of made) {
+      const continued = predecessor && byLocator.get(predecessor)
+      if (continued) replaced.add(continued)
+    }
+    for (const segment of standing.values()) if (segment.start >= policyEnd) replaced.add(segment)
   }
+  const place = ({ locator: segment }: PolicySegment): number => places.get(segment)!
+  return { modification, made, replaced: [...replaced].sort((a, b) => place(a) - place(b)) }
 }
 
 /** Takes the segments that are in force over one step. */

@@ -45,12 +45,59 @@ type Course = {
 /** Every piece that the run ever had within the line, in the order of the modifications, then of time. */
 export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
   const course: Course = { run, pieces: [], standing: [], removals: [] }
-  for (const step of line)
-    if (step.modification.locator === run.madeBy)
-      addTo(course, firstPieces(run, step, measureOf(prorationOf(step), timeZone)))
-    // Before its own modification there is nothing of it.
-    else if (course.pieces.length > 0) advance(course, step, timeZone)
+  const places = placesIn(line)
+  // Before its own modification there is nothing of it.
+  const first = places.made.get(run.madeBy)
+  if (first === undefined) return course.pieces
+  addTo(course, firstPieces(run, line[first]!, measureOf(prorationOf(line[first]!), timeZone)))
+  for (let at = nextFor(course, places, first); at !== undefined; at = nextFor(course, places, at))
+    advance(course, line[at]!, timeZone)
   return course.pieces
+}
+
+/** Places in the line: of each modification, and of the steps that replace or continue a segment. */
+type Places = {
+  readonly made: ReadonlyMap<Uuid, number>
+  readonly touched: ReadonlyMap<Uuid, readonly number[]>
+}
+
+const placesByLine = new WeakMap<Line, Places>()
+
+function placesIn(line: Line): Places {
+  const known = placesByLine.get(line)
+  if (known) return known
+  const touched = new Map<Uuid, number[]>()
+  const touch = (segment: Uuid, at: number): void => {
+    const own = touched.get(segment)
+    if (!own) touched.set(segment, [at])
+    else if (own.at(-1) !== at) own.push(at)
+  }
+  for (const [at, { made, replaced }] of line.entries()) {
+    for (const { locator } of replaced) touch(locator, at)
+    for (const { predecessor } of made) if (predecessor !== undefined) touch(predecessor, at)
+  }
+  const places = {
+    made: new Map(line.map(({ modification: { locator } }, at) => [locator, at])),
+    touched,
+  }
+  placesByLine.set(line, places)
+  return places
+}
+
+/** The next step that does something to the run: all others leave it as it is, and a long line has many of them. */
+function nextFor(
+  { pieces, standing, removals }: Course,
+  { touched }: Places,
+  after: number,
+): number | undefined {
+  let next: number | undefined
+  const look = (segment: Uuid): void => {
+    const at = touched.get(segment)?.find(one => one > after)
+    if (at !== undefined && (next === undefined || at < next)) next = at
+  }
+  for (const at of standing) look(pieces[at]!.segment.locator)
+  for (const { segment } of removals) look(segment)
+  return next
 }
 
 const prorationOf = ({ modification }: Step) => modification.proration ?? 'monthly'

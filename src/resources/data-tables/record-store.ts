@@ -156,7 +156,7 @@ export async function findRows(
     database.build.all<Row & { key: string }>(sql`
       select found.contents as "contents", found."key" as "key", found."start" as "start", found."end" as "end",
         found.line as "line", found.cells as "cells"
-      from json_each(${json}) as wanted join ${tableRows} as found
+      from json_each(${json}) as wanted cross join ${tableRows} as found
         on found.contents = wanted.value ->> 0 and found."key" = wanted.value ->> 1 and found."start" = ''`),
   ])
   return new Map(
@@ -182,7 +182,7 @@ export async function findNeighbours(
   const json = JSON.stringify(wanted.map(({ contents, key, bound }) => [contents, key, bound]))
   const side = (comparison: SQL, order: SQL): SQL => sql`
     select wanted.key as "at", found."start" as "start", found."end" as "end", found.cells as "cells"
-    from json_each(${json}) as wanted join ${tableRows} as found on found.rowid in (
+    from json_each(${json}) as wanted cross join ${tableRows} as found on found.rowid in (
       select near.rowid from ${tableRows} as near
       where near.contents = wanted.value ->> 0 and near."key" = wanted.value ->> 1
         and near."start" ${comparison} wanted.value ->> 2

@@ -65,11 +65,12 @@ export async function addRows(
       on conflict do nothing`),
   ])
   if ((added as unknown as D1Result).meta.changes === count) return []
+  // `cross join` keeps the order as written. Otherwise SQLite may read all of the JSON again for each stored row.
   const [repeated] = await database.batch([
     database.build.all<RepeatedKey>(sql`
       select new.value ->> 3 as "line", old.line as "firstLine"
       from json_each(${json}) as new
-      join ${tableRows} as old
+      cross join ${tableRows} as old
         on old.contents = ${contents} and old."key" = new.value ->> 0 and old."start" = new.value ->> 1
       where old.line <> new.value ->> 3
       order by 1 limit ${most}`),

@@ -74,6 +74,17 @@ describe('what is refused', () => {
     expect(refused([{ name }])).toBe('unsafePath')
   })
 
+  test.each([1_025, 40_000, 65_535])('a name of %d bytes', length => {
+    for (const name of ['a'.repeat(length), 'a/'.repeat(length).slice(0, length), '~'.repeat(length)])
+      expect(refused([{ name }])).toBe('nameTooLong')
+    expect(refused([{ name: new Uint8Array(length).fill(0xff) }])).toBe('nameTooLong')
+  })
+
+  test('no name of 1,024 bytes', () => {
+    const name = 'a/'.repeat(512).slice(1)
+    expect(() => readArchive(rawZip([{ name: `b${name}` }]))).not.toThrow()
+  })
+
   test.each([
     ['symbolic links', 0o120777],
     ['devices', 0o060666],

@@ -1,11 +1,12 @@
 // The policies of an account, and which invoices their installments went on.
+import type { Steps } from '../../../platform/turns.ts'
 import { type ConvertedPolicy, convertPolicy } from '../policy.ts'
 import type { Problems } from '../problems.ts'
 import type { Invoices } from './invoices.ts'
 import type { AccountRequest, Work } from './work.ts'
 
 /** Those that hold by themselves. */
-export function readPolicies(work: Work, invoices: Invoices): Map<string, ConvertedPolicy> {
+export function* readPolicies(work: Work, invoices: Invoices): Steps<Map<string, ConvertedPolicy>> {
   const { request, context, findings, warnings } = work
   const policies = new Map<string, ConvertedPolicy>()
   const inherited = request.accountData?.preferences ?? context.existing?.preferences
@@ -13,7 +14,7 @@ export function readPolicies(work: Work, invoices: Invoices): Map<string, Conver
     const problems = findings.of('policies', policy.id)
     linkInstallments(work, policy, invoices, problems)
     const createdBy = policy.createdBy ?? request.defaultCreatedBy
-    const converted = convertPolicy({ ...policy, createdBy }, inherited, context, problems, warnings)
+    const converted = yield* convertPolicy({ ...policy, createdBy }, inherited, context, problems, warnings)
     if (converted) policies.set(policy.id, converted)
   }
   return policies

@@ -28,11 +28,17 @@ import {
 import { charge } from './charging.ts'
 import { cover } from './cover.ts'
 import { kindOf } from './kind.ts'
+import { countReach, findReach, inReach, keepReach } from './reach.ts'
 import { recordModification } from './record.ts'
 import { isUndone, restore } from './restoring.ts'
 import { cutSegments, replacedSegments } from './segments.ts'
 
-export type Carried = { readonly modification: Modification; readonly billed: readonly Billed[] }
+export type Carried = {
+  readonly modification: Modification
+  readonly billed: readonly Billed[]
+  /** Its elements, and the runs that it could do anything to. */
+  readonly work: number
+}
 
 /**
  * Carries the transaction out: writes its records into `making`, and into `known` what its elements became. Takes two
@@ -48,14 +54,22 @@ export function carryOut(given: Given): Carried {
   const kind = kindOf(carrying, endsGap)
   const undone = kind === 'reinstatement' ? standing.findLast(one => isUndone(carrying, one)) : undefined
   recordModification(carrying, kind, undone ? [undone] : standing)
-  if (isGap) cutSegments(carrying, replaced, undefined)
-  else if (tree && !(undone && restore(carrying, undone))) {
+  if (isGap) {
+    cutSegments(carrying, replaced, undefined)
+    findReach(carrying)
+  } else if (tree && !(undone && restore(carrying, undone))) {
     cutSegments(carrying, replaced, tree.root)
+    findReach(carrying)
     cover(carrying, covered)
   }
   charge(carrying)
   setEndAndChange(carrying)
-  return { modification: modificationOf(carrying), billed: billedThings(carrying) }
+  keepReach(carrying)
+  return {
+    modification: modificationOf(carrying),
+    billed: billedThings(carrying),
+    work: (tree?.elements.size ?? 0) + countReach(carrying),
+  }
 }
 
 /** Where the policy ends by now, and by how much its premium changed. */
@@ -70,6 +84,6 @@ function setEndAndChange(carrying: Carrying): void {
         [...making.perilRuns.values()].map(run => run.price!.premium.amount),
         making.policy.currency,
       )
-    : premiumChangeOf(making, quote, modificationOf(carrying))
+    : premiumChangeOf(inReach(carrying), quote, modificationOf(carrying))
   changeModification(carrying, { premiumChange })
 }

@@ -10,6 +10,7 @@ import { type Line, lineOf } from '../../../policies/fold/line.ts'
 import type { Piece } from '../../../policies/fold/pieces.ts'
 import type { ReadTransaction } from '../history.ts'
 import { idOf, type Known, keyInTerm, type Making } from '../making.ts'
+import { inReach } from './reach.ts'
 
 /** What is given of it; what is in the maps is written into. */
 export type Given = {
@@ -32,6 +33,8 @@ export type Carrying = Given & {
   readonly newRuns: Map<string, Uuid>
   /** Charges of fees in the fold (`keyOfCharge`), by what the transaction says of them. */
   readonly feesFor: Map<string, string>
+  /** Its runs in reach by their perils (reach.ts). */
+  readonly reached: Map<Uuid, Uuid[]>
 }
 
 /** Takes a UUID. */
@@ -47,6 +50,7 @@ export function beginCarrying(given: Given): Carrying {
     made: { madeBy: by, createdAt: earlier(createdAt ?? issuedTime, issuedTime), updatedAt: issuedTime },
     newRuns: new Map(),
     feesFor: new Map(),
+    reached: new Map(),
   }
 }
 
@@ -61,7 +65,7 @@ export function changeModification(carrying: Carrying, change: Partial<Modificat
 
 /** What the fold says that it charges, as far as it is carried out. */
 export const chargesNow = (carrying: Carrying): Charge[] =>
-  chargesOf(carrying.making, modificationOf(carrying))
+  chargesOf(inReach(carrying), modificationOf(carrying))
 
 export function isInTerm({ transaction: { term } }: Carrying, at: Instant): boolean {
   return term.startTime <= at && at < term.endTime
@@ -77,10 +81,17 @@ export const keyOfElement = ({ transaction }: Carrying, id: string): string =>
 export const idsOfPerils = ({ known }: Carrying): Map<Uuid, string> =>
   new Map([...known.perils].map(([key, locator]) => [locator, idOf(key)]))
 
-/** The runs of an element in the transaction's term. */
+/** The runs of an element in the transaction's term that are in its reach. */
 export function runsOf(carrying: Carrying, id: string): PerilRun[] {
   const peril = carrying.known.perils.get(keyOfElement(carrying, id))
-  return [...carrying.making.perilRuns.values()].filter(run => run.perilLocator === peril)
+  const runs = peril === undefined ? undefined : carrying.reached.get(peril)
+  return (runs ?? []).map(run => carrying.making.perilRuns.get(run)!)
+}
+
+/** The last run that was made of an element in the transaction's term. */
+export function lastRunOf({ making, known, transaction }: Carrying, id: string): PerilRun {
+  const peril = known.perils.get(keyInTerm(transaction.termAt, id))!
+  return making.perilRuns.get(known.reach.lastOf.get(peril)!)!
 }
 
 /** What a modification left of a piece before its time. */

@@ -5,10 +5,19 @@ import type { Holdback, PerilRun } from '../../../policies/aggregate.ts'
 import type { Amounts } from '../../../policies/fold/amounts.ts'
 import { type Piece, piecesOf } from '../../../policies/fold/pieces.ts'
 import { changedAmounts, changedPrice, readKey, withPlace } from '../places.ts'
-import { type Carrying, changeModification, keptOf, lineNow, modificationOf, runsOf } from './carrying.ts'
+import {
+  type Carrying,
+  changeModification,
+  keptOf,
+  lastRunOf,
+  lineNow,
+  modificationOf,
+  runsOf,
+} from './carrying.ts'
 import { chargeFees } from './fees.ts'
 import { type More, missingAmounts } from './missing.ts'
 import { addTechnicalPremiums, rate } from './prices.ts'
+import { reachHeld } from './reach.ts'
 
 export function charge(carrying: Carrying): void {
   chargeFees(carrying)
@@ -34,7 +43,7 @@ function addToPrice({ making }: Carrying, locator: Uuid, amounts: readonly More[
 function keep(carrying: Carrying, id: string, amounts: readonly More[]): void {
   const { transaction, by } = carrying
   const { perilRuns } = carrying.making
-  const target = splitOf(carrying, id)?.run ?? runsOf(carrying, id).at(-1)!
+  const target = splitOf(carrying, id)?.run ?? lastRunOf(carrying, id)
   const price = amounts.map(({ key }) => readKey(key)).reduce(withPlace, target.price!)
   perilRuns.set(target.locator, { ...target, price })
   const split = splitOf(carrying, id)
@@ -58,6 +67,7 @@ function keep(carrying: Carrying, id: string, amounts: readonly More[]): void {
     }
     return { type: 'premium', perilRunLocator, amount }
   })
+  reachHeld(carrying, target.locator)
   changeModification(carrying, { holdbacks: [...(modificationOf(carrying).holdbacks ?? []), ...held] })
 }
 

@@ -9,6 +9,7 @@ import { idOf } from '../making.ts'
 import { type Carrying, keyOfElement, lengthOf, runsOf } from './carrying.ts'
 import { exposureOf, perilOf } from './insured.ts'
 import { unpriced } from './prices.ts'
+import { reachNew } from './reach.ts'
 import { goesOn } from './unchanged.ts'
 
 /** `covered`: how much of its term is covered without it from its time on, in milliseconds. */
@@ -38,16 +39,17 @@ export function cover(carrying: Carrying, covered: number): void {
 
 /** `was`: the run before it. */
 function beginRun(carrying: Carrying, element: ReadElement, was: Uuid | undefined): Uuid {
-  const { transaction, making, made, supply, newRuns } = carrying
+  const { transaction, making, known, made, supply, newRuns } = carrying
   const { from, term } = transaction
   const locator = supply.uuid()
   const run = { ...made, start: from, end: term.endTime, locator, data: element.data, cuts: [] }
   if (element.level === 'exposure') {
     const exposureLocator = exposureOf(carrying, element)
     making.exposureRuns.set(locator, { ...run, exposureLocator } satisfies ExposureRun)
+    known.exposureRuns.set(exposureLocator, [...(known.exposureRuns.get(exposureLocator) ?? []), locator])
     return locator
   }
-  making.perilRuns.set(locator, {
+  reachNew(carrying, {
     ...run,
     perilLocator: perilOf(carrying, element),
     amounts: element.amounts,
@@ -66,8 +68,9 @@ function endElement(carrying: Carrying, id: string): void {
   const exposure = known.exposures.get(id)
   if (exposure) {
     const counted = new Set(making.modifications.keys())
-    for (const run of exposureRuns.values())
-      if (run.exposureLocator === exposure && run.end === term.endTime && endOfRun(run, counted) > from)
+    const own = known.exposureRuns.get(exposure) ?? []
+    for (const run of own.map(locator => exposureRuns.get(locator)!))
+      if (run.end === term.endTime && endOfRun(run, counted) > from)
         exposureRuns.set(run.locator, { ...run, cuts: [...run.cuts, cut] })
     return
   }

@@ -10,6 +10,7 @@ import { canonical, type ReadElement } from '../elements.ts'
 import { changedAmounts, hasOtherRate, hasPlace, readKey } from '../places.ts'
 import { type Carrying, idsOfPerils, keptOf, lineNow, runsOf } from './carrying.ts'
 import { missingAmounts } from './missing.ts'
+import { findReach, runsIn } from './reach.ts'
 
 /** Whether the coverage that the transaction says is the very one that the cancellation ended. */
 export const isUndone = (carrying: Carrying, cancellation: Modification): boolean =>
@@ -20,6 +21,7 @@ export function restore(carrying: Carrying, cancellation: Modification): boolean
   const back = comingBack(carrying, cancellation)!
   const { segments } = carrying.making
   for (const segment of back) segments.set(segment.locator, segment)
+  findReach(carrying)
   if (chargesWhatComesBack(carrying, back)) return true
   for (const { locator } of back) segments.delete(locator)
   return false
@@ -29,7 +31,7 @@ export function restore(carrying: Carrying, cancellation: Modification): boolean
 function isAsBefore(carrying: Carrying, cancellation: Modification): boolean {
   const { transaction, making, known, before } = carrying
   const { tree, from, term } = transaction
-  const { exposureRuns, perilRuns, policy } = making
+  const { exposureRuns, policy } = making
   const covers = new Map<string, number>()
   const isSame = (id: string, { start, end }: Span, test: (element: ReadElement) => boolean): boolean => {
     const element = tree!.elements.get(id)
@@ -46,7 +48,13 @@ function isAsBefore(carrying: Carrying, cancellation: Modification): boolean {
       return false
   }
   const ids = idsOfPerils(carrying)
-  for (const run of perilRuns.values())
+  const ended = [...making.segments.values()].filter(one => one.replacedBy === cancellation.locator)
+  const runs = runsIn(
+    known,
+    making,
+    ended.map(one => one.locator),
+  )
+  for (const run of runs)
     for (const piece of piecesOf(run, before, policy.timeZone)) {
       if (piece.replacedBy !== cancellation.locator || piece.end <= from) continue
       const content = canonical([run.data, run.amounts])

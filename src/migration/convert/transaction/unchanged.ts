@@ -33,9 +33,10 @@ function isSameThroughout(carrying: Carrying, { id, level, data, amounts }: Read
   if (level === 'exposure') {
     const counted = new Set(before.map(step => step.modification.locator))
     const exposure = known.exposures.get(id)
-    for (const run of making.exposureRuns.values()) {
+    const own = (exposure && known.exposureRuns.get(exposure)) ?? []
+    for (const run of own.map(locator => making.exposureRuns.get(locator)!)) {
       const span = { start: run.start, end: endOfRun(run, counted) }
-      if (run.exposureLocator !== exposure || run.end !== term.endTime || span.end <= span.start) continue
+      if (run.end !== term.endTime || span.end <= span.start) continue
       if (!isSame(span, run.data, data)) return false
     }
   } else
