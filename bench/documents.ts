@@ -89,7 +89,7 @@ function withoutDocuments(all: Files): Files {
   }
 }
 
-type Tenant = { user: ApiClient; policyholderLocator: string }
+type Tenant = { user: ApiClient; locator: string; policyholderLocator: string }
 
 async function tenant(
   origin: string,
@@ -104,8 +104,9 @@ async function tenant(
     new Blob([new Uint8Array(zipSync(configuration))], { type: 'application/zip' }),
     'motor.zip',
   )
-  const { hostname, success, logfile } = await administration.call<{
+  const { hostname, tenantLocator, success, logfile } = await administration.call<{
     hostname: string
+    tenantLocator: string
     success: boolean
     logfile: string
   }>('POST', '/configuration/deployTest', form)
@@ -116,7 +117,7 @@ async function tenant(
     completed: true,
     ...workedPolicies()[0]!.request.policyholder,
   })
-  return { user, policyholderLocator: locator }
+  return { user, locator: tenantLocator, policyholderLocator: locator }
 }
 
 async function policy({ user, policyholderLocator }: Tenant): Promise<string> {
@@ -137,19 +138,17 @@ async function documentsOf({ user }: Tenant, locator: string): Promise<number> {
   return invoices.reduce((sum, invoice) => sum + invoice.documents.length, documents.length)
 }
 
-/** Counts the documents that are made, from the event stream. */
-function counter({ user }: Tenant): () => Promise<number> {
+/** Counts the documents that are made, by their events. */
+function counter({ user, locator }: Tenant): () => Promise<number> {
   let token: string | undefined
   let count = 0
   return async () => {
     for (;;) {
       const from =
-        token === undefined
-          ? 'startTimestamp=0&eventType=document.ready&pageSize=1000'
-          : `pagingToken=${encodeURIComponent(token)}`
+        token === undefined ? 'type=document.ready&pageSize=1000' : `pagingToken=${encodeURIComponent(token)}`
       const page = await user.call<{ events: { type: string }[]; pagingToken: string }>(
         'GET',
-        `/eventstream/events?${from}`,
+        `/event/${locator}/events/list?${from}`,
       )
       token = page.pagingToken
       count += page.events.length

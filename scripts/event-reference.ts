@@ -6,7 +6,7 @@ import { ENTRIES } from '../src/events/catalogue/entries.ts'
 import { exampleData } from '../src/events/catalogue/example.ts'
 import { KEYS, type Key, type KeyEntry } from '../src/events/catalogue/keys.ts'
 import { newerTypesOf } from '../src/events/newer-types.ts'
-import { EVENT_TYPES, type EventType, eventTypes } from '../src/events/types.ts'
+import { EVENT_TYPES, type EventType, eventTypes, isStreamed } from '../src/events/types.ts'
 
 export const EVENTS_BEGIN = '<!-- events:begin -->'
 export const EVENTS_END = '<!-- events:end -->'
@@ -34,6 +34,7 @@ function typeSection(type: EventType): string {
       `- Data (${code(shape)}): ${[...data.map(code), ...optional.map(key => `${code(key)} (if any)`)].join(
         ', ',
       )}`,
+      ...(isStreamed(type) ? [] : ['- Read in: the events interface and webhooks, not the stream']),
       `- Caused by: ${causesOf(type).map(code).join(', ')}`,
     ].join('\n'),
     ['```json', JSON.stringify(exampleData(type), null, 2), '```'].join('\n'),

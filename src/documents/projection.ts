@@ -1,7 +1,7 @@
 // Documents as answers show them. An answer may be kept and given again, so it names files; addresses are put in
 // their place when it leaves the service (platform/http/file-links.ts).
 import { fileAddress } from '../platform/http/file-links.ts'
-import { type PolicyAggregate, selectedQuote, those } from '../policies/aggregate.ts'
+import { type PolicyAggregate, selectedQuoteIfAny, those } from '../policies/aggregate.ts'
 import type { PolicyDocumentResponse } from './contract.ts'
 import { type DocumentSubject, isUploaded, type PolicyDocument } from './document.ts'
 
@@ -49,7 +49,7 @@ export function documentsByOrigin(
  * (brief 1.4), and those of legacy cancellations, whose caller gets the policy.
  */
 export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentResponse[] {
-  const shown = String(selectedQuote(aggregate).locator)
+  const shown = String(selectedQuoteIfAny(aggregate)?.locator)
   const issued = new Set(
     those(aggregate.endorsements, one => one.state === 'issued').map(one => String(one.locator)),
   )

@@ -19,7 +19,7 @@ import {
   type Named,
   named,
   outlook,
-  policyWhenIssued,
+  readPolicyWhenIssued,
   readTransaction,
   transactionsOf,
 } from './service.ts'
@@ -120,10 +120,12 @@ export function transactionRoutes(kind: Kind, tags: readonly string[], contracts
       method: 'get',
       path: `${path}/policyWhenIssued`,
       summary: `The policy as it will be once an accepted ${kind} is issued`,
+      description:
+        'Exactly what `GET /policy/{policyLocator}` answers after the issue, apart from times of recording and from what the issue itself makes: its documents, and invoices that are due by then.',
       tags,
       permission: `${kind}s.read`,
       answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
-      handle: ({ params }, context) => policyWhenIssued(context, one(params)),
+      handle: ({ params }, context) => readPolicyWhenIssued(context, one(params)),
     }),
   ]
 }

@@ -2,13 +2,11 @@
 import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
-import { notFound, Refusal } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { type EndorsementLocator, type PolicyLocator, readDigits } from '../platform/locators.ts'
 import { shardDatabase, shardOfPolicy } from '../platform/tenancy.ts'
-import { type Endorsement, selectedQuote } from '../policies/aggregate.ts'
+import type { Endorsement } from '../policies/aggregate.ts'
 import type { PolicyResponse } from '../policies/contract/response.ts'
-import { withIssued } from '../policies/fold/line.ts'
-import { policyResponse } from '../policies/projection/policy.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import type { PolicySelection } from '../policies/store/aggregates.ts'
 import { loadPolicy, policyOf } from '../policies/store/loading.ts'
@@ -18,7 +16,7 @@ import type { EndorsementResponse } from './contract.ts'
 import type { EndorsementOperation } from './decision.ts'
 import { endorsementOf } from './endorsement-of.ts'
 import { transactionResponse } from './projection.ts'
-import { policyOnIssue } from './terms.ts'
+import { policyWhenIssued } from './when-issued.ts'
 
 /** The two kinds of records that these functions serve, with what their answers are. */
 type Answers = { endorsement: EndorsementResponse; renewal: RenewalResponse }
@@ -71,18 +69,8 @@ export async function readTransaction<K extends Kind>(
 }
 
 /** The policy as it will be once it is issued; 409 before it is accepted. One round trip. */
-export async function policyWhenIssued(context: RequestContext, one: Named): Promise<PolicyResponse> {
-  const { aggregate, product } = await load(context, one)
-  const endorsement = endorsementOf(aggregate, one.locator)
-  const { state, modificationLocator } = endorsement
-  if (state !== 'accepted' || !modificationLocator)
-    throw new Refusal(
-      'wrongState',
-      `The ${one.kind} ${one.locator} is ${state}; only an accepted one can be shown as issued.`,
-    )
-  const counts = withIssued(modificationLocator)
-  const issued = { ...aggregate, policy: policyOnIssue(aggregate, endorsement) }
-  return policyResponse(issued, product, { summarizeQuotes: false }, selectedQuote(aggregate), counts)
+export async function readPolicyWhenIssued(context: RequestContext, one: Named): Promise<PolicyResponse> {
+  return policyWhenIssued(await load(context, one), one.locator, context.now)
 }
 
 /** Has the policy's object carry out an action on its endorsements or renewals. */

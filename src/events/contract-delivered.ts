@@ -2,7 +2,7 @@
 // between the two; beside its own properties each has those of the other that do not clash, and `sequence`.
 import { z } from '@hono/zod-openapi'
 import { Integer, Text, Timestamp } from '../platform/wire.ts'
-import { EventStreamData, StreamedType } from './contract.ts'
+import { EventStreamData, OlderType } from './contract.ts'
 import { EventResponse } from './interface/contract.ts'
 
 const Sequence = Integer.openapi({ description: 'Rises from event to event of a policy, with gaps.' })
@@ -12,7 +12,7 @@ export const WebhookEvent = z
   .object({
     id: Text.openapi({ description: 'Also the `webhook-id` of every attempt.' }),
     locator: Text.openapi({ description: 'The same as `id`.' }),
-    type: z.union([StreamedType, z.literal('webhook.test')]),
+    type: z.union([OlderType, z.literal('webhook.test')]),
     timestamp: Timestamp.openapi({ description: 'Milliseconds, as text.' }),
     sequence: Sequence,
     transactionId: Text.openapi({ description: 'The same for all events of one request.' }),

@@ -10,7 +10,7 @@ import {
   Text,
   Timestamp,
 } from '../platform/wire.ts'
-import { CUSTOM_EVENT_TYPE, EVENT_TYPES, eventTypes } from './types.ts'
+import { CUSTOM_EVENT_TYPE, EVENT_TYPES, eventTypes, streamTypes } from './types.ts'
 
 export const EventStreamQuery = z.object({
   startTimestamp: OptionalTimestamp.openapi({ description: 'Events from this time on.' }),
@@ -24,12 +24,22 @@ export const EventStreamQuery = z.object({
 })
 export type EventStreamQuery = z.infer<typeof EventStreamQuery>
 
-export const StreamedType = z.union([
+const CustomType = z
+  .string()
+  .regex(CUSTOM_EVENT_TYPE)
+  .openapi('CustomEventType', { description: 'A type of a plugin’s own making.' })
+
+/** A type by its older name, as webhooks have it. */
+export const OlderType = z.union([
   z.enum(eventTypes).openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES) }),
+  CustomType,
+])
+
+const StreamedType = z.union([
   z
-    .string()
-    .regex(CUSTOM_EVENT_TYPE)
-    .openapi('CustomEventType', { description: 'A type of a plugin’s own making.' }),
+    .enum(streamTypes)
+    .openapi('StreamEventType', { 'x-enum-descriptions': streamTypes.map(type => EVENT_TYPES[type]) }),
+  CustomType,
 ])
 
 /** Flat: policyholderLocator, policyLocator and productName where they exist, and what the type adds. */

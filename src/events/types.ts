@@ -1,10 +1,12 @@
-// Every type of the event stream (contract 2, Event types), and a few beside them (brief 9): `cancellation.effective`,
-// `invoice.pastDue`, `invoice.writtenOff`, `document.*`. Claims and premium reports are none of the service's operations:
-// their types are accepted in subscriptions and filters, and never emitted. What events say, and what emits them, is in
-// the catalogue.
+// Every type of event. The event stream has the closed list of contract 2, three types beside it (resources brief 8.2) and
+// those that plugins make. Types of newer families (`document.*`, `migration.*`) are in the events interface and in
+// webhooks alone: a client of the stream knows the closed list. Claims and premium reports are none of the service's
+// operations: subscriptions and filters accept their types, and nothing emits them. What events say, and what emits
+// them, is in the catalogue.
 import { newerTypes } from './newer-types.ts'
 
-export const EVENT_TYPES = {
+/** Types that the event stream shows, beside those of plugins. */
+const STREAM_TYPES = {
   'cancellation.create': 'A draft of a cancellation was made.',
   'cancellation.update': 'A draft of a cancellation was changed.',
   'cancellation.rescind': 'A draft of a cancellation was withdrawn.',
@@ -82,6 +84,10 @@ export const EVENT_TYPES = {
   'policyholder.create': 'A policyholder was made.',
   'policyholder.update': 'A policyholder was changed, or data of it overwritten.',
   'payment.reverse': 'A payment was reversed.',
+} as const satisfies Record<string, string>
+
+/** Types of newer families, which the event stream does not show. */
+const NEWER_FAMILIES = {
   'document.ready': 'The file of a document was made.',
   'document.failed': 'A document could not be made.',
   'migration.start': 'A migration began.',
@@ -94,9 +100,21 @@ export const EVENT_TYPES = {
   'migration.finish': 'A migration ended with every account completed.',
 } as const satisfies Record<string, string>
 
+export const EVENT_TYPES = { ...STREAM_TYPES, ...NEWER_FAMILIES } as const
+
 export type EventType = keyof typeof EVENT_TYPES
 
 export const eventTypes = Object.keys(EVENT_TYPES) as [EventType, ...EventType[]]
+
+export const streamTypes = Object.keys(STREAM_TYPES) as [
+  keyof typeof STREAM_TYPES,
+  ...(keyof typeof STREAM_TYPES)[],
+]
+
+/** Types that the event stream leaves out. */
+export const unstreamedTypes = Object.keys(NEWER_FAMILIES)
+
+export const isStreamed = (type: string): boolean => !Object.hasOwn(NEWER_FAMILIES, type)
 
 export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
 

@@ -9,6 +9,7 @@ import type { PolicyDocument } from '../documents/document.ts'
 import type { EndorsementChanges } from '../endorsements/changes.ts'
 import type { GracePeriod, Lapse, LapseReinstatement } from '../lapses/records.ts'
 import type { Medium } from '../media/medium.ts'
+import { Refusal } from '../platform/errors.ts'
 import type { FieldData } from '../platform/fields/groups.ts'
 import type {
   CancellationLocator,
@@ -373,11 +374,24 @@ export const noRecords = () => ({
   lapseReinstatements: new Map<Uuid, LapseReinstatement>(),
 })
 
-/** The quote that the policy shows. Exactly one is selected at all times. */
-export function selectedQuote(aggregate: PolicyAggregate): Quote {
-  for (const quote of aggregate.quotes.values()) if (quote.selected) return quote
-  throw new Error(`Policy ${aggregate.policy.locator} has no selected quote.`)
+/** The quote that the policy follows. A policy whose selected quote was discarded follows none until one is selected. */
+export function selectedQuoteIfAny({ quotes }: PolicyAggregate): Quote | undefined {
+  for (const quote of quotes.values()) if (quote.selected) return quote
+  return undefined
 }
+
+/** The quote that the policy follows, for what cannot be done without one: refuses (409) where it follows none. */
+export function selectedQuote(aggregate: PolicyAggregate): Quote {
+  const quote = selectedQuoteIfAny(aggregate)
+  if (quote) return quote
+  throw new Refusal(
+    'wrongState',
+    `Policy ${aggregate.policy.locator} has no selected quote: the one that it followed is discarded. ${SELECT_FIRST}`,
+  )
+}
+
+/** What to do about a policy that follows no quote. */
+export const SELECT_FIRST = 'Select one of its quotes with PATCH /quotes/{quoteLocator}/select first.'
 
 /** The records of a map that satisfy `test`, in insertion order. */
 export function those<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {

@@ -20,7 +20,7 @@ import { requestedDraft } from './requested-draft.ts'
 import type { Ground, Loaded } from './surroundings.ts'
 import { termEndTimers } from './term-end.ts'
 import { assertWithinLimits } from './terms.ts'
-import { policyState } from './transitions.ts'
+import { assertPolicyAllows, policyState } from './transitions.ts'
 
 export async function decideCreation(
   request: PolicyCreateRequest,
@@ -44,6 +44,7 @@ export async function decideUpdate(
 }
 
 export async function decideFinalization(loaded: Loaded, attempt: Attempt): Promise<Planned> {
+  assertPolicyAllows(loaded.aggregate, 'finalize')
   return await completed({ aggregate: loaded.aggregate, events: [] }, NOTHING_REPORTED, true, loaded, attempt)
 }
 

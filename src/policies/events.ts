@@ -4,7 +4,7 @@ import { type Invoice, invoiceStatus } from '../billing/invoice.ts'
 import type { NewEvent } from '../events/outbox.ts'
 import type { CustomEventType, EventType } from '../events/types.ts'
 import { type Money, toText } from '../platform/money.ts'
-import { type PolicyAggregate, type Quote, selectedQuote } from './aggregate.ts'
+import { type PolicyAggregate, type Quote, selectedQuoteIfAny } from './aggregate.ts'
 
 /** An event of the policy; `data` goes beside what every event of a policy says. */
 export function policyEvent(
@@ -26,10 +26,13 @@ export function policyEvent(
 }
 
 /** What events of the policy itself say beside (brief 9). */
-export const versioned = (aggregate: PolicyAggregate): Record<string, string> => ({
-  configVersion: String(aggregate.policy.configVersion),
-  quoteLocator: String(selectedQuote(aggregate).locator),
-})
+export function versioned(aggregate: PolicyAggregate): Record<string, string> {
+  const quote = selectedQuoteIfAny(aggregate)
+  return {
+    configVersion: String(aggregate.policy.configVersion),
+    ...(quote && { quoteLocator: String(quote.locator) }),
+  }
+}
 
 export const quoteEvent = (
   aggregate: PolicyAggregate,

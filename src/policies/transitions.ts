@@ -1,14 +1,18 @@
 // New business as data: which action a policy's state allows (brief 1.2). Finer states that clients derive
 // (lapsed, expired, pending …) follow from dates and later transactions (brief 1.1) and decide about no action here.
 import { assertAllowed, type TransitionTable } from '../platform/transitions.ts'
-import { type PolicyAggregate, selectedQuote } from './aggregate.ts'
+import { type PolicyAggregate, SELECT_FIRST, selectedQuoteIfAny } from './aggregate.ts'
 
-/** What the policy's selected quote and dates make of it. `quoted`: priced and locked, not accepted yet. */
+/**
+ * What the policy's selected quote and dates make of it. `quoted`: priced and locked, not accepted yet. `unselected`: its
+ * selected quote was discarded, and it follows none.
+ */
 export type PolicyState =
   | 'created'
   | 'quoted'
   | 'finalized'
   | 'declined'
+  | 'unselected'
   | 'issued'
   | 'withdrawn'
   | 'discarded'
@@ -36,7 +40,7 @@ export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   },
   issue: { from: ['finalized'], to: 'issued', event: 'policy.issue', past: 'issued' },
   discard: {
-    from: ['created', 'quoted', 'finalized', 'declined'],
+    from: ['created', 'quoted', 'finalized', 'declined', 'unselected'],
     to: 'discarded',
     event: 'policy.discard',
     past: 'discarded',
@@ -61,8 +65,10 @@ export function policyState(aggregate: PolicyAggregate): PolicyState {
   const { policy } = aggregate
   if (policy.discardedAt !== undefined) return 'discarded'
   if (policy.issuedAt !== undefined) return isWithdrawn(aggregate) ? 'withdrawn' : 'issued'
-  const { state } = selectedQuote(aggregate)
+  const state = selectedQuoteIfAny(aggregate)?.state
   switch (state) {
+    case undefined:
+      return 'unselected'
     case 'draft':
       return 'created'
     case 'accepted':
@@ -78,7 +84,11 @@ const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
 /** Refuses with 409 what the policy's state does not allow; a declined one with underwriting's notes. */
 export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAction): void {
   const state = policyState(aggregate)
-  const notes = selectedQuote(aggregate).underwriting?.notes ?? []
-  const because = state === 'declined' && notes.length > 0 ? ` Underwriting noted: ${notes.join(' ')}` : ''
+  const because = { declined: notedBy(aggregate), unselected: ` ${SELECT_FIRST}` }[state as string] ?? ''
   assertAllowed(POLICY_TRANSITIONS, `Policy ${aggregate.policy.locator}`, state, action, because)
+}
+
+function notedBy(aggregate: PolicyAggregate): string {
+  const notes = selectedQuoteIfAny(aggregate)?.underwriting?.notes ?? []
+  return notes.length > 0 ? ` Underwriting noted: ${notes.join(' ')}` : ''
 }

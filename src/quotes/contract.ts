@@ -13,7 +13,9 @@ export type QuoteSummaryResponseItem = z.infer<typeof QuoteSummaryResponseItem>
 
 export const QuoteSummaryResponse = z
   .object({
-    selected: Text.openapi({ description: 'Locator of the selected quote.' }),
+    selected: Text.openapi({
+      description: 'Locator of the selected quote; empty where the policy follows none.',
+    }),
     notDiscarded: z.array(QuoteSummaryResponseItem),
   })
   .openapi('QuoteSummaryResponse')

@@ -181,15 +181,13 @@ export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Ins
   return { aggregate, events: [...voided.events, event] }
 }
 
+/** The selected quote may be discarded too: the policy then follows none until another is selected (brief 1.3). */
 export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'discard')
-  if (quote.selected)
-    throw new Refusal(
-      'wrongState',
-      `Quote ${quote.locator} is the policy's selected quote; select another one first, or discard the policy.`,
-    )
-  const changed: Quote = { ...quote, state: 'discarded', updatedAt: now }
-  const aggregate = withQuote(before, changed)
+  const changed: Quote = { ...quote, state: 'discarded', selected: false, updatedAt: now }
+  const discarded = withQuote(before, changed)
+  const policy = quote.selected ? { ...before.policy, updatedAt: now } : before.policy
+  const aggregate = { ...discarded, policy }
   return { aggregate, events: [quoteEvent(aggregate, changed, 'policy.quote.discard')] }
 }
 

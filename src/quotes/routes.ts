@@ -109,6 +109,8 @@ export const quoteRoutes: readonly Route[] = [
     method: 'patch',
     path: '/quotes/{quoteLocator}/discard',
     summary: 'Discard a quote',
+    description:
+      'One in draft, quoted or declined. Discarding the selected quote leaves the policy following none: it shows no segments, exposures and modifications, and everything that needs a quote answers 409 until another one is selected or accepted.',
     tags,
     permission: ['quotes.write', 'quotes.discard'],
     answer: quote,

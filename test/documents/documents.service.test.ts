@@ -246,7 +246,7 @@ describe('the file', () => {
 it('events tell of every document', async () => {
   const policy = await issued()
   const { events } = await read<{ events: { type: string; data: Record<string, string> }[] }>(
-    '/eventstream/events?startTimestamp=0&pageSize=1000&eventType=document.ready',
+    `/event/${motor.tenantLocator}/events/list?pageSize=1000&type=document.ready`,
   )
   const told = events.filter(one => one.data.policyLocator === policy.locator)
   const all = [...policy.documents, ...policy.invoices.flatMap(one => one.documents)]

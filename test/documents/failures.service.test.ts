@@ -113,7 +113,7 @@ describe('templates that fail', () => {
     expect(of('missing')!.failureMessage).toContain('conditions_of_nobody.pdf')
     for (const one of documents) expect('url' in one).toBe(one.state === 'ready')
     const { body } = await motor.get<{ events: { data: Record<string, string> }[] }>(
-      '/eventstream/events?startTimestamp=0&pageSize=1000&eventType=document.failed',
+      `/event/${motor.tenantLocator}/events/list?pageSize=1000&type=document.failed`,
     )
     expect(body.events).toHaveLength(11)
   })
@@ -181,7 +181,7 @@ describe('whatever happens in between', () => {
     ])
     await made(motor, policy)
     const { body } = await motor.get<{ events: { data: Record<string, string> }[] }>(
-      '/eventstream/events?startTimestamp=0&pageSize=1000&eventType=document.ready',
+      `/event/${motor.tenantLocator}/events/list?pageSize=1000&type=document.ready`,
     )
     expect(body.events.filter(one => one.data.policyLocator === policy.locator)).toHaveLength(4)
   })

@@ -7,6 +7,7 @@ import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import { callApi } from '../support/api.ts'
+import { foreseeable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
@@ -228,13 +229,21 @@ describe('an endorsement step by step', () => {
     expect(accepted.invoice).toMatchObject({ invoiceType: 'endorsement', transactionIssued: false })
     expect(cents(accepted.invoice!.totalDue)).toBe(cents(preview.totalChange))
     expect(await priceOf(policy)).toEqual(before)
-    const { body: outlook } = await motor.get(`${path}/policyWhenIssued`)
+    const foreseen = await motor.get(`${path}/policyWhenIssued`)
+    expect(roundTrips(foreseen)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
     const pending = (await read(policy)).characteristics.filter(one => !one.issuedTimestamp)
     expect(pending).toHaveLength(2)
     const { body: final } = await patch(path, { action: 'issue' })
     expect(final.state).toBe('issued')
     expect((await priceOf(policy)).total).toBe(preview.newTotal)
-    expect(outlook.modifications.at(-1)!.premiumChange).toBe(preview.grossPremiumChange)
+    expect(foreseen.body.modifications.at(-1)!.premiumChange).toBe(preview.grossPremiumChange)
+    expect(foreseeable(foreseen.body)).toEqual(foreseeable(await read(policy)))
+    const segments = foreseen.body.exposures[0]!.perils[0]!.characteristics
+    expect(segments.map(one => [!!one.issuedTimestamp, !!one.replacedTimestamp])).toEqual([
+      [true, true],
+      [true, false],
+      [true, false],
+    ])
     await addsUp(policy)
   })
 

@@ -1,5 +1,6 @@
 // Everything that a tenant has, read once nothing happens any more: all rows of its databases, its files, its policies as the
 // service reads and answers them, the stream, and what came at the webhook.
+import { isStreamed } from '../../src/events/types.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { SYSTEM_CALLER } from '../../src/platform/context.ts'
 import { newUuid, type PolicyLocator } from '../../src/platform/locators.ts'
@@ -83,12 +84,20 @@ async function allFiles({ env, tenant }: Sources): Promise<Set<string>> {
   return files
 }
 
-/** The whole stream, read page by page. */
-export async function wholeStream(get: Sources['get']): Promise<Streamed[]> {
-  const events: Streamed[] = []
-  let query = 'startTimestamp=0&pageSize=1000'
+/** The whole stream, and what only the events interface has, read page by page. */
+export async function wholeStream(get: Sources['get'], tenantLocator: string): Promise<Streamed[]> {
+  type Listed = Omit<Streamed, 'id'> & { readonly locator: string }
+  const streamed = await allPages<Streamed>(get, '/eventstream/events', 'startTimestamp=0&pageSize=1000')
+  const listed = await allPages<Listed>(get, `/event/${tenantLocator}/events/list`, 'pageSize=1000')
+  const others = listed.filter(({ type }) => !isStreamed(type))
+  return [...streamed, ...others.map(({ locator, ...rest }) => ({ id: locator, ...rest }))]
+}
+
+async function allPages<E>(get: Sources['get'], path: string, first: string): Promise<E[]> {
+  const events: E[] = []
+  let query = first
   for (;;) {
-    const page = await get<{ events: Streamed[]; pagingToken: string }>(`/eventstream/events?${query}`)
+    const page = await get<{ events: E[]; pagingToken: string }>(`${path}?${query}`)
     if (page.events.length === 0) return events
     events.push(...page.events)
     query = `pagingToken=${encodeURIComponent(page.pagingToken)}`

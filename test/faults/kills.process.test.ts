@@ -179,8 +179,8 @@ async function kill(tenants: readonly Tenant[]): Promise<void> {
   }
 }
 
-const streamOf = ({ agent }: Tenant): Promise<Streamed[]> =>
-  wholeStream(path => apiClient(service.origin, agent).call('GET', path))
+const streamOf = ({ agent, tenantLocator }: Tenant): Promise<Streamed[]> =>
+  wholeStream(path => apiClient(service.origin, agent).call('GET', path), tenantLocator)
 
 /** Whether nothing is left to do; migrations that gave up are told to go on. */
 async function isSettled(tenant: Tenant): Promise<boolean> {

@@ -162,7 +162,7 @@ export async function run(
       tenant,
       ledger,
       get,
-      stream: () => wholeStream(get),
+      stream: () => wholeStream(get, world.motor.tenantLocator),
       posts: async () =>
         (await world.receiver.received()).map(one => one.headers['webhook-id'] ?? tenantName),
     })

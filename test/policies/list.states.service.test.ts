@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { PolicyLocator } from '../../src/platform/locators.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import type { Instant } from '../../src/platform/time.ts'
-import { type PolicyAggregate, selectedQuote } from '../../src/policies/aggregate.ts'
+import { type PolicyAggregate, selectedQuoteIfAny } from '../../src/policies/aggregate.ts'
 import {
   LISTED_STATES,
   type ListedState,
@@ -63,7 +63,8 @@ const history = fc.record({
     }),
     { minLength: 1, maxLength: 3 },
   ),
-  selected: fc.nat(),
+  /** None where the selected quote was discarded; an issued policy has one. */
+  selected: fc.option(fc.nat(), { nil: undefined, freq: 5 }),
   later: fc.array(later, { maxLength: 3 }),
   /** Whether each was settled. */
   graces: fc.array(fc.boolean(), { maxLength: 2 }),
@@ -77,9 +78,9 @@ function policyWith(one: History): PolicyAggregate {
     { createdAt, issuedAt, discardedAt, originalStart: start, originalEnd: effectiveEnd, effectiveEnd },
     shard,
   )
-  const quotes = one.quotes.map(({ state }, index) =>
-    quoteOf({ state, selected: index === one.selected % one.quotes.length }),
-  )
+  const followsNone = one.selected === undefined && issuedAt === undefined
+  const selected = followsNone ? undefined : (one.selected ?? 0) % one.quotes.length
+  const quotes = one.quotes.map(({ state }, index) => quoteOf({ state, selected: index === selected }))
   const created = one.quotes.map(({ premium }, index) =>
     modificationOf({
       number: index,
@@ -120,6 +121,7 @@ function policyWith(one: History): PolicyAggregate {
 function expectedState(aggregate: PolicyAggregate): ListedState {
   const { policy, modifications, reinstatements } = aggregate
   const state = policyState(aggregate)
+  if (state === 'unselected') return 'created'
   if (state !== 'issued' && state !== 'withdrawn') return state
   const coming = [...modifications.values()].filter(
     one => one.issuedAt !== undefined && (one.kind === 'lapse' || one.kind === 'reinstatement'),
@@ -140,7 +142,7 @@ function expectedState(aggregate: PolicyAggregate): ListedState {
 }
 
 function expectedPremium(aggregate: PolicyAggregate): number | undefined {
-  const selected = selectedQuote(aggregate).locator
+  const selected = selectedQuoteIfAny(aggregate)?.locator
   const changes = [...aggregate.modifications.values()]
     .filter(one =>
       one.quoteLocator === undefined ? one.issuedAt !== undefined : one.quoteLocator === selected,

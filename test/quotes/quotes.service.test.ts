@@ -6,8 +6,33 @@ import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../support/motor.ts'
+import { filledPath, readApi } from '../support/openapi.ts'
 
 let motor: Motor
+
+/** What a policy that follows no quote allows, or refuses for another reason. */
+const WITHOUT_QUOTE: Record<string, RegExp> = {
+  'GET /policy/{policyLocator}': /^200/,
+  'PATCH /policy/{policyLocator}/fees': /^200/, // Nothing is asked for.
+  'POST /policies/{policyLocator}/snapshot': /^200/,
+  'POST /policies/{policyLocator}/coverageSummary': /^200/,
+  'POST /policy/{policyLocator}/addDocument': /^415/,
+  'POST /policy/{policyLocator}/removeDocument': /^400/,
+  'POST /policy/{policyLocator}/upgrade': /^200/, // It has the newest version.
+  'GET /policies/{policyLocator}/quotes': /^200/,
+  'GET /policies/{policyLocator}/endorsements': /^200/,
+  'GET /policies/{policyLocator}/renewals': /^200/,
+  'GET /policies/{policyLocator}/cancellations': /^200/,
+  'GET /policy/{policyLocator}/gracePeriods': /^200/,
+  'GET /policy/{policyLocator}/graceLapseReinstatements': /^200/,
+  'POST /policy/{policyLocator}/createReinstatement': /^409 .* is not lapsed the legacy way/,
+  'GET /policy/{policyLocator}/checkInvoices': /^200/,
+  'POST /policy/{policyLocator}/issueNextInvoice': /^409 .* has no planned invoice/,
+  'GET /policy/{policyLocator}/tableRevisions': /^200/,
+  'POST /policy/{policyLocator}/discard': /^200/,
+}
+
+const SELECT_FIRST = /^409 .*Select one of its quotes with PATCH \/quotes\/\{quoteLocator\}\/select first\.$/
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
@@ -207,6 +232,123 @@ describe('several quotes on a policy', () => {
   })
 })
 
+describe('the selected quote may be discarded', () => {
+  const discarded = async (steps: readonly string[] = [], changes: object = {}) => {
+    const made = await draft(changes)
+    for (const step of steps) expect((await patch(`/quotes/${made.quote}/${step}`)).status).toBe(200)
+    const answer = await patch(`/quotes/${made.quote}/discard`)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    expect(answer.body).toMatchObject({ state: 'discarded', selected: false })
+    return { ...made, answer }
+  }
+  const followsNone = { selected: '', notDiscarded: [] }
+  const summary = async ({ locator }: PolicyResponse) =>
+    (await motor.get(`/policy/${locator}?summarizeQuotes=true`)).body.quoteSummary
+
+  it('in draft, quoted and declined; accepted, it must be invalidated first', async () => {
+    const rejected = workedOf('motor').find(one => one.expected.decision === 'reject')!.request.policy
+    expect(await summary((await discarded()).policy)).toEqual(followsNone)
+    const { policy, answer } = await discarded(['quote'])
+    expect(roundTrips(answer)).toEqual({ d1: 2, object: 1, r2: 0, queue: 0 })
+    expect(await summary(policy)).toEqual(followsNone)
+    expect(await typesOf(policy.locator)).toContain('policy.quote.discard')
+    const declined = await draft(rejected)
+    await patch(`/quotes/${declined.quote}/quote`)
+    expect((await motor.get<PolicyQuoteResponse>(`/quotes/${declined.quote}`)).body.state).toBe('declined')
+    expect((await patch(`/quotes/${declined.quote}/discard`)).status).toBe(200)
+    const accepted = await draft()
+    for (const step of ['quote', 'accept']) await patch(`/quotes/${accepted.quote}/${step}`)
+    expect((await patch(`/quotes/${accepted.quote}/discard`)).status).toBe(409)
+    expect((await summary(accepted.policy))!.selected).toBe(accepted.quote)
+  })
+
+  it('and the policy shows none of it, until another quote is selected', async () => {
+    const { policy, quote } = await discarded()
+    const path = `/policy/${policy.locator}`
+    const { body: empty } = await motor.get(path)
+    expect(empty).toMatchObject({
+      locator: policy.locator,
+      originalContractStartTimestamp: policy.originalContractStartTimestamp,
+      paymentScheduleName: policy.paymentScheduleName,
+      characteristics: [],
+      modifications: [],
+      exposures: [],
+      grossFees: 0,
+      fees: [],
+      documents: [],
+      invoices: [],
+    })
+    const copy = await copyOf(quote)
+    expect((await motor.get(path)).body.characteristics).toEqual([])
+    expect((await patch(`/quotes/${copy.locator}/select`)).status).toBe(200)
+    expect((await motor.get(path)).body.exposures[0]!.locator).toBe(copy.exposures[0]!.locator)
+    const finalized = await motor.post(`${path}/finalize`)
+    expect(finalized.body.invoices.length).toBeGreaterThan(0)
+    expect((await motor.post(`${path}/issue`)).status).toBe(200)
+  })
+
+  it('and accepting another quote selects that', async () => {
+    const { policy, quote } = await discarded()
+    const copy = await copyOf(quote)
+    for (const step of ['quote', 'accept']) await patch(`/quotes/${copy.locator}/${step}`)
+    expect((await summary(policy))!.selected).toBe(copy.locator)
+  })
+
+  it('and a snapshot of an earlier time has the quote that the policy followed then', async () => {
+    const { policy, quote } = await draft()
+    await new Promise(done => setTimeout(done, 4))
+    const before = await motor.get(`/policy/${policy.locator}`)
+    const asOfTimestamp = Date.now()
+    await new Promise(done => setTimeout(done, 4))
+    await patch(`/quotes/${quote}/discard`)
+    const path = `/policies/${policy.locator}/snapshot`
+    expect((await motor.post(path, { asOfTimestamp })).body).toEqual(before.body)
+    const now = await motor.get(`/policy/${policy.locator}`)
+    expect((await motor.post(path)).body).toEqual(now.body)
+    expect((await motor.post(path, { asOfTimestamp: Date.now() + 1 })).body).toEqual(now.body)
+  })
+
+  it('and every operation on the policy has a clear answer meanwhile', async () => {
+    const { policy } = await discarded()
+    const { operations } = await readApi()
+    const own = operations.filter(
+      ({ path, access }) =>
+        access === 'tenant' && (path.includes('{policyLocator}') || path.startsWith('/policy/{locator}')),
+    )
+    expect(own.length).toBeGreaterThan(30)
+    const { originalContractStartTimestamp: start, originalContractEndTimestamp: end } = policy
+    const body = {
+      endorsementName: 'x',
+      name: 'lapse',
+      effectiveTimestamp: start,
+      coverageEndTimestamp: start,
+      renewalEndTimestamp: Number(end) + 86_400_000,
+      newPaymentScheduleName: policy.paymentScheduleName,
+      cancellation: { name: 'lapse', effectiveTimestamp: start },
+      newFees: [],
+      reverseFees: [],
+    }
+    const isDiscard = ({ path }: { path: string }): boolean => path.endsWith('/discard')
+    for (const { method, path } of own.sort((a, b) => Number(isDiscard(a)) - Number(isDiscard(b)))) {
+      const address = filledPath(path, name => (/^(policyL|l)ocator$/.test(name) ? policy.locator : 'x'))
+      const sent = method === 'GET' ? undefined : body
+      const answer = await callApi<{ message?: string }>(method, address, { token: motor.token, body: sent })
+      const says = answer.status === 409 ? answer.body.message : ''
+      const operation = `${method} ${path}`
+      expect(`${answer.status} ${says}`, operation).toMatch(WITHOUT_QUOTE[operation] ?? SELECT_FIRST)
+    }
+    const list = await motor.get<{ policies: { locator: string; state: string; grossPremium?: number }[] }>(
+      '/policies?state=created&pageSize=1000',
+    )
+    expect(list.body.policies.map(one => one.locator)).not.toContain(policy.locator)
+    const { policy: open } = await discarded()
+    const created = await motor.get<typeof list.body>('/policies?state=created&pageSize=1000')
+    const listed = created.body.policies.find(one => one.locator === open.locator)!
+    expect(listed).toMatchObject({ state: 'created' })
+    expect(listed.grossPremium).toBeUndefined()
+  })
+})
+
 describe('what a quote’s state forbids is 409 and says what it allows', () => {
   const refused = async (answer: Promise<Answer<unknown>>, says: RegExp): Promise<void> => {
     const { status, body } = await answer
@@ -223,7 +365,6 @@ describe('what a quote’s state forbids is 409 and says what it allows', () => 
     )
     await refused(patch(`/quotes/${quote}/invalidate`), /cannot be invalidated/)
     await refused(motor.get(`/quotes/${quote}/price`), /no price yet; PATCH/)
-    await refused(patch(`/quotes/${quote}/discard`), /selected quote; select another/)
     await patch(`/quotes/${other.locator}/discard`)
     await refused(patch(`/quotes/${other.locator}/quote`), /is discarded/)
     await refused(patch(`/quotes/${other.locator}/select`), /is discarded/)

@@ -27,3 +27,17 @@ export function comparable(value: unknown): unknown {
   }
   return walk(value)
 }
+
+/** What issuing itself sets: when each record was issued, replaced or changed last. */
+const SET_BY_ISSUE = /^(issued|replaced|updated)Timestamp$/
+
+/**
+ * A policy foreseen as issued, or read after the issue, without what the two may differ in: the times that issuing sets
+ * and the documents that it makes. Locators and every other property stay as they are.
+ */
+export function foreseeable<P extends { documents: unknown }>(policy: P): Omit<P, 'documents'> {
+  const { documents: _madeByIssue, ...rest } = policy
+  return JSON.parse(
+    JSON.stringify(rest, (name, value: unknown) => (SET_BY_ISSUE.test(name) ? 'set' : value)),
+  ) as Omit<P, 'documents'>
+}

@@ -61,7 +61,8 @@ export const ENTRIES: Readonly<Record<EventType, Entry>> = {
   }),
   'policy.finalize': of('PolicyFinalize', [...VERSIONED, 'decision']),
   'policy.issue': of('PolicyIssue', [...VERSIONED, 'issuedTimestamp']),
-  'policy.discard': of('PolicyDiscard', VERSIONED),
+  // A policy whose selected quote was discarded follows none.
+  'policy.discard': of('PolicyDiscard', [...POLICY, 'configVersion'], { optional: ['quoteLocator'] }),
   'policy.upgrade': of('PolicyUpgrade', [...POLICY, 'fromConfigVersion', 'toConfigVersion']),
   'policy.cancel': of('PolicyCancel', [
     ...POLICY,

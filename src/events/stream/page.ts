@@ -24,12 +24,14 @@ export async function readPage<F extends Form>(
   const reading = typeof from === 'string' ? readToken(env.SEALING_KEY, view, tenant, from) : from
   const { filter, positions } = reading
   const pageSize = pageSizeAsked ?? reading.pageSize
-  const shards = await Promise.all(
+  const read = await Promise.all(
     tenant.shards.map((_, shard) =>
       eventsAfter(shardDatabase(env, tenant, shard, calls), form, positions[shard] ?? 0, filter, pageSize),
     ),
   )
-  const page = mergeShards(shards, positions, pageSize)
+  const rows = read.map(one => one.rows)
+  const reached = read.map(one => one.reached)
+  const page = mergeShards(rows, positions, pageSize, reached)
   return {
     rows: page.events,
     pagingToken: writeToken(env.SEALING_KEY, view, tenant, { filter, pageSize, positions: page.positions }),

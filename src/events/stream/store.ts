@@ -4,6 +4,7 @@ import { unionAll } from 'drizzle-orm/sqlite-core'
 import { type Database, statement } from '../../platform/database.ts'
 import type { Instant } from '../../platform/time.ts'
 import { events } from '../tables.ts'
+import { unstreamedTypes } from '../types.ts'
 
 export type StreamFilter = {
   /** Events from this time on. */
@@ -46,8 +47,21 @@ const CONDITIONS: Readonly<Record<Part, SQL>> = {
   end: sql`${sequence} < coalesce(${firstFrom(sql.placeholder('end'))}, ${Number.MAX_SAFE_INTEGER})`,
 }
 
+/**
+ * Where no type is asked for, the stream passes over types that it does not show. Each reader passes over such a row once:
+ * what follows the last event of a page is behind the page's token.
+ */
+const IS_STREAMED = sql`${type} not in (${sql.raw(unstreamedTypes.map(one => `'${one}'`).join(', '))})`
+
+const passesOver = (form: Form, parts: readonly Part[]): boolean =>
+  form !== 'events' && !parts.includes('type')
+
 function eventsBy(form: Form, parts: readonly Part[], isByName: boolean) {
-  const after = [gt(sequence, sql.placeholder('position')), ...parts.map(part => CONDITIONS[part])]
+  const after = [
+    gt(sequence, sql.placeholder('position')),
+    ...parts.map(part => CONDITIONS[part]),
+    ...(passesOver(form, parts) ? [IS_STREAMED] : []),
+  ]
   const those = (build: DrizzleD1Database, ...more: SQL[]) =>
     build
       .select(COLUMNS[form] as (typeof COLUMNS)['events'])
@@ -69,23 +83,37 @@ function eventsBy(form: Form, parts: readonly Part[], isByName: boolean) {
 /** By form and the parts of the filter that are given: thirty-six at most. */
 const statements = new Map<string, ReturnType<typeof eventsBy>>()
 
-/** Events of one shard after a position, in the order of their commits, as the form has them. */
+const lastSequence = statement(build =>
+  build.select({ last: sql<number>`coalesce(max(${sequence}), 0)` }).from(events),
+)
+
+/**
+ * Events of one shard after a position, in the order of their commits, as the form has them; and how far the shard was
+ * read: up to the last of them, or to its end where there are no more.
+ */
 export async function eventsAfter<F extends Form>(
   database: Database,
   form: F,
   position: number,
   filter: StreamFilter,
   most: number,
-): Promise<StreamRow<F>[]> {
+): Promise<{ rows: StreamRow<F>[]; reached: number }> {
   const parts = (['type', 'start', 'end'] as const).filter(part => filter[part] !== undefined)
   const isByName = filter.name !== undefined
   const key = [form, ...parts, isByName].join()
   const kept = statements.get(key) ?? eventsBy(form, parts, isByName)
   statements.set(key, kept)
-  const [rows] = await database.batch([database.bind(kept, { ...filter, position, most })])
-  // Typed as those of the widest form; a row has the columns of its own.
-  return rows as unknown as StreamRow<F>[]
+  const page = database.bind(kept, { ...filter, position, most })
+  if (!passesOver(form, parts)) {
+    const [rows] = await database.batch([page])
+    return { rows: rowsOf<F>(rows), reached: rows.at(-1)?.sequence ?? position }
+  }
+  const [rows, [end]] = await database.batch([page, database.bind(lastSequence, {})])
+  return { rows: rowsOf<F>(rows), reached: rows.length < most ? end!.last : rows.at(-1)!.sequence }
 }
+
+/** Typed as those of the widest form; a row has the columns of its own. */
+const rowsOf = <F extends Form>(rows: readonly object[]): StreamRow<F>[] => rows as StreamRow<F>[]
 
 type AllColumns = typeof events.$inferSelect
 

@@ -17,10 +17,10 @@ import type { ListedState, PolicyListQuery } from './contract.ts'
 import type { PolicySummary } from './projection.ts'
 import { termChange } from './terms.ts'
 
-/** What the selected quote makes of a policy that is neither issued nor discarded. */
-const stateOfQuote = sql`(
+/** What the selected quote makes of a policy that is neither issued nor discarded; without one it is as created. */
+const stateOfQuote = sql`coalesce((
   select case ${quotes.state} when 'draft' then 'created' when 'accepted' then 'finalized' else ${quotes.state} end
-  from ${quotes} where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1)`
+  from ${quotes} where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1), 'created')`
 
 /** What a withdrawal, or a cancellation that is not reinstated, makes of an issued policy; null without one. */
 const cancelledState = sql`(

@@ -6,7 +6,7 @@ import { valuesOf } from '../../platform/fields/values.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type SearchTerm, termsOf } from '../../platform/search/terms.ts'
 import type { Instant, TimeZone } from '../../platform/time.ts'
-import { type Cut, type PolicyAggregate, selectedQuote } from '../aggregate.ts'
+import { type Cut, type PolicyAggregate, selectedQuoteIfAny } from '../aggregate.ts'
 
 /** What a change makes of a policy's terms. `all`: it has `added` and no other. */
 export type TermChange = {
@@ -126,7 +126,7 @@ function searchableData(aggregate: PolicyAggregate, searchable: SearchableFields
  */
 export function holding(aggregate: PolicyAggregate) {
   const { modifications } = aggregate
-  const selected = selectedQuote(aggregate).locator
+  const selected = selectedQuoteIfAny(aggregate)?.locator
   const replaces = (by: Uuid): boolean => {
     const modification = modifications.get(by)
     if (modification?.issuedAt === undefined) return false

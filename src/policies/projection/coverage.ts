@@ -3,7 +3,7 @@
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { type CurrencyCode, sum, toNumber } from '../../platform/money.ts'
 import type { Instant, Span } from '../../platform/time.ts'
-import { type Peril, type PolicyAggregate, selectedQuote } from '../aggregate.ts'
+import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../aggregate.ts'
 import type { CoverageSummaryResponse, PerilCoverageResponse } from '../contract/coverage.ts'
 import { feesOf, feeTotal } from '../fold/fees.ts'
 import { isIssued, segmentsInForce } from '../fold/line.ts'
@@ -19,9 +19,9 @@ export function coverageSummary(
   at: Instant,
 ): CoverageSummaryResponse {
   const { locator, currency, issuedAt } = aggregate.policy
-  const quote = selectedQuote(aggregate)
-  const view = policyView(aggregate, quote, product, isIssued)
-  const isOnRisk = issuedAt !== undefined && segmentsInForce(view.line).some(segment => holds(segment, at))
+  const quote = issuedAt === undefined ? undefined : selectedQuoteIfAny(aggregate)
+  const view = quote && policyView(aggregate, quote, product, isIssued)
+  const isOnRisk = view !== undefined && segmentsInForce(view.line).some(segment => holds(segment, at))
   const exposures = (isOnRisk ? view.exposures : []).flatMap(({ exposure, runs, perils }) => {
     const run = runs.find(one => one.replacedBy === undefined && holds(one, at))
     const covered = perils.map(one => ({ ...one, pieces: one.pieces.filter(piece => isHit(piece, at)) }))
@@ -31,7 +31,8 @@ export function coverageSummary(
   const amounts = allPieces({ exposures: exposures.map(one => ({ ...one, runs: [one.run] })) }).flatMap(
     one => one.piece.amounts ?? [],
   )
-  const fees = isOnRisk ? feesOf(aggregate, quote, view.line).filter(({ fee }) => holds(fee, at)) : []
+  const fees =
+    quote && isOnRisk ? feesOf(aggregate, quote, view.line).filter(({ fee }) => holds(fee, at)) : []
   const premiums = amounts.map(one => one.premium)
   const taxes = amounts.flatMap(one => one.taxes)
   return {

@@ -5,6 +5,7 @@
 // - a quote that a person decided on appears unpriced until that decision, whose stamp took the place of the first;
 // - which of several quotes was selected by hand before another was accepted, and the acceptance of a quote that
 //   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
+// - since when a policy followed no quote, where it follows one again: that quote stands in;
 // - documents that were taken back since are gone; those that were asked for by then appear with their files;
 // - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
 import type { Invoice } from '../../billing/invoice.ts'
@@ -238,7 +239,7 @@ function endorsementThen(endorsement: Endorsement, modifications: Modifications,
 
 function quotesThen({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAggregate['quotes'] {
   const there = [...quotes.values()].filter(quote => quote.createdAt <= asOf)
-  const selected = selectedThen(there, policy, asOf)
+  const selected = selectedThen(quotes, there, policy, asOf)
   const isAccepted = by(policy.finalizedAt, asOf) !== undefined
   return kept(quotes, asOf, (quote): Quote => {
     const isSelected = quote === selected
@@ -260,12 +261,25 @@ function quotesThen({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyA
   })
 }
 
-/** Acceptance selects; the quote that gave way to it bears the same stamp. */
-function selectedThen(there: readonly Quote[], { finalizedAt }: Policy, asOf: Instant): Quote {
+/**
+ * Acceptance selects; the quote that gave way to it bears the same stamp. A policy that follows no quote now followed
+ * the one that was discarded since.
+ */
+function selectedThen(
+  quotes: PolicyAggregate['quotes'],
+  there: readonly Quote[],
+  { finalizedAt }: Policy,
+  asOf: Instant,
+): Quote | undefined {
+  const isGone = ({ state, selected, updatedAt }: Quote): boolean =>
+    state === 'discarded' && !selected && updatedAt <= asOf
+  const followsOne = [...quotes.values()].some(quote => quote.selected)
   const gaveWay = there.find(
     quote => !quote.selected && quote.updatedAt > asOf && quote.updatedAt === finalizedAt,
   )
-  return gaveWay ?? there.find(quote => quote.selected) ?? there[0]!
+  const open = there.filter(quote => !isGone(quote))
+  const first = followsOne ? open[0] : open.find(quote => quote.state === 'discarded')
+  return gaveWay ?? there.find(quote => quote.selected) ?? first
 }
 
 /** The policy as its selected quote and the transactions that are left make it. */
@@ -277,7 +291,7 @@ function policyThen({
   reinstatements,
   endorsements,
 }: PolicyAggregate): Policy {
-  const quote = [...quotes.values()].find(one => one.selected)!
+  const quote = [...quotes.values()].find(one => one.selected)
   const transactions = [...cancellations.values(), ...reinstatements.values(), ...endorsements.values()]
   const issued = [...modifications.values()]
     .filter(one => one.quoteLocator === undefined && one.issuedAt !== undefined)
@@ -290,20 +304,22 @@ function policyThen({
     .sort(([a], [b]) => a! - b!)
   return {
     ...policy,
-    originalStart: quote.contractStart,
-    originalEnd: quote.contractEnd,
+    originalStart: quote?.contractStart ?? policy.originalStart,
+    originalEnd: quote?.contractEnd ?? policy.originalEnd,
     effectiveEnd: issued.reduce(
       (end, { kind, policyEnd }) => (kind === 'reinstatement' ? later(end, policyEnd) : policyEnd),
-      quote.contractEnd,
+      quote?.contractEnd ?? policy.effectiveEnd,
     ),
-    paymentScheduleName: schedules.at(-1)?.[1] ?? quote.paymentScheduleName,
+    paymentScheduleName: schedules.at(-1)?.[1] ?? quote?.paymentScheduleName ?? policy.paymentScheduleName,
     updatedAt: latest(policy.createdAt, [
       policy.finalizedAt,
       policy.issuedAt,
       policy.discardedAt,
       ...(policy.upgrades ?? []).map(one => one.at),
-      quote.updatedAt,
-      ...[...quotes.values()].map(one => one.createdAt),
+      quote?.updatedAt,
+      ...[...quotes.values()].map(one =>
+        quote || one.state !== 'discarded' ? one.createdAt : one.updatedAt,
+      ),
       ...transactions.flatMap(one => [one.createdAt, one.updatedAt, one.issuedAt]),
       ...[...modifications.values()].flatMap(one =>
         one.quoteLocator === undefined

@@ -3,7 +3,7 @@ import { invoiceResponses } from '../../billing/invoice-response.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { documentsOfPolicy } from '../../documents/projection.ts'
 import { toNumber } from '../../platform/money.ts'
-import { type PolicyAggregate, type Quote, selectedQuote } from '../aggregate.ts'
+import { type PolicyAggregate, type Quote, selectedQuoteIfAny } from '../aggregate.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
 import { type FeeInForce, feesOf, feeTotal } from '../fold/fees.ts'
 import { type Counting, isIssued, isStanding, lineOf } from '../fold/line.ts'
@@ -18,23 +18,24 @@ export type ProjectionOptions = { summarizeQuotes: boolean }
 
 /**
  * The policy as PolicyResponse; with its selected quote, unless another is asked for. Segments of accepted
- * transactions show, and their fees do not, unless it is told what counts.
+ * transactions show, and their fees do not, unless it is told what counts. A policy that follows no quote shows what is
+ * its own: no quote's segments, modifications, exposures and fees.
  */
 export function policyResponse(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   options: ProjectionOptions,
-  quote: Quote = selectedQuote(aggregate),
+  quote: Quote | undefined = selectedQuoteIfAny(aggregate),
   counts?: Counting,
 ): PolicyResponse {
   const { policy } = aggregate
-  const view = policyView(aggregate, quote, product, counts ?? isStanding)
-  const fees = feesInForce(aggregate, quote, counts)
+  const view = quote && policyView(aggregate, quote, product, counts ?? isStanding)
+  const fees = quote ? feesInForce(aggregate, quote, counts) : []
   return {
     ...ownProperties(aggregate, product),
-    characteristics: policyCharacteristics(view),
-    modifications: modificationResponses(view),
-    exposures: exposureResponses(view),
+    characteristics: view ? policyCharacteristics(view) : [],
+    modifications: view ? modificationResponses(view) : [],
+    exposures: view ? exposureResponses(view) : [],
     grossFees: toNumber(feeTotal(fees, policy.currency)),
     grossFeesCurrency: policy.currency,
     fees: fees.map(feeResponse),
@@ -107,7 +108,7 @@ function cancellationInfo(aggregate: PolicyAggregate): CancellationInfo | undefi
 
 function quoteSummary(aggregate: PolicyAggregate): PolicyResponse['quoteSummary'] {
   return {
-    selected: String(selectedQuote(aggregate).locator),
+    selected: String(selectedQuoteIfAny(aggregate)?.locator ?? ''),
     notDiscarded: [...aggregate.quotes.values()]
       .filter(quote => quote.state !== 'discarded')
       .map(({ locator, name, state }) => ({ locator: String(locator), name, state })),

@@ -2,13 +2,14 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { mergeShards, type Positions } from '../../../src/events/stream/merge.ts'
 
-type Entry = { sequence: number; at: number; name: string }
+type Entry = { sequence: number; at: number; name: string; isShown?: boolean }
 
 /** Commits in the order they happen: to which shard, and how far its clock moved since its last commit. */
 const history = fc.array(
   fc.record({
     shard: fc.integer({ min: 0, max: 3 }),
     passed: fc.integer({ min: 0, max: 5 }),
+    isShown: fc.boolean(),
     read: fc.boolean(),
   }),
   { maxLength: 60 },
@@ -25,37 +26,41 @@ it('oldest first, and each shard in its own order', () => {
   expect(positions).toEqual([6, 7, 3])
 })
 
-it('a reader who follows the positions gets every event of every shard once, however commits and reads interleave', () => {
+it('a reader who follows the positions gets every event that its view shows once, and passes over every other once', () => {
   fc.assert(
     fc.property(history, fc.integer({ min: 1, max: 5 }), (commits, most) => {
       const shards: Entry[][] = [[], [], [], []]
       const read: string[] = []
       let positions: Positions = []
       const readPage = (): number => {
-        const waiting = shards.map((entries, shard) =>
-          entries.filter(({ sequence }) => sequence > (positions[shard] ?? 0)).slice(0, most),
+        const after = shards.map((entries, shard) =>
+          entries.filter(({ sequence }) => sequence > (positions[shard] ?? 0)),
         )
-        const page = mergeShards(waiting, positions, most)
+        const waiting = after.map(entries => entries.filter(({ isShown }) => isShown).slice(0, most))
+        const reached = waiting.map(
+          (page, shard) => (page.length < most ? after[shard] : page)!.at(-1)?.sequence ?? 0,
+        )
+        const page = mergeShards(waiting, positions, most, reached)
+        for (const [shard, position] of page.positions.entries())
+          expect(position).toBeGreaterThanOrEqual(positions[shard] ?? 0)
         positions = page.positions
         read.push(...page.events.map(({ name }) => name))
         return page.events.length
       }
-      for (const { shard, passed, read: reads } of commits) {
+      for (const { shard, passed, isShown, read: reads } of commits) {
         const entries = shards[shard]!
         const last = entries.at(-1) ?? { sequence: 0, at: 0 }
         const sequence = last.sequence + 1
-        entries.push({ sequence, at: last.at + passed, name: `${shard}:${sequence}` })
+        entries.push({ sequence, at: last.at + passed, name: `${shard}:${sequence}`, isShown })
         if (reads) readPage()
       }
       while (readPage() > 0);
-      expect([...read].sort()).toEqual(
-        shards
-          .flat()
-          .map(({ name }) => name)
-          .sort(),
-      )
-      for (const [shard, entries] of shards.entries())
-        expect(read.filter(name => name.startsWith(`${shard}:`))).toEqual(entries.map(({ name }) => name))
+      const shown = shards.map(entries => entries.filter(one => one.isShown).map(({ name }) => name))
+      expect([...read].sort()).toEqual(shown.flat().sort())
+      for (const [shard, names] of shown.entries())
+        expect(read.filter(name => name.startsWith(`${shard}:`))).toEqual(names)
+      // Nothing is read again.
+      expect(positions.map((position, shard) => position - shards[shard]!.length)).toEqual([0, 0, 0, 0])
     }),
     { seed: 20261102 },
   )

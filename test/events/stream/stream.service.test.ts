@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readToken, writeToken } from '../../../src/events/stream/token.ts'
+import { eventTypes, streamTypes, unstreamedTypes } from '../../../src/events/types.ts'
 import type { Tenant } from '../../../src/platform/tenancy.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Client, clientOf } from '../http.ts'
@@ -128,6 +130,43 @@ describe('the event stream', () => {
       expect([status, body.code]).toEqual([400, 'invalidParameter'])
       expect(body.message).toContain(`'${type}'`)
     }
+  })
+
+  it('shows the closed list of the contract, three types beside it and those of plugins, and leaves out newer families', async () => {
+    const streamed = [...streamTypes, 'custom.rate.referred'] as const
+    for (const type of [...eventTypes, 'custom.rate.referred'] as const)
+      await happen(tenant, [{ type, data: { name: type } }])
+    const { body } = await call('GET', `${STREAM}?startTimestamp=0`)
+    expect(namesOf(body)).toEqual(streamed)
+    const attributed = await call('GET', '/eventstream/attributedEvents?startTimestamp=0')
+    expect(namesOf(attributed.body)).toEqual(streamed)
+    const list = `/event/${tenant.locator}/events/list`
+    expect((await call('GET', `${list}?pageSize=1000`)).body.events).toHaveLength(eventTypes.length + 1)
+    for (const type of unstreamedTypes) {
+      const refused = await call('GET', `${STREAM}?eventType=${type}`)
+      expect(refused).toMatchObject({ status: 400, body: { code: 'invalidParameter' } })
+      expect(refused.body.message).toContain(`/events/list?type=${type}`)
+      expect(namesOf((await call('GET', `${list}?type=${type}`)).body)).toEqual([type])
+      const reading = { filter: { type }, pageSize: 5, positions: [] }
+      const token = writeToken(env.SEALING_KEY, 'stream', tenant, reading)
+      expect((await call('GET', pageAfter(token))).status).toBe(400)
+    }
+  })
+
+  it('passes over long runs of other events: no page in between is empty, and no reader reads a run twice', async () => {
+    const other = Array.from({ length: 2_000 }, () => ({ type: 'document.ready' as const }))
+    await happen(tenant, [...named('a', 'b'), ...other, ...named('c'), ...other])
+    const first = await call('GET', `${STREAM}?startTimestamp=0&pageSize=2`)
+    expect(namesOf(first.body)).toEqual(['a', 'b'])
+    const second = await call('GET', pageAfter(first.body.pagingToken))
+    expect(namesOf(second.body)).toEqual(['c'])
+    expect(second.calls).toContain('d1;desc="1"')
+    const reading = readToken(env.SEALING_KEY, 'stream', tenant, second.body.pagingToken)
+    expect(reading.positions).toEqual([4_003])
+    const third = await call('GET', pageAfter(second.body.pagingToken))
+    expect(namesOf(third.body)).toEqual([])
+    await happen(tenant, named('d'))
+    expect(namesOf((await call('GET', pageAfter(third.body.pagingToken))).body)).toEqual(['d'])
   })
 
   it('refuses a token that was changed, is of another tenant, or of no one', async () => {

@@ -53,6 +53,10 @@ export const policyKind = kind<PolicyAction, PolicyState, undefined>('policy', P
     },
     finalized: async () => [ofPolicy(await finalized(INSURABLE))],
     declined: async () => [ofPolicy(await finalized(UNINSURABLE))],
+    unselected: async () => {
+      const draft = await draftPolicy(INSURABLE)
+      return [ofPolicy(await onQuote(draft, selectedQuote(draft.aggregate).locator, { action: 'discard' }))]
+    },
     issued: async () => [ofPolicy(await issuedPolicy())],
     withdrawn: async () => {
       const issued = await issuedPolicy()
@@ -101,6 +105,14 @@ const onQuote = async (loaded: Loaded, quote: QuoteLocator, operation: QuoteOper
 
 const NO_CHANGES = PolicyQuoteUpdateRequest.parse({})
 
+/** The quote that a policy was created with, selected, after the actions. */
+async function selectedAfter(name: string, ...actions: QuoteOperation[]): Promise<Situation> {
+  let loaded = await draftPolicy(name)
+  const quote = selectedQuote(loaded.aggregate).locator
+  for (const action of actions) loaded = await onQuote(loaded, quote, action)
+  return { loaded, record: quote }
+}
+
 /** A second quote of a policy, which is not selected, after the actions. */
 async function quoteAfter(name: string, ...actions: QuoteOperation[]): Promise<Situation> {
   const draft = await draftPolicy(name)
@@ -119,11 +131,24 @@ export const quoteAction =
 export const quoteKind = kind<QuoteAction, QuoteState, QuoteLocator>('quote', QUOTE_TRANSITIONS, {
   stateOf: ({ quotes }, locator) => quotes.get(locator)!.state,
   situations: {
-    draft: async () => [await quoteAfter(INSURABLE), await quoteAfter(UNINSURABLE)],
-    quoted: async () => [await quoteAfter(INSURABLE, { action: 'quote' })],
+    draft: async () => [
+      await quoteAfter(INSURABLE),
+      await quoteAfter(UNINSURABLE),
+      await selectedAfter(INSURABLE),
+    ],
+    quoted: async () => [
+      await quoteAfter(INSURABLE, { action: 'quote' }),
+      await selectedAfter(INSURABLE, { action: 'quote' }),
+    ],
     accepted: async () => [await quoteAfter(INSURABLE, { action: 'quote' }, { action: 'accept' })],
-    declined: async () => [await quoteAfter(UNINSURABLE, { action: 'quote' })],
-    discarded: async () => [await quoteAfter(INSURABLE, { action: 'discard' })],
+    declined: async () => [
+      await quoteAfter(UNINSURABLE, { action: 'quote' }),
+      await selectedAfter(UNINSURABLE, { action: 'quote' }),
+    ],
+    discarded: async () => [
+      await quoteAfter(INSURABLE, { action: 'discard' }),
+      await selectedAfter(INSURABLE, { action: 'discard' }),
+    ],
   },
   act: {
     update: quoteAction({ action: 'update', request: NO_CHANGES }),
