@@ -3,11 +3,21 @@ import { resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
 import type { DevelopmentWorker } from './wrangler-dev.ts'
 
-const { config, script, port, inspectorPort, dataFolder } = JSON.parse(process.argv[2]!) as DevelopmentWorker
+const {
+  config,
+  script,
+  port,
+  inspectorPort,
+  dataFolder,
+  vars = {},
+} = JSON.parse(process.argv[2]!) as DevelopmentWorker
 
 await unstable_startWorker({
   config,
   ...(script !== undefined && { entrypoint: script }),
+  bindings: Object.fromEntries(
+    Object.entries(vars).map(([name, value]) => [name, { type: 'plain_text', value }]),
+  ),
   dev: {
     watch: false,
     remote: false,

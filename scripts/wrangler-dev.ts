@@ -14,6 +14,8 @@ export type DevelopmentWorker = {
   /** Where a debugger finds it. When left out any free port; no debugger at all for a Worker that is built once. */
   inspectorPort?: number
   dataFolder: string
+  /** Variables beside those of the config; none that is secret, since command lines can be read. */
+  vars?: Readonly<Record<string, string>>
   /** The checkout whose Worker it is; this one unless told. */
   checkout?: string | undefined
   /**
@@ -65,6 +67,7 @@ const wranglerArguments = ({
   port,
   inspectorPort = 0,
   dataFolder,
+  vars = {},
 }: DevelopmentWorker): string[] => [
   'dev',
   ...(script === undefined ? [] : [script]),
@@ -75,5 +78,6 @@ const wranglerArguments = ({
   ...['--persist-to', resolve(dataFolder)],
   // A line for each request is shown to nobody at this level, and costs a tenth of the request.
   ...['--var', 'REQUEST_LOG:off'],
+  ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
   '--show-interactive-dev-session=false',
 ]
