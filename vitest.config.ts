@@ -5,6 +5,7 @@ import { writeRouteIndex } from './scripts/route-index.ts'
 import { newTokenKeys } from './scripts/token-key.ts'
 import { exampleFilesModule } from './test/support/example-files.ts'
 import { buildServiceBundle, SERVICE_ENTRY } from './test/support/service-bundle.ts'
+import { TEST_TOKEN_SECRET } from './test/support/test-secrets.ts'
 
 await writeRouteIndex()
 await buildServiceBundle()
@@ -49,14 +50,16 @@ export default defineConfig({
       {
         extends: true,
         plugins: [
-          cloudflareTest({
+          cloudflareTest(({ inject }) => ({
             main: SERVICE_ENTRY,
             wrangler: { configPath: './wrangler.generated.toml' },
             miniflare: {
               // In place of .dev.vars, so that tests run the same on every machine.
               bindings: {
                 TOKEN_KEYS: newTokenKeys(),
-                TOKEN_SECRET: 'a token secret that only tests use',
+                TOKEN_SECRET: TEST_TOKEN_SECRET,
+                PLUGIN_RUNNER_ADDRESS: inject('pluginRunner').address,
+                PLUGIN_RUNNER_START: inject('pluginRunner').start,
                 PASSWORD_PEPPER: 'a pepper that only tests use',
                 SEALING_KEY: 'a sealing key that only tests use',
                 // Thousands of lines that nobody reads.
@@ -68,7 +71,7 @@ export default defineConfig({
                 FOUR_AT_ONCE: { namespace_id: '9002', simple: { limit: 4, period: 60 } },
               },
             },
-          }),
+          })),
         ],
         test: {
           name: 'service',
@@ -77,6 +80,7 @@ export default defineConfig({
             './test/support/rater-server.ts',
             './test/support/pdf-reader-server.ts',
             './test/support/browser-run-server.ts',
+            './test/support/plugin-runner-server.ts',
           ],
           setupFiles: [
             './test/support/emission/setup.ts',

@@ -44,7 +44,6 @@ export async function startWorker({
   if (over) throw new Error('The bench has ended.')
   const child = spawnWranglerDev({
     ...{ config, script, port, inspectorPort, dataFolder, checkout },
-    isBuiltOnce: true,
   })
   const group = child.pid
   const worker: Worker = {

@@ -1,16 +1,23 @@
-// What `wrangler dev` does, but for looking out for changes: started by wrangler-dev.ts, with a DevelopmentWorker as JSON.
+// What `wrangler dev` does, without watching for changes: started by wrangler-dev.ts, with a DevelopmentWorker as JSON.
 import { resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
 import type { DevelopmentWorker } from './wrangler-dev.ts'
 
-const { config, script, port, inspectorPort, dataFolder, logsRequests } = JSON.parse(
-  process.argv[2]!,
-) as DevelopmentWorker
+const {
+  config,
+  script,
+  port,
+  inspectorPort,
+  dataFolder,
+  vars = {},
+} = JSON.parse(process.argv[2]!) as DevelopmentWorker
 
 await unstable_startWorker({
   config,
   ...(script !== undefined && { entrypoint: script }),
-  ...(logsRequests === false && { bindings: { REQUEST_LOG: { type: 'plain_text', value: 'off' } } }),
+  bindings: Object.fromEntries(
+    Object.entries(vars).map(([name, value]) => [name, { type: 'plain_text', value }]),
+  ),
   dev: {
     watch: false,
     remote: false,

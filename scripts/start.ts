@@ -123,7 +123,7 @@ async function start(): Promise<number> {
   const firstStart = !deployedExample(settings.dataFolder)
   const administrator = await prepareStores(settings, firstStart)
   say(`starting the service on port ${settings.port}`)
-  const service = startService(settings.port, settings.dataFolder)
+  const service = await startService(settings.port, settings.dataFolder)
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {

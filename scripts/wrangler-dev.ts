@@ -1,8 +1,8 @@
-// `wrangler dev` as a process group of its own: it has children, which end with it only when the group does.
+// The local runtime as a process group of its own: it has children, which end with it only when the group does. The Worker stays as
+// it was built: a change of its sources or generated files interrupts nobody, and takes effect at the next start.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 
-const WRANGLER = resolve('node_modules/wrangler/bin/wrangler.js')
 const BUILT_ONCE = resolve('scripts/built-once.ts')
 
 export type DevelopmentWorker = {
@@ -11,26 +11,18 @@ export type DevelopmentWorker = {
   /** Instead of the entry that the config names. */
   script?: string
   port: number
-  /** Where a debugger finds it. When left out any free port; no debugger at all for a Worker that is built once. */
+  /** Where a debugger finds it. When left out, there is no debugger. */
   inspectorPort?: number
   dataFolder: string
+  /** Variables beside those of the config; none that is secret, since command lines can be read. */
+  vars?: Readonly<Record<string, string>>
   /** The checkout whose Worker it is; this one unless told. */
   checkout?: string | undefined
-  /**
-   * Whether it stays as it was built, whatever becomes of its sources. Otherwise it is built again when they change, and who asks
-   * meanwhile is answered 503, `Your worker restarted mid-request`.
-   */
-  isBuiltOnce?: boolean
-  /** Whether it writes a line for each request; what wrangler.toml says when left out. */
-  logsRequests?: boolean
 }
 
 /** Starts the Worker; the process id is also that of the group. */
 export function spawnWranglerDev(worker: DevelopmentWorker): ChildProcess & { readonly pid: number } {
-  const command = worker.isBuiltOnce
-    ? [BUILT_ONCE, JSON.stringify(worker)]
-    : [WRANGLER, ...wranglerArguments(worker)]
-  const child = spawn(process.execPath, command, {
+  const child = spawn(process.execPath, [BUILT_ONCE, JSON.stringify(worker)], {
     ...(worker.checkout !== undefined && { cwd: worker.checkout }),
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -60,22 +52,3 @@ export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
     return false
   }
 }
-
-const wranglerArguments = ({
-  config,
-  script,
-  port,
-  inspectorPort = 0,
-  dataFolder,
-}: DevelopmentWorker): string[] => [
-  'dev',
-  ...(script === undefined ? [] : [script]),
-  ...['--config', config],
-  ...['--ip', '127.0.0.1'],
-  ...['--port', String(port)],
-  ...['--inspector-port', String(inspectorPort)],
-  ...['--persist-to', resolve(dataFolder)],
-  // A line for each request is shown to nobody at this level, and costs a tenth of the request.
-  ...['--var', 'REQUEST_LOG:off'],
-  '--show-interactive-dev-session=false',
-]

@@ -17,6 +17,12 @@ interface __BaseEnv_Env {
    * front of the old with a comma in between: without the old one what it sealed is unreadable.
    */
   readonly SEALING_KEY: string
+  /**
+   * Where the plugin runner beside the service listens, and the name of this start, of which both sides make their secret
+   * (src/plugins/protocol.ts). `npm start` gives both; there are none where PLUGIN_RUNNER is `isolate`.
+   */
+  readonly PLUGIN_RUNNER_ADDRESS?: string
+  readonly PLUGIN_RUNNER_START?: string
   /** Data points of what was done, where a dataset is bound (wrangler.toml, docs/observability.md). */
   readonly METRICS?: AnalyticsEngineDataset
 }

@@ -1,24 +1,35 @@
-// Plugins with no service: the same interpreter, limits and contracts; of records, auxiliary data and secrets there are none.
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+// Plugins with no service: the same sandbox, limits and contracts; of records, auxiliary data and secrets there are none.
+import { startCell } from '../../runner/cells.ts'
+import { Lanes } from '../../runner/lanes.ts'
+import { outcomeOf } from '../../runner/outcomes.ts'
 import { now } from '../../src/platform/time.ts'
+import { LONGEST_CALL_MS } from '../../src/plugins/limits.ts'
 import type { Sandbox } from '../../src/plugins/open.ts'
+import { readOutcome } from '../../src/plugins/outcome.ts'
 import { pluginProgram } from '../../src/plugins/program.ts'
-import { quickjsRunner } from '../../src/plugins/quickjs.ts'
-import type { Missing } from '../../src/plugins/runner.ts'
+import { sentProgram, tenantOf } from '../../src/plugins/protocol.ts'
+import { type Missing, type PluginRunner, tooLong } from '../../src/plugins/runner.ts'
 import { type Fetching, PluginSession, type SessionContext } from '../../src/plugins/session.ts'
 
-const INTERPRETER = '@jitl/quickjs-wasmfile-release-sync/package.json'
+let lanes: Lanes | undefined
 
-/** The types are the Worker's, which compiles nothing while it runs. */
-const { Module } = WebAssembly as unknown as { Module: new (bytes: Uint8Array) => WebAssembly.Module }
-
-async function openSandbox(): Promise<Sandbox> {
-  const folder = dirname(createRequire(import.meta.url).resolve(INTERPRETER))
-  const file = join(folder, 'dist', 'emscripten-module.wasm')
-  return { runner: quickjsRunner(new Module(readFileSync(file))), programOf: pluginProgram }
+/** As the plugin runner beside the service, without the way there. */
+const runner: PluginRunner = {
+  async run(program, call, mostMs = LONGEST_CALL_MS) {
+    lanes ??= new Lanes(startCell, { spares: 1 })
+    const ended = await lanes.run({
+      tenant: tenantOf(program),
+      key: program.key,
+      program: Buffer.from(JSON.stringify(sentProgram(program))),
+      body: Buffer.from(JSON.stringify(call)),
+      mostMs,
+    })
+    const text = outcomeOf(ended, mostMs)
+    return text === undefined ? tooLong() : readOutcome(text.toString())
+  },
 }
+
+const openSandbox = async (): Promise<Sandbox> => ({ runner, programOf: pluginProgram })
 
 /** A session whose calls find nothing stored; `missed` is told what they asked for. */
 export function offlineSession(

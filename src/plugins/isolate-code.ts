@@ -1,10 +1,10 @@
 // The code of the isolate that tenant code runs in (isolate.ts).
-import { isLookupTable } from '../configuration/lookup-table.ts'
-import { ISOLATE_LIMITS, LARGEST_TRAVELLING_TABLE } from './limits.ts'
+import { ISOLATE_LIMITS } from './limits.ts'
 import { COPIES, unpack } from './packed.ts'
 import { realmSettings } from './program.ts'
 import type { PluginProgram } from './runner.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
+import { lookupIn, tableNames, travellingTables } from './travelling.ts'
 import { zoneOffsets } from './zone-offset.ts'
 
 /**
@@ -17,7 +17,7 @@ export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
   const modules: WorkerLoaderWorkerCode['modules'] = {}
   const paths = [...program.scripts.keys()]
   for (const [path, { text }] of program.scripts) modules[path] = { text: text + calledBy(path) }
-  const tables = travelling(program)
+  const tables = travellingTables(program)
   for (const [name, text] of tables) modules[name] = { text }
   const imports = [
     ...paths.map((path, at) => `import script${at} from ${JSON.stringify(path)};`),
@@ -78,59 +78,3 @@ function compiling(
 
 /** What makes the engine call the code by its path: a comment, which a path with lines of its own would end. */
 const calledBy = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)
-
-type Names = { products: Record<string, Record<string, string>>; tenant: Record<string, string> }
-
-type Index = { text: string; rows?: Record<string, string> }
-
-/** Runs inside the isolate: it stands alone. What it keeps is nothing that a script could lay hands on. */
-function lookupIn(
-  tables: Record<string, Index>,
-  { products, tenant }: Names,
-  own: <T>(record: Record<string, T> | undefined, name: string) => T | undefined,
-  parse: (text: string) => unknown,
-): (product: string, table: string, key: string) => string | null | undefined {
-  const rowsOf = (text: string): Record<string, string> => {
-    const rows = { __proto__: null } as unknown as Record<string, string>
-    const entries = parse(text) as [string, string][]
-    for (let at = 0; at < entries.length; at += 1) rows[entries[at]![0]] = entries[at]![1]
-    return rows
-  }
-  return (product, table, key) => {
-    const name = own(own(products, product), table) ?? own(tenant, table)
-    if (name === undefined) return null
-    const index = tables[name]
-    if (!index) return undefined
-    index.rows ??= rowsOf(index.text)
-    return index.rows[key] ?? null
-  }
-}
-
-/** Which table each name stands for, of each product and of the tenant. */
-function tableNames({ configuration: { configuration } }: PluginProgram): Names {
-  const named = (tables: Record<string, { path: string; columns: string[] }>): Record<string, string> =>
-    Object.fromEntries(
-      Object.entries(tables)
-        .filter(([, table]) => isLookupTable(table.columns))
-        .map(([name, table]) => [name, table.path]),
-    )
-  return {
-    products: Object.fromEntries(
-      Object.values(configuration.products).map(product => [product.name, named(product.tables)]),
-    ),
-    tenant: named(configuration.tables),
-  }
-}
-
-/** Tables by their path, each as the JSON of its keys and values; of rows with the same key the first counts. */
-function travelling({ configuration: { configuration } }: PluginProgram): Map<string, string> {
-  const texts = new Map<string, string>()
-  for (const { tables } of [...Object.values(configuration.products), configuration])
-    for (const { path, columns, rows } of Object.values(tables)) {
-      if (texts.has(path) || !isLookupTable(columns)) continue
-      const [key, value] = [columns.indexOf('key'), columns.indexOf('value')]
-      const text = JSON.stringify(rows.map(row => [row[key], row[value]]).reverse())
-      if (text.length <= LARGEST_TRAVELLING_TABLE) texts.set(path, text)
-    }
-  return texts
-}

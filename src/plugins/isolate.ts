@@ -1,11 +1,19 @@
 // Tenant code in an isolate of its own (Dynamic Workers): one for each program, kept warm by the platform under the
 // program's name. Its limits are the platform's to enforce; a runtime on one's own machine enforces none of them.
 import { Refusal } from '../platform/errors.ts'
-import { LONGEST_CALL_MS } from './limits.ts'
+import { now } from '../platform/time.ts'
+import { ISOLATE_LIMITS, LONGEST_CALL_MS } from './limits.ts'
 import { readOutcome } from './outcome.ts'
 import { pack } from './pack.ts'
 import type { Packed } from './packed.ts'
-import { type CallOutcome, failed, type PluginProgram, type PluginRunner, SPOILED } from './runner.ts'
+import {
+  type CallOutcome,
+  failed,
+  type PluginProgram,
+  type PluginRunner,
+  SPOILED,
+  tooLong,
+} from './runner.ts'
 
 /** Raised whenever the sandbox's own code makes something else of the same program. */
 const SANDBOX_FORMAT = 6
@@ -16,24 +24,37 @@ type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 type CodeOf = (program: PluginProgram) => WorkerLoaderWorkerCode
 
 export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunner => ({
-  async run(program, call) {
+  async run(program, call, mostMs = LONGEST_CALL_MS) {
     const text = JSON.stringify({ ...call, arguments: [] })
     const packed = pack(call.arguments)
-    try {
-      return await inIsolate(loader, codeOf, program, text, packed)
-    } catch (problem) {
-      const message = problem instanceof Error ? problem.message : String(problem)
-      // As what is too large: its message says so.
-      if (message.startsWith('Failed to start Worker')) return failed({ reason: message })
-      if (/exceeded|limit/i.test(message))
-        return failed({ reason: `was stopped by the sandbox: ${message}`, limit: true })
-      console.error(JSON.stringify({ at: 'plugin isolate', program: program.key, problem: message }))
-      throw new Refusal('unavailable', 'The sandbox of the plugin does not answer; try again.', {}, 1)
+    const usual = `plugins/${SANDBOX_FORMAT}/${program.key}`
+    let problem: string | undefined
+    let leftMs = mostMs
+    for (let tried = 0; tried < MOST_ISOLATES && leftMs > 0; tried += 1) {
+      const began = now()
+      const name = instead.get(usual) ?? usual
+      const ending = await endingOf(loader, name, () => codeOf(program), text, packed, leftMs)
+      if (ending.kind === 'answered') return ending.outcome
+      if (ending.kind === 'refused') return failed({ reason: ending.problem })
+      // The next call finds another isolate, whatever has become of this one.
+      leave(usual, name)
+      if (ending.kind === 'late') return tooLong()
+      if (ending.kind === 'limit')
+        return failed({ reason: `was stopped by the sandbox: ${ending.problem}`, limit: true })
+      if (ending.kind === 'broken') {
+        console.error(JSON.stringify({ at: 'plugin isolate', program: program.key, problem: ending.problem }))
+        // A call changes nothing: once more, elsewhere. What breaks two isolates breaks every one.
+        if (problem !== undefined) return failed({ reason: `was ended by the sandbox: ${ending.problem}` })
+        problem = ending.problem
+      }
+      leftMs -= now() - began
     }
+    if (problem !== undefined) return failed({ reason: `was ended by the sandbox: ${problem}` })
+    throw new Refusal('unavailable', 'The sandbox of the plugin is being made again; try again.', {}, 1)
   },
 })
 
-/** Names of isolates in the place of those that are spoiled, by the program. */
+/** Names of isolates in the place of those that are left, by the program. */
 const instead = new Map<string, string>()
 
 /** So many are remembered. */
@@ -42,38 +63,53 @@ const MOST_REMEMBERED = 1_000
 /** A fresh isolate is not spoiled, unless a call at the same moment does it again. */
 const MOST_ISOLATES = 3
 
-async function inIsolate(
-  loader: WorkerLoader,
-  codeOf: CodeOf,
-  program: PluginProgram,
-  call: string,
-  packed: Packed,
-): Promise<CallOutcome> {
-  const usual = `plugins/${SANDBOX_FORMAT}/${program.key}`
-  for (let tried = 0; tried < MOST_ISOLATES; tried += 1) {
-    const name = instead.get(usual) ?? usual
-    const worker = loader.get(name, () => codeOf(program))
-    const entrypoint = worker.getEntrypoint() as unknown as Entrypoint
-    const outcome = await inTime(entrypoint.run(call, packed))
-    if (outcome !== SPOILED) return outcome
-    // Whoever else found it so has chosen another already.
-    if ((instead.get(usual) ?? usual) !== name) continue
-    if (instead.size === MOST_REMEMBERED) instead.clear()
-    instead.set(usual, `${usual}/${crypto.randomUUID()}`)
-  }
-  throw new Refusal('unavailable', 'The sandbox of the plugin is being made anew; try again.', {}, 1)
+/** The program's calls go to a fresh isolate from now on, unless another call has found the same already. */
+function leave(usual: string, name: string): void {
+  if ((instead.get(usual) ?? usual) !== name) return
+  if (instead.size === MOST_REMEMBERED) instead.clear()
+  instead.set(usual, `${usual}/${crypto.randomUUID()}`)
 }
 
-async function inTime(answer: Promise<unknown>): Promise<CallOutcome | typeof SPOILED> {
+/** How a call ended. */
+type Ending =
+  | { readonly kind: 'answered'; readonly outcome: CallOutcome }
+  /** An earlier call changed the language there for good, or no answer came in time. */
+  | { readonly kind: 'spoiled' | 'late' }
+  /** The platform does not take the code, ended it at a limit, or ended it in any other way. */
+  | { readonly kind: 'refused' | 'limit' | 'broken'; readonly problem: string }
+
+async function endingOf(
+  loader: WorkerLoader,
+  name: string,
+  code: () => WorkerLoaderWorkerCode,
+  call: string,
+  packed: Packed,
+  mostMs: number,
+): Promise<Ending> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const tooLong = new Promise<CallOutcome>(resolve => {
-    const late = failed({ reason: `takes longer than ${LONGEST_CALL_MS / 1000} seconds`, limit: true })
-    timer = setTimeout(() => resolve(late), LONGEST_CALL_MS)
+  const late = new Promise<Ending>(resolve => {
+    timer = setTimeout(() => resolve({ kind: 'late' }), mostMs)
   })
   try {
-    const read = answer.then(text => (text === SPOILED ? SPOILED : readOutcome(text)))
-    return await Promise.race([read, tooLong])
+    const worker = loader.get(name, code)
+    const options = { limits: ISOLATE_LIMITS } as WorkerStubEntrypointOptions
+    const entrypoint = worker.getEntrypoint(undefined, options) as unknown as Entrypoint
+    const answered = entrypoint
+      .run(call, packed)
+      .then(
+        (text): Ending =>
+          text === SPOILED ? { kind: 'spoiled' } : { kind: 'answered', outcome: readOutcome(text) },
+      )
+    return await Promise.race([answered, late])
+  } catch (thrown) {
+    const problem = thrown instanceof Error ? thrown.message : String(thrown)
+    // As what is too large: its message says so.
+    if (problem.startsWith('Failed to start Worker')) return { kind: 'refused', problem }
+    return { kind: AT_LIMIT.test(problem) ? 'limit' : 'broken', problem }
   } finally {
     clearTimeout(timer)
   }
 }
+
+/** What the platform says of a Worker that it ended: for CPU time, for memory, or since no answer could come any more. */
+const AT_LIMIT = /exceeded|limit|code had hung|never generate a response/i

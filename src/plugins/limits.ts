@@ -13,10 +13,20 @@ export const MOST_STACK_BYTES = 256 * 1024
 export const MOST_JOBS = 100_000
 
 /** CPU time of one call in an isolate, and requests that it may make. */
-export const ISOLATE_LIMITS = { cpuMs: 5_000, subRequests: 0 } as const
+export const ISOLATE_LIMITS = { cpuMs: 4_000, subRequests: 0 } as const
 
-/** How long a call may take in all, seen from outside the sandbox. */
-export const LONGEST_CALL_MS = 20_000
+/**
+ * How long a call may take, seen from outside the sandbox, with all of its rounds; what the rounds fetch does not count.
+ * A client has its answer within five seconds, whatever a script does.
+ */
+export const LONGEST_CALL_MS = 4_200
+
+/** How much later than that the plugin runner may answer: the call was ended, and its answer is on the way. */
+export const ANSWER_MS = 400
+
+/** Bytes of a call, and of a program, on the way to the plugin runner. */
+export const LONGEST_SENT_CALL = 32 * 1024 * 1024
+export const LONGEST_SENT_PROGRAM = 32 * 1024 * 1024
 
 /** Characters of what a call gives back, as JSON. */
 export const LONGEST_OUTPUT = 4 * 1024 * 1024
@@ -42,8 +52,11 @@ export const MOST_ROUNDS = 20
 export const MOST_GATHERED = 1_000
 export const MOST_RECORDS_GATHERED = 50
 
-/** Characters of a table, as JSON, that travels with the isolate; of a larger one the rows asked for are fetched. */
+/** Characters of a table, as JSON, that travels with its program; of a larger one the rows asked for are fetched. */
 export const LARGEST_TRAVELLING_TABLE = 1024 * 1024
+
+/** Characters of all tables that travel with a program. */
+export const MOST_TRAVELLING = 8 * 1024 * 1024
 
 /** Characters of a reason that is told. */
 export const LONGEST_REASON = 500

@@ -1,61 +1,96 @@
-// Tenant code under QuickJS, an interpreter in WebAssembly: instructions, memory and stack are counted wherever the
-// service runs. Each call has an interpreter of its own. Tens of times slower than an isolate.
+// Tenant code under QuickJS, an interpreter in WebAssembly: jumps, memory and stack are counted, the work inside a
+// function of the language is not. So it runs in a process that can be ended (runner/cell.ts). Each call has an interpreter
+// of its own. Tens of times slower than an isolate.
 import variant from '@jitl/quickjs-wasmfile-release-sync'
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
   type QuickJSContext,
   type QuickJSHandle,
+  type QuickJSRuntime,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
 import { MOST_INTERRUPTS, MOST_JOBS, MOST_MEMORY_BYTES, MOST_STACK_BYTES } from './limits.ts'
-import { readOutcome } from './outcome.ts'
-import { realmSettings } from './program.ts'
-import { type CallOutcome, failed, type PluginProgram, type PluginRunner } from './runner.ts'
+import type { SentProgram } from './protocol.ts'
+import { failed } from './runner.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
+import { lookupIn, type Own } from './travelling.ts'
 import { zoneOffsets } from './zone-offset.ts'
 
-const offsetOf = zoneOffsets()
-
-let interpreter: Promise<QuickJSWASMModule> | undefined
-const broken = new WeakSet<QuickJSWASMModule>()
-
-/** Its memory never grows: the library loses hold of what a promise's job made while it did. */
-function loaded(wasmModule: WebAssembly.Module): Promise<QuickJSWASMModule> {
-  if (interpreter) return interpreter
-  const pages = Math.ceil((MOST_MEMORY_BYTES + OWN_BYTES) / PAGE_BYTES)
-  const wasmMemory = new WebAssembly.Memory({ initial: pages, maximum: pages })
-  interpreter = newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule, wasmMemory }))
-  return interpreter
+/** A program ready for calls. */
+export type QuickjsProgram = {
+  readonly settings: string
+  readonly scripts: ReadonlyMap<string, string>
+  readonly lookup: ReturnType<typeof lookupIn>
 }
+
+/** The outcome as JSON, and whether the interpreter stopped the call. */
+export type QuickjsOutcome = { readonly text: string; readonly isStopped: boolean }
+
+export type Quickjs = {
+  /** Carries out the call, a PluginCall as JSON. Throws when the machine itself broke: it is of no use any more. */
+  run(program: QuickjsProgram, call: string): QuickjsOutcome
+  /** Makes ready what the next call begins with. */
+  prepare(): void
+}
+
+const stoppedBy = (reason: string): QuickjsOutcome => ({
+  text: JSON.stringify(failed({ reason, limit: true })),
+  isStopped: true,
+})
+
+const TOO_LONG = stoppedBy('takes more steps than a plugin may (a loop without end?)')
+
+/** Of a machine that broke, too: a script can break it by its demands alone. */
+export const TOO_MUCH = stoppedBy('needs more memory than a plugin may have')
 
 const PAGE_BYTES = 64 * 1024
 
 /** What the interpreter needs beside the tenant's code. */
 const OWN_BYTES = 16 * 1024 * 1024
 
-const TOO_LONG = failed({ reason: 'takes more steps than a plugin may (a loop without end?)', limit: true })
-const TOO_MUCH = failed({ reason: 'needs more memory than a plugin may have', limit: true })
+const own: Own = (record, name) =>
+  record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined
 
-/** `wasmModule` is the interpreter, compiled; all runners share one instance. */
-export const quickjsRunner = (wasmModule: WebAssembly.Module): PluginRunner => ({
-  async run(program, call) {
-    let module = await loaded(wasmModule)
-    // Another call may have broken it while this one waited.
-    while (broken.has(module)) module = await loaded(wasmModule)
-    try {
-      return inInterpreter(module, program, JSON.stringify(call))
-    } catch (problem) {
-      // The machine itself gave out, and is of no use any more.
-      broken.add(module)
-      interpreter = undefined
-      if (problem instanceof WebAssembly.RuntimeError || problem instanceof RangeError) return TOO_MUCH
-      throw problem
-    }
-  },
-})
+export const quickjsProgram = ({ settings, scripts, tables, tableNames }: SentProgram): QuickjsProgram => {
+  const travelled = Object.fromEntries(tables.map(([path, text]) => [path, { text }]))
+  return {
+    settings: `(${JSON.stringify(settings)})`,
+    scripts: new Map(scripts),
+    lookup: lookupIn(travelled, tableNames, own, JSON.parse),
+  }
+}
 
-function inInterpreter(module: QuickJSWASMModule, program: PluginProgram, call: string): CallOutcome {
+/** `wasmModule` is the interpreter, compiled. */
+export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> {
+  // Its memory never grows: the library loses hold of what a promise's job made while it did.
+  const pages = Math.ceil((MOST_MEMORY_BYTES + OWN_BYTES) / PAGE_BYTES)
+  const wasmMemory = new WebAssembly.Memory({ initial: pages, maximum: pages })
+  const module = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule, wasmMemory }))
+  let ready: Prepared | undefined
+  return {
+    prepare() {
+      ready ??= prepared(module)
+    },
+    run(program, call) {
+      const interpreter = ready ?? prepared(module)
+      ready = undefined
+      return carriedOut(interpreter, program, call)
+    },
+  }
+}
+
+/** An interpreter that has read the sandbox's own side, and no code of a tenant yet. */
+type Prepared = {
+  readonly runtime: QuickJSRuntime
+  readonly context: QuickJSContext
+  /** Makes the realm. */
+  readonly make: QuickJSHandle
+  /** Whether the call has had all its jumps. */
+  isOver(): boolean
+}
+
+function prepared(module: QuickJSWASMModule): Prepared {
   const runtime = module.newRuntime({
     memoryLimitBytes: MOST_MEMORY_BYTES,
     maxStackSizeBytes: MOST_STACK_BYTES,
@@ -66,9 +101,18 @@ function inInterpreter(module: QuickJSWASMModule, program: PluginProgram, call: 
     return interrupts > MOST_INTERRUPTS
   })
   const context = runtime.newContext()
-  const stopped = (): CallOutcome => (interrupts > MOST_INTERRUPTS ? TOO_LONG : TOO_MUCH)
+  const make = context.unwrapResult(context.evalCode(REALM_SOURCE, 'sandbox'))
+  return { runtime, context, make, isOver: () => interrupts > MOST_INTERRUPTS }
+}
+
+function carriedOut(
+  { runtime, context, make, isOver }: Prepared,
+  program: QuickjsProgram,
+  call: string,
+): QuickjsOutcome {
+  const stopped = (): QuickjsOutcome => (isOver() ? TOO_LONG : TOO_MUCH)
   try {
-    const realm = reached(newRealm(context, program))
+    const realm = reached(newRealm(context, make, program))
     if (!realm) return stopped()
     const run = context.getProp(realm, 'run')
     const text = context.newString(call)
@@ -85,7 +129,7 @@ function inInterpreter(module: QuickJSWASMModule, program: PluginProgram, call: 
     if (state.type === 'fulfilled') {
       const outcome = context.getString(state.value)
       state.value.dispose()
-      return readOutcome(outcome)
+      return { text: outcome, isStopped: isOver() }
     }
     if (state.type === 'rejected') state.error.dispose()
     return state.type === 'pending' ? TOO_LONG : stopped()
@@ -104,17 +148,19 @@ function reached(result: Result): QuickJSHandle | undefined {
   return undefined
 }
 
-function newRealm(context: QuickJSContext, program: PluginProgram): Result {
-  const settings = JSON.stringify(realmSettings(program))
-  const host = context.unwrapResult(context.evalCode(`(${settings})`, 'settings'))
+const offsetOf = zoneOffsets()
+
+function newRealm(context: QuickJSContext, make: QuickJSHandle, program: QuickjsProgram): Result {
+  const host = context.unwrapResult(context.evalCode(program.settings, 'settings'))
   const script = context.newFunction('script', path => {
     const name = context.getString(path)
-    return context.evalCode(program.scripts.get(name)!.text, name)
+    return context.evalCode(program.scripts.get(name)!, name)
   })
   const lookup = context.newFunction('lookup', (product, table, key) => {
-    const find = program.configuration.lookup(context.getString(product))
-    const found = find(context.getString(table), context.getString(key))
-    return typeof found === 'object' ? context.newString(found.value) : context.null
+    const names = [product, table, key].map(one => context.getString(one)) as [string, string, string]
+    const found = program.lookup(...names)
+    if (found === undefined) return context.undefined
+    return found === null ? context.null : context.newString(found)
   })
   const zoneOffset = context.newFunction('zoneOffset', (at, zone) => {
     const offset = offsetOf(context.getNumber(at), context.getString(zone))
@@ -122,7 +168,6 @@ function newRealm(context: QuickJSContext, program: PluginProgram): Result {
   })
   context.setProp(host, 'script', script)
   context.setProp(host, 'lookup', lookup)
-  const make = context.unwrapResult(context.evalCode(REALM_SOURCE, 'sandbox'))
   const realm = context.callFunction(make, context.undefined, host, zoneOffset)
   for (const handle of [host, script, lookup, zoneOffset, make]) handle.dispose()
   return realm

@@ -1,7 +1,9 @@
 // A sandbox for tenant code: values in, values out. No network, no clock and no randomness but what is handed in.
-// There are two, of one behaviour (test/plugins/runners.service.test.ts): isolate.ts and quickjs.ts.
+// There are two, of one behaviour (test/plugins/runners.service.test.ts): isolate.ts, and process-runner.ts, which calls
+// QuickJS (quickjs.ts) in a process beside the service.
 import type { LoadedConfiguration } from '../configuration/cache.ts'
 import type { CustomEventType } from '../events/types.ts'
+import { LONGEST_CALL_MS } from './limits.ts'
 import type { CompiledScript } from './script.ts'
 
 /** The tenant code of one configuration. Programs of one `key` are the same. */
@@ -88,8 +90,11 @@ export type CallOutcome = {
 }
 
 export type PluginRunner = {
-  /** Whatever the code does is in the outcome; throws only when the sandbox itself is not to be had. */
-  run(program: PluginProgram, call: PluginCall): Promise<CallOutcome>
+  /**
+   * Whatever the code does is in the outcome, also that it took longer than `mostMs`. Throws only when the sandbox itself
+   * cannot be reached.
+   */
+  run(program: PluginProgram, call: PluginCall, mostMs?: number): Promise<CallOutcome>
 }
 
 /** What a sandbox answers in which an earlier call changed the language for good: nothing runs there any more. */
@@ -102,3 +107,7 @@ export const failed = (failure: CallFailure): CallOutcome => ({
   writes: [],
   events: [],
 })
+
+/** Of a call that was ended from outside. */
+export const tooLong = (): CallOutcome =>
+  failed({ reason: `takes longer than ${LONGEST_CALL_MS / 1000} seconds`, limit: true })

@@ -6,12 +6,23 @@ import { withoutSecrets } from '../integrations/secrecy.ts'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
+import { now as currentTime } from '../platform/time.ts'
 import type { TransactionTables, WantedRange } from '../resources/data-tables/rating-tables.ts'
 import { NeedsTableRows } from '../resources/data-tables/table-rows.ts'
 import type { PluginFunction } from './functions.ts'
-import { LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
+import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
 import type { Sandbox } from './open.ts'
-import type { AuxWrite, CallOutcome, CustomEvent, Known, LogLine, Missing } from './runner.ts'
+import {
+  type AuxWrite,
+  type CallOutcome,
+  type CustomEvent,
+  failed,
+  type Known,
+  type LogLine,
+  type Missing,
+  type PluginCall,
+  tooLong,
+} from './runner.ts'
 
 /** What fetches what calls ask for: everything that is missing at once. */
 export type Fetching = (
@@ -150,8 +161,9 @@ export class PluginSession {
     const program = programOf(configuration, tenant, configVersion)
     let gathers = false
     let mayGather = true
+    let leftMs = LONGEST_CALL_MS
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
-      const outcome = await runner.run(program, {
+      const call: PluginCall = {
         product: product.name,
         path,
         function: name,
@@ -161,8 +173,15 @@ export class PluginSession {
         known: this.#known,
         gathers,
         resourceTables: tables?.names ?? [],
-      })
-      if (outcome.missing.length > 0) {
+      }
+      // The clock moves while the sandbox is waited for, also in production.
+      const began = currentTime()
+      const outcome = await runner.run(program, call, leftMs)
+      leftMs -= currentTime() - began
+      const isAsking = outcome.missing.length > 0
+      const isRepeated = isAsking || (gathers && outcome.failure?.limit)
+      if (isRepeated && leftMs <= 0) return tooLong()
+      if (isAsking) {
         await this.#fetch(
           outcome.missing,
           given,
@@ -173,13 +192,13 @@ export class PluginSession {
         gathers = mayGather
         continue
       }
-      if (!gathers || !outcome.failure?.limit) return outcome
+      if (!isRepeated) return outcome
       // With nothing in the place of what is not at hand it may have run without end.
       mayGather = false
       gathers = false
     }
     const reason = `asks for more in over ${MOST_ROUNDS} rounds; fetch what belongs together at once`
-    return { failure: { reason, limit: true }, missing: [], logs: [], writes: [], events: [] }
+    return failed({ reason, limit: true })
   }
 
   async #fetch(

@@ -7,7 +7,8 @@ import type { ZoneOffset } from './sandbox/intl.ts'
 export function zoneOffsets(): ZoneOffset {
   type Known = { readonly format: Intl.DateTimeFormat; offsets: Record<number, number>; count: number }
   const nothing = (): Record<string, never> => Object.create(null) as Record<string, never>
-  const zones: Record<string, Known> = nothing()
+  let zones: Record<string, Known> = nothing()
+  let zoneCount = 0
   const { floor } = Math
   const knownOf = (zone: string): Known => {
     const format = new Intl.DateTimeFormat('en-US', {
@@ -31,11 +32,21 @@ export function zoneOffsets(): ZoneOffset {
   }
   // A fleet asks thousands of times for the same few days. To the second, since zones changed at odd ones once.
   const MOST_KNOWN = 1_000
+  // There are fewer zones, but each has many names: in capitals, in small letters, in both.
+  const MOST_ZONES = 500
   return (at, asked) => {
     // A script may hand in what is another text each time that it is looked at.
     const zone = `${asked}`
     try {
-      zones[zone] ??= knownOf(zone)
+      if (!(zone in zones)) {
+        const known = knownOf(zone)
+        if (zoneCount === MOST_ZONES) {
+          zones = nothing()
+          zoneCount = 0
+        }
+        zones[zone] = known
+        zoneCount += 1
+      }
     } catch {
       return undefined
     }

@@ -110,7 +110,7 @@ describe('the isolate', () => {
     expect(code).toMatchObject({
       globalOutbound: null,
       env: {},
-      limits: { cpuMs: 5_000, subRequests: 0 },
+      limits: { cpuMs: 4_000, subRequests: 0 },
       mainModule: 'sandbox',
     })
     expect(code.compatibilityFlags).toBeUndefined()

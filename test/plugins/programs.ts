@@ -1,20 +1,27 @@
 // Programs of tenant code for tests: scripts and tables, without an archive.
 import { env } from 'cloudflare:workers'
-import { pluginProgram, quickjsRunner, workerCode } from '../../src/bundles/sandbox.bundle.mjs'
+import { pluginProgram, workerCode } from '../../src/bundles/sandbox.bundle.mjs'
 import { loadedConfiguration } from '../../src/configuration/cache.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/configuration/configuration.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 import { isolateRunner } from '../../src/plugins/isolate.ts'
-import { interpreter } from '../../src/plugins/open.ts'
+import { localRunner } from '../../src/plugins/process-runner.ts'
 import type { CallOutcome, Known, PluginCall, PluginProgram, PluginRunner } from '../../src/plugins/runner.ts'
 import { compileTemplate } from '../../src/rating/liquid/compile.ts'
 
-/** The runner that counts. */
-export const QUICKJS = quickjsRunner(await interpreter())
+/** On a busy machine a call of a test may take its time; how long one may take is held by test/plugins/runner. */
+const PATIENT_MS = 60_000
+
+const patient = (runner: PluginRunner): PluginRunner => ({
+  run: (program, call) => runner.run(program, call, PATIENT_MS),
+})
+
+/** The runner in a process beside the service. */
+export const QUICKJS = patient(await localRunner(env))
 
 export const RUNNERS: [name: 'quickjs' | 'isolate', runner: PluginRunner][] = [
   ['quickjs', QUICKJS],
-  ['isolate', isolateRunner(env.LOADER, workerCode)],
+  ['isolate', patient(isolateRunner(env.LOADER, workerCode))],
 ]
 
 export const table = (name: string, rows: [string, string][]): LookupTable => ({
@@ -22,6 +29,9 @@ export const table = (name: string, rows: [string, string][]): LookupTable => ({
   columns: ['key', 'value'],
   rows,
 })
+
+/** The runner keeps programs by their keys, of all test files. */
+const FILE = crypto.randomUUID()
 
 let programs = 0
 
@@ -34,7 +44,7 @@ export function programOf(
   const configuration = { scripts, tables, products: { motor: product } } as unknown as Configuration
   programs += 1
   const loaded = loadedConfiguration(configuration, `hash-${programs}`, compileTemplate)
-  return pluginProgram(loaded, { locator: `tenant-${programs}` as Uuid, generation: 1 }, 1)
+  return pluginProgram(loaded, { locator: `${FILE}-${programs}` as Uuid, generation: 1 }, 1)
 }
 
 export const nothingKnown = (): Known => ({ aux: [], auxLocators: [], entities: [], rows: [] })

@@ -1,0 +1,47 @@
+// The process that tenant code runs in, one call after the other (cells.ts starts it and ends it). Nothing here limits how long
+// a call takes: a function of the language can run for hours, and meanwhile nothing else of this thread does.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { type QuickjsProgram, quickjs, quickjsProgram, TOO_MUCH } from '../src/plugins/quickjs.ts'
+import { frameReader, writeFrame } from './frames.ts'
+
+// Ends the process when the one that started it is gone, in a thread that tenant code does not hold up.
+const WATCH = `const parent = process.ppid
+setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 250)`
+const watch = new Worker(WATCH, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 16 } })
+
+/** The types are the Worker's, which compiles nothing while it runs. */
+const { Module } = WebAssembly as unknown as { Module: new (bytes: Uint8Array) => WebAssembly.Module }
+
+const packageFile = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/package.json')
+const wasm = readFileSync(join(dirname(packageFile), 'dist', 'emscripten-module.wasm'))
+const interpreter = await quickjs(new Module(wasm))
+
+const programs = new Map<string, QuickjsProgram>()
+
+/** Parts: key of the program, the program where it is new here, the call, and the key of one to forget. */
+const take = ([key, program, call, forgotten]: Buffer[]): void => {
+  programs.delete(forgotten!.toString())
+  const name = key!.toString()
+  if (program!.length > 0) programs.set(name, quickjsProgram(JSON.parse(program!.toString())))
+  try {
+    const { text, isStopped } = interpreter.run(programs.get(name)!, call!.toString())
+    answer(text, isStopped ? 'stopped' : 'done')
+  } catch (problem) {
+    if (!(problem instanceof WebAssembly.RuntimeError || problem instanceof RangeError)) throw problem
+    answer(TOO_MUCH.text, 'broken')
+    return
+  }
+  // Between two calls, when nobody waits.
+  setImmediate(() => interpreter.prepare())
+}
+
+const answer = (text: string, ending: 'done' | 'stopped' | 'broken'): void =>
+  writeFrame(process.stdout, [Buffer.from(ending), Buffer.from(text)])
+
+process.stdin.on('data', frameReader(take))
+process.stdin.on('end', () => void watch.terminate())
+interpreter.prepare()
+writeFrame(process.stdout, [])

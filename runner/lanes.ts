@@ -1,0 +1,302 @@
+// Whose call runs when. A call begins in the quick lane. One that goes on for longer moves to the slow lane, where calls
+// take turns on a bounded share of the machine: a call that takes its time holds up others like it, and no quick one.
+// Each tenant has one call running; its others wait.
+import { availableParallelism } from 'node:os'
+import type { Cell, CellAnswer } from './cells.ts'
+
+export type LaneSettings = {
+  /** Calls in the quick lane at once, and in the slow one; of these as many run as are not paused. */
+  readonly quickAtOnce: number
+  readonly mostSlow: number
+  readonly slowAtOnce: number
+  /** How long a call stays in the quick lane. */
+  readonly quickMs: number
+  /** How long a slow call runs before another one has its turn. */
+  readonly turnMs: number
+  /** A call that was ended for its length had at least so much of the processor, or it is to be tried again. */
+  readonly fairMs: number
+  /** How long a tenant stays in the slow lane after a call that took long, unless a quick one comes first. */
+  readonly slowForMs: number
+  /** Calls that wait, of one tenant and of all; and the bytes of all that wait or run. */
+  readonly mostWaitingOfTenant: number
+  readonly mostWaiting: number
+  readonly mostBytes: number
+  /** Processes that are kept for calls to come. */
+  readonly spares: number
+}
+
+export const LANES: LaneSettings = {
+  quickAtOnce: 2,
+  mostSlow: 4,
+  slowAtOnce: Math.max(1, Math.floor(availableParallelism() / 2)),
+  quickMs: 250,
+  turnMs: 50,
+  fairMs: 100,
+  slowForMs: 60_000,
+  mostWaitingOfTenant: 100,
+  mostWaiting: 400,
+  mostBytes: 256 * 1024 * 1024,
+  spares: 2,
+}
+
+export type LaneCall = {
+  readonly tenant: string
+  readonly key: string
+  readonly program: Buffer
+  readonly body: Buffer
+  /** From now on, waiting included. */
+  readonly mostMs: number
+}
+
+/** `late`: it took longer than it may. `busy`: it did not have its turn, or not for long. */
+export type LaneAnswer = CellAnswer | { readonly ending: 'late' | 'busy' }
+
+type Job = {
+  readonly call: LaneCall
+  readonly answer: (answer: LaneAnswer) => void
+  readonly deadline: NodeJS.Timeout
+  cell?: Cell
+  cpuAtStart?: number | undefined
+  lane?: 'quick' | 'slow'
+  becomesSlow?: NodeJS.Timeout
+  /** Since when it runs, or it is paused; how long it has run before. */
+  runsSince?: number | undefined
+  ranMs: number
+}
+
+export class Lanes {
+  readonly #settings: LaneSettings
+  readonly #start: (onEnd: (cell: Cell) => void) => Cell
+  readonly #waiting: Job[] = []
+  readonly #running = new Set<Job>()
+  readonly #idle: Cell[] = []
+  /** Tenants whose last call was slow: until when that counts, and whether it had to be ended. */
+  readonly #slowTenants = new Map<string, { until: number; wasEnded: boolean }>()
+  #bytes = 0
+  #turns: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(start: (onEnd: (cell: Cell) => void) => Cell, settings: Partial<LaneSettings> = {}) {
+    this.#start = start
+    this.#settings = { ...LANES, ...settings }
+    this.#keepSpares()
+  }
+
+  /** Carries the call out in its turn. `abandoned` aborts when nobody waits for the answer any more. */
+  run(call: LaneCall, abandoned?: AbortSignal): Promise<LaneAnswer> {
+    const { mostWaiting, mostWaitingOfTenant, mostBytes } = this.#settings
+    const ofTenant = this.#waiting.filter(one => one.call.tenant === call.tenant).length
+    const isFull =
+      this.#waiting.length >= mostWaiting ||
+      ofTenant >= mostWaitingOfTenant ||
+      this.#bytes + call.body.length > mostBytes
+    if (isFull || this.#isClosed) return Promise.resolve({ ending: 'busy' })
+    this.#bytes += call.body.length
+    return new Promise(resolve => {
+      let isAnswered = false
+      const job: Job = {
+        call,
+        ranMs: 0,
+        deadline: setTimeout(() => this.#end(job), call.mostMs),
+        answer: answer => {
+          if (isAnswered) return
+          isAnswered = true
+          clearTimeout(job.deadline)
+          this.#bytes -= call.body.length
+          resolve(answer)
+        },
+      }
+      abandoned?.addEventListener('abort', () => !isAnswered && this.#end(job), { once: true })
+      this.#waiting.push(job)
+      this.#admit()
+    })
+  }
+
+  /** Ends every process; what waits is answered that it was busy. */
+  close(): void {
+    this.#isClosed = true
+    for (const job of this.#waiting.splice(0)) job.answer({ ending: 'busy' })
+    for (const job of [...this.#running]) this.#stop(job, { ending: 'busy' })
+    for (const cell of this.#idle.splice(0)) cell.kill()
+  }
+
+  /** Starts whatever may run now, in the order in which it came. */
+  #admit(): void {
+    for (let at = 0; at < this.#waiting.length; ) {
+      const job = this.#waiting[at]!
+      const lane = this.#isSlow(job.call.tenant) ? 'slow' : 'quick'
+      const most = lane === 'slow' ? this.#settings.mostSlow : this.#settings.quickAtOnce
+      const isTurn = !this.#runs(job.call.tenant) && this.#in(lane).length < most
+      if (!isTurn) at += 1
+      else {
+        this.#waiting.splice(at, 1)
+        this.#begin(job, lane)
+      }
+    }
+  }
+
+  #begin(job: Job, lane: 'quick' | 'slow'): void {
+    const { tenant, key, program, body } = job.call
+    const cell = this.#takeCell(key)
+    job.cell = cell
+    job.lane = lane
+    job.cpuAtStart = cell.cpuMs()
+    job.runsSince = performance.now()
+    this.#running.add(job)
+    if (lane === 'quick') job.becomesSlow = setTimeout(() => this.#slowDown(job), this.#settings.quickMs)
+    else if (this.#slowTenants.get(tenant)?.wasEnded) cell.lowerPriority()
+    cell.run(key, program, body).then(
+      answer => this.#finish(job, answer),
+      () => this.#stop(job, { ending: 'busy' }),
+    )
+    if (lane === 'slow') this.#takeTurns()
+  }
+
+  /** Moves a call to the slow lane. Where that is full, one goes whose tenant had a call ended before. */
+  #slowDown(job: Job): void {
+    const { mostSlow } = this.#settings
+    const slow = this.#in('slow')
+    this.#markSlow(job.call.tenant, false)
+    if (slow.length >= mostSlow) {
+      const worst = slow.filter(one => this.#slowTenants.get(one.call.tenant)?.wasEnded)
+      this.#end(worst.sort((a, b) => this.#ran(b) - this.#ran(a))[0] ?? job)
+    }
+    if (!this.#running.has(job)) return
+    job.lane = 'slow'
+    this.#takeTurns()
+    this.#keepSpares()
+    this.#admit()
+  }
+
+  /** Lets those slow calls run that have run the least; of tenants whose calls had to be ended, after all others. */
+  #takeTurns(): void {
+    clearTimeout(this.#turns)
+    this.#turns = undefined
+    const { slowAtOnce, turnMs } = this.#settings
+    const slow = this.#in('slow')
+    const classOf = (job: Job): number => (this.#slowTenants.get(job.call.tenant)?.wasEnded ? 1 : 0)
+    slow.sort((a, b) => classOf(a) - classOf(b) || this.#ran(a) - this.#ran(b))
+    for (const job of slow.slice(slowAtOnce)) {
+      if (job.runsSince === undefined) continue
+      job.ranMs = this.#ran(job)
+      job.runsSince = undefined
+      job.cell!.pause()
+    }
+    for (const job of slow.slice(0, slowAtOnce)) {
+      if (job.runsSince !== undefined) continue
+      job.runsSince = performance.now()
+      job.cell!.resume()
+    }
+    if (slow.length > slowAtOnce) this.#turns = setTimeout(() => this.#takeTurns(), turnMs)
+  }
+
+  #finish(job: Job, answer: CellAnswer): void {
+    if (!this.#running.has(job)) return
+    const isSlow = job.lane === 'slow'
+    const ran = this.#ran(job)
+    const cell = this.#leave(job)
+    const isLost = answer.ending === 'broken' || answer.ending === 'died'
+    if (isLost || isSlow || ran > this.#settings.quickMs)
+      this.#markSlow(job.call.tenant, answer.ending !== 'done')
+    // A slow call that was quick after all: its tenant is one like the others again.
+    if (ran <= this.#settings.quickMs && answer.ending === 'done') this.#slowTenants.delete(job.call.tenant)
+    if (isLost) cell.kill()
+    else this.#giveBack(cell)
+    job.answer(answer)
+    this.#goOn()
+  }
+
+  /** Ends a call that took too long, waits for too long, or that nobody waits for. */
+  #end(job: Job): void {
+    const at = this.#waiting.indexOf(job)
+    if (at >= 0) {
+      this.#waiting.splice(at, 1)
+      job.answer({ ending: 'busy' })
+      return
+    }
+    if (!this.#running.has(job)) return
+    const cpu = job.cell!.cpuMs()
+    const used = cpu === undefined ? this.#ran(job) : cpu - (job.cpuAtStart ?? 0)
+    if (used >= this.#settings.fairMs) this.#markSlow(job.call.tenant, true)
+    this.#stop(job, { ending: used >= this.#settings.fairMs ? 'late' : 'busy' })
+  }
+
+  #stop(job: Job, answer: LaneAnswer): void {
+    if (!this.#running.has(job)) return
+    this.#leave(job).kill()
+    job.answer(answer)
+    this.#goOn()
+  }
+
+  #leave(job: Job): Cell {
+    clearTimeout(job.becomesSlow)
+    clearTimeout(job.deadline)
+    this.#running.delete(job)
+    return job.cell!
+  }
+
+  #goOn(): void {
+    if (this.#isClosed) return
+    this.#takeTurns()
+    this.#admit()
+    this.#keepSpares()
+  }
+
+  #takeCell(key: string): Cell {
+    const known = this.#idle.findIndex(cell => cell.has(key))
+    const [cell] = this.#idle.splice(Math.max(known, 0), 1)
+    return cell ?? this.#newCell()
+  }
+
+  #giveBack(cell: Cell): void {
+    if (this.#isClosed || cell.isLowered() || !cell.isAlive() || this.#idle.length >= this.#settings.spares)
+      cell.kill()
+    else this.#idle.unshift(cell)
+  }
+
+  #newCell(): Cell {
+    return this.#start(ended => {
+      const at = this.#idle.indexOf(ended)
+      if (at < 0) return
+      this.#idle.splice(at, 1)
+      // Not at once: where processes cannot be started at all, trying is all that would be done.
+      setTimeout(() => this.#keepSpares(), RESTART_MS).unref()
+    })
+  }
+
+  #keepSpares(): void {
+    while (!this.#isClosed && this.#idle.length < this.#settings.spares) this.#idle.push(this.#newCell())
+  }
+
+  #in(lane: 'quick' | 'slow'): Job[] {
+    return [...this.#running].filter(job => job.lane === lane)
+  }
+
+  #runs(tenant: string): boolean {
+    return [...this.#running].some(job => job.call.tenant === tenant)
+  }
+
+  #ran({ ranMs, runsSince }: Job): number {
+    return ranMs + (runsSince === undefined ? 0 : performance.now() - runsSince)
+  }
+
+  #isSlow(tenant: string): boolean {
+    const known = this.#slowTenants.get(tenant)
+    if (known && known.until < performance.now()) this.#slowTenants.delete(tenant)
+    return this.#slowTenants.has(tenant)
+  }
+
+  #markSlow(tenant: string, isEnded: boolean): void {
+    const wasEnded = isEnded || (this.#slowTenants.get(tenant)?.wasEnded ?? false)
+    this.#slowTenants.delete(tenant)
+    this.#slowTenants.set(tenant, { until: performance.now() + this.#settings.slowForMs, wasEnded })
+    if (this.#slowTenants.size > MOST_REMEMBERED)
+      this.#slowTenants.delete(this.#slowTenants.keys().next().value!)
+  }
+}
+
+/** Tenants that are remembered. */
+const MOST_REMEMBERED = 10_000
+
+/** How long after a spare process ended by itself another one is started. */
+const RESTART_MS = 200

@@ -1,0 +1,20 @@
+// What a call comes to, by how it ended.
+import { TOO_MUCH } from '../src/plugins/quickjs.ts'
+import { failed } from '../src/plugins/runner.ts'
+import type { LaneAnswer } from './lanes.ts'
+
+/** The outcome as JSON; undefined where the call had no turn, or too short a one: it is to be made again. */
+export function outcomeOf(ended: LaneAnswer, mostMs: number): Buffer | undefined {
+  switch (ended.ending) {
+    case 'busy':
+      return undefined
+    case 'late':
+      return Buffer.from(
+        JSON.stringify(failed({ reason: `takes longer than ${mostMs / 1000} seconds`, limit: true })),
+      )
+    case 'died':
+      return Buffer.from(TOO_MUCH.text)
+    default:
+      return ended.text
+  }
+}

@@ -1,0 +1,92 @@
+// Starts the plugin runner beside the service, and starts it again whenever it ends. It is a process group of its own, so
+// that nothing of it is left behind.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunnerStart } from '../runner/server.ts'
+import { runnerSecret } from '../src/plugins/protocol.ts'
+import { signalGroup } from './wrangler-dev.ts'
+
+const MAIN = resolve('runner/main.ts')
+
+/** The wait before it is started again: doubled each time that it ends at once, up to the longest. */
+const SHORTEST_WAIT_MS = 50
+const LONGEST_WAIT_MS = 5_000
+
+/** What has run for so long did not end at once. */
+const SETTLED_MS = 10_000
+
+export type PluginRunnerProcess = {
+  /** Variables of the Worker that calls it. Neither is secret. */
+  readonly vars: { readonly PLUGIN_RUNNER_ADDRESS: string; readonly PLUGIN_RUNNER_START: string }
+  readonly port: number
+  /** Process that listens now; undefined between two of them. */
+  pid(): number | undefined
+  stop(): Promise<void>
+}
+
+type Settings = Pick<RunnerStart, 'longestMs' | 'lanes'>
+
+/** Resolves when it listens. `tokenSecret` is the service's own, of which both sides make the runner's secret. */
+export async function startPluginRunner(
+  tokenSecret: string,
+  settings: Settings = {},
+): Promise<PluginRunnerProcess> {
+  const start = randomUUID()
+  const secret = await runnerSecret(tokenSecret, start)
+  let isStopped = false
+  let child: ChildProcess | undefined
+  let wait = SHORTEST_WAIT_MS
+
+  /** Starts it on the port, or any; resolves with its port. */
+  const begin = (port: number): Promise<number> =>
+    new Promise((listens, fails) => {
+      const began = performance.now()
+      const started = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+        // Nothing of the environment: it holds credentials of the service and of the person who started it.
+        env: {} as NodeJS.ProcessEnv,
+        detached: true,
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      child = started
+      started.stdin.on('error', () => undefined)
+      started.stdin.write(`${JSON.stringify({ ...settings, secret, port } satisfies RunnerStart)}\n`)
+      let listening: number | undefined
+      createInterface({ input: started.stdout }).once('line', line => {
+        listening = (JSON.parse(line) as { port: number }).port
+        listens(listening)
+      })
+      started.once('error', fails)
+      started.once('exit', async (code, signal) => {
+        if (started.pid !== undefined) signalGroup(started.pid, 'SIGKILL')
+        child = undefined
+        if (listening === undefined && port === 0)
+          return fails(
+            new Error(`The plugin runner did not start (${code ?? signal}); the log above says why.`),
+          )
+        if (isStopped) return
+        wait = performance.now() - began > SETTLED_MS ? SHORTEST_WAIT_MS : Math.min(wait * 2, LONGEST_WAIT_MS)
+        await sleep(wait)
+        if (!isStopped) begin(port === 0 ? listening! : port).catch(() => undefined)
+      })
+    })
+
+  const port = await begin(0)
+  return {
+    vars: { PLUGIN_RUNNER_ADDRESS: `http://127.0.0.1:${port}`, PLUGIN_RUNNER_START: start },
+    port,
+    pid: () => child?.pid,
+    async stop() {
+      isStopped = true
+      const last = child
+      if (!last?.pid) return
+      const ended = new Promise(done => last.once('exit', done))
+      last.stdin?.end()
+      const forced = setTimeout(() => signalGroup(last.pid!, 'SIGKILL'), 2_000)
+      await ended
+      clearTimeout(forced)
+    },
+  }
+}

@@ -1,0 +1,54 @@
+// What the service and its plugin runner say to each other, over HTTP on the loopback address (docs/plugins.md). A program
+// is sent once and kept there under its key; a call names it.
+import { realmSettings } from './program.ts'
+import type { PluginProgram } from './runner.ts'
+import { type TableNames, tableNames, travellingTables } from './travelling.ts'
+
+/** The first part of every path: changed whenever one side would misread the other. */
+export const PROTOCOL = 'v1'
+
+export const PATHS = { programs: `/${PROTOCOL}/programs`, calls: `/${PROTOCOL}/calls` } as const
+
+export const HEADERS = {
+  /** Key of the program (runner.ts), percent-encoded. */
+  program: 'x-plugin-program',
+  /** Whose call it is: each tenant has one running at a time. */
+  tenant: 'x-plugin-tenant',
+  /** Milliseconds that the call may take, with its wait for its turn. */
+  most: 'x-plugin-most-ms',
+} as const
+
+/** The runner does not have the program, or has it no more: send it, and call again. */
+export const PROGRAM_UNKNOWN = 412
+
+/** The body of a program, as JSON. */
+export type SentProgram = {
+  readonly settings: ReturnType<typeof realmSettings>
+  /** Path and text of each script. */
+  readonly scripts: readonly (readonly [path: string, text: string])[]
+  /** Path of each table that travels, and its keys and values as JSON. */
+  readonly tables: readonly (readonly [path: string, rows: string])[]
+  readonly tableNames: TableNames
+}
+
+export const sentProgram = (program: PluginProgram): SentProgram => ({
+  settings: realmSettings(program),
+  scripts: [...program.scripts].map(([path, { text }]) => [path, text] as const),
+  tables: [...travellingTables(program)],
+  tableNames: tableNames(program),
+})
+
+/** The tenant that a program is of: the first part of its key. */
+export const tenantOf = ({ key }: PluginProgram): string => key.slice(0, key.indexOf('/'))
+
+/**
+ * What the service proves itself by: made of a secret of its own and of the name of this start, so that each start has another
+ * one, and no command line or file shows it.
+ */
+export async function runnerSecret(tokenSecret: string, start: string): Promise<string> {
+  const bytes = (text: string) => new Uint8Array(new TextEncoder().encode(text))
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', bytes(tokenSecret), algorithm, false, ['sign'])
+  const signature = await crypto.subtle.sign('HMAC', key, bytes(`plugin runner ${start}`))
+  return [...new Uint8Array(signature)].map(byte => byte.toString(16).padStart(2, '0')).join('')
+}
