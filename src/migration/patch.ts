@@ -60,11 +60,12 @@ async function patched(
   ])
   const account = accounts[0] as MigrationAccount | undefined
   if (!account) throw notFound('account of the migration', patch.accountLocator)
+  const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
+  const done = keys(mappings.filter(row => row.migrationLocator === locator))
+  if (account.state === 'completed') assertNamesNothing(patch, done)
   assertMigrationAllows(locator, migration.state, 'patch')
   assertAccountAllows(accountLocator, account.state, 'patch')
   assertKept(migration, context.now)
-  const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
-  const done = keys(mappings.filter(row => row.migrationLocator === locator))
   const taken = keys(mappings.filter(row => row.migrationLocator !== locator))
   const value = (await new Sources(context, locator).read(account)) as Value
   const isFull = migration.type === 'fullMigration'
@@ -124,6 +125,23 @@ const answered = (response: MigrationFailuresResponse): JsonAnswer => ({
   text: JSON.stringify(response),
 })
 
+const notPatched = (problems: readonly string[]): Refusal =>
+  new Refusal(
+    'wrongState',
+    `Nothing was patched: ${problems.join('; ')}. Name failed items by their original ids, as failures/list has them.`,
+  )
+
+/** Refuses (409) whatever a patch of a completed account names, each by its id: nothing of it failed. */
+function assertNamesNothing(patch: PatchAccountMigrationRequest, done: ReadonlySet<string>): void {
+  const problems = LISTED_KINDS.flatMap(kind =>
+    Object.keys(patch[kind]).map(id =>
+      done.has(`${kind} ${id}`) ? `${kind} '${id}' is completed` : `${kind} '${id}' is not in the migration`,
+    ),
+  )
+  if (patch.accountData !== undefined) problems.unshift('the account is completed')
+  if (problems.length > 0) throw notPatched(problems)
+}
+
 /** Refuses (409) what names no failed item, each by its id. */
 function assertPatchable(
   value: Value,
@@ -147,11 +165,7 @@ function assertPatchable(
         problems.push(`${kind} '${id}' was migrated by another migration: send what it is now by another id`)
     }
   }
-  if (problems.length > 0)
-    throw new Refusal(
-      'wrongState',
-      `Nothing was patched: ${problems.join('; ')}. Name failed items by their original ids, as failures/list has them.`,
-    )
+  if (problems.length > 0) throw notPatched(problems)
 }
 
 const accountId = ({ accountData }: Value): string => ownId(accountData) ?? ''

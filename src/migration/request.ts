@@ -18,14 +18,14 @@ export type ReadAccount = MigrationRequest & { readonly accountData?: AccountMig
 
 export type AccountReading = { readonly request: ReadAccount; readonly failures: readonly ItemFailure[] }
 
-const SCHEMAS = {
+export const ITEM_SCHEMAS = {
   policies: PolicyMigrationRequest,
   invoices: InvoiceMigrationRequest,
   payments: PaymentMigrationRequest,
   disbursements: DisbursementMigrationRequest,
 } as const satisfies Record<ListedKind, z.ZodType>
 
-const ELEMENT_TYPES: Readonly<Record<ItemKind, string>> = {
+export const ELEMENT_TYPES: Readonly<Record<ItemKind, string>> = {
   account: 'account',
   policies: 'policy',
   invoices: 'invoice',
@@ -90,7 +90,7 @@ export function readAccount(
     const byId = Map.groupBy(list.keys(), index => itemId(kind, list[index], index))
     items[kind] = [...byId].flatMap(([id, indexes]) => {
       if (done.has(`${kind} ${id}`)) return []
-      const reads = indexes.map(index => SCHEMAS[kind].safeParse(list[index]))
+      const reads = indexes.map(index => ITEM_SCHEMAS[kind].safeParse(list[index]))
       const problems = reads.flatMap((read, at): readonly StoredProblem[] =>
         read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, list[indexes[at]!]),
       )
@@ -129,7 +129,7 @@ export function readAccount(
 /** What of the items, by their ids, does not fit by itself. */
 export const misshapen = (kind: ListedKind, items: Readonly<Record<string, unknown>>): ItemFailure[] =>
   Object.entries(items).flatMap(([id, item]) => {
-    const read = SCHEMAS[kind].safeParse(item)
+    const read = ITEM_SCHEMAS[kind].safeParse(item)
     if (read.success) return []
     return [{ kind, originalId: id, problems: placedProblems(read.error, ELEMENT_TYPES[kind], id, item) }]
   })

@@ -367,7 +367,11 @@ describe('an account of which something fails', () => {
       {
         elementType: 'payment',
         locator: 'M1',
-        errors: [expect.stringMatching(/^'paymentTime' is missing; it must be a time/)],
+        errors: [
+          expect.stringMatching(/^'paymentTime' is missing; it must be a time/),
+          'paymentItems must have at least one item.',
+          "Field 'method' is required; send a value.",
+        ],
       },
     ])
     const { accountLocator } = failure!
@@ -438,6 +442,68 @@ describe('an account of which something fails', () => {
     expect([taken.status, JSON.stringify(taken.body)]).toEqual([
       409,
       expect.stringContaining("payments 'M1' was migrated by another migration"),
+    ])
+  })
+
+  it('is told everything at once: what does not fit, what breaks a rule beside it, and what rests on it', async () => {
+    const wrong = migratedPolicy('P1', 'I1')
+    const [first] = wrong.terms[0]!.transactions
+    Object.assign(first!, { createdAt: 'someday' })
+    Object.assign(first!.segment!.rootElement.data, { no_such_field: '1' })
+    const account = {
+      accountData: { ...accountData('S-4'), billingLevel: 'nobody', data: { postcode: 'x', nose: 'big' } },
+      policies: [wrong, migratedPolicy('P2', 'I1', { currency: 'USD' })],
+      invoices: [{ ...migratedInvoice('I1'), timezone: 'Nowhere', generateTime: 'soon' }],
+      payments: [{ ...migratedPayment('M1', [{ amount: 5, invoiceId: 'I1' }]), currency: 'CHF' }],
+    }
+    const { locator } = await migrated([account])
+    const [failure] = (await read<List<MigrationFailuresResponse>>(`${locator}/failures/list`)).items
+    const said = ({ errors }: { errors: { validationItems: { locator: string; errors: string[] }[] } }) =>
+      errors.validationItems.flatMap(one => one.errors.map(text => `${one.locator}: ${text}`)).join('\n')
+    expect(said(failure!.accountError!)).toMatch(/'billingLevel' must be one of[\s\S]*postcode[\s\S]*nose/)
+    expect(said(failure!.policies.P1!)).toMatch(/createdAt' must be a time[\s\S]*no_such_field/)
+    expect(said(failure!.policies.P2!)).toMatch(/blocked by [\s\S]*P2: currency must be EUR/)
+    expect(said(failure!.invoices.I1!)).toMatch(/'generateTime' must be a time/)
+    expect(said(failure!.payments.M1!)).toMatch(/blocked by [\s\S]*M1: currency must be EUR/)
+  })
+
+  it('is warned about times without a zone, with the first of each item', async () => {
+    const payment = { ...migratedPayment('M1', [{ amount: 5 }]), paymentTime: '2026-01-31 10:00' }
+    const account = {
+      accountData: { ...accountData('S-5'), createdAt: '2026-01-01T00:00:00-05:00' },
+      policies: [migratedPolicy('P1', 'I1')],
+      invoices: [{ ...migratedInvoice('I1'), startTime: '2026-02-01', dueTime: '2026-03-01' }],
+      payments: [payment],
+    }
+    const { locator } = await migrated([account])
+    const { items } = await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)
+    const told = items[0]!.warnings!.flatMap(one => one.errors.map(text => `${one.locator}: ${text}`))
+    expect(told).toContain(
+      "M1: paymentTime '2026-01-31 10:00' says no time zone and is read as UTC. Write an offset, as in 2026-01-31T00:00:00-05:00.",
+    )
+    expect(told).toContainEqual(
+      expect.stringMatching(
+        /^I1: startTime '2026-02-01' says no time zone and is read as UTC, and so are 1 more/,
+      ),
+    )
+    expect(told.some(one => one.startsWith('S-5'))).toBe(false)
+  })
+
+  it('that is completed is not patched, and the answer lists what was named', async () => {
+    const { locator } = await migrated([
+      { accountData: accountData('S-6') },
+      { accountData: { id: 7, data: [] } },
+    ])
+    const { items } = await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)
+    const { accountLocator } = items.find(one => one.accountOriginalId === 'S-6')!
+    const answer = await patch(locator, {
+      accountLocator,
+      policies: { P9: migratedPolicy('P9', 'I9') },
+      payments: { M9: migratedPayment('M9', [{ amount: 1 }]) },
+    })
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([
+      409,
+      expect.stringContaining("policies 'P9' is not in the migration; payments 'M9' is not in the migration"),
     ])
   })
 

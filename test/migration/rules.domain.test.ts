@@ -514,11 +514,28 @@ describe('an account that is handed over', () => {
     expect([...policies[1]!.invoices.values()].map(one => one.createdAt)).toEqual([NOW])
     expect(warnings.flatMap(({ locator, errors }) => errors.map(error => `${locator}: ${error}`))).toEqual([
       'I1: generateTime lies in the future: what is not invoiced yet is an installment without invoiceId.',
+      "P1: No plan and no cadence is given; its last term has one installment, so the policy is billed by 'upfront' from now on.",
       `${T}[1]: issuedTime lies in the future.`,
       `${T}[1]: createdAt lies after issuedTime.`,
+      "P2: No plan and no cadence is given; its last term has one installment, so the policy is billed by 'upfront' from now on.",
       'Y1: paymentTime lies in the future.',
       'D1: disbursementTime lies in the future.',
     ])
+  })
+
+  it('takes a discarded invoice that bills nothing, and keeps what is said of it', () => {
+    const wire = account()
+    const invoice = { ...wire.invoices[0], id: 'VOID', invoiceState: 'discarded' }
+    wire.invoices.push(invoice)
+    const { failures, mappings, policies, auxData } = converted(wire)
+    expect(failures).toEqual([])
+    const { locator } = mappings.find(({ originalId }) => originalId === 'VOID')!
+    expect(policies.flatMap(one => [...one.invoices.keys()])).not.toContain(locator)
+    expect(auxData.filter(one => one.locator === locator)).toEqual([
+      { locator, key: 'migration.origin', value: expect.stringContaining('"id":"VOID"') },
+    ])
+    wire.invoices.at(-1)!.invoiceState = 'open'
+    expect(converted(wire).failures).toMatchObject([{ kind: 'invoices', originalId: 'VOID' }])
   })
 
   it('gives up what was discarded, and asks nobody for it again', () => {

@@ -3,13 +3,14 @@
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../auxdata/limits.ts'
 import type { ProductDefinition } from '../../configuration/configuration.ts'
 import { derivedUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../platform/locators.ts'
-import { earlier, timeZone as zoneNamed } from '../../platform/time.ts'
+import { earlier, type TimeZone, timeZone as zoneNamed } from '../../platform/time.ts'
 import type { Steps } from '../../platform/turns.ts'
 import { noRecords, POLICY_LIMITS, type Quote } from '../../policies/aggregate.ts'
 import type { PolicyMigrationRequest, Preferences } from '../contract-request.ts'
 import type { MappingNode } from '../item.ts'
 import { billOfNothing } from './bill-of-nothing.ts'
 import { joinPlanned, planBills } from './bills.ts'
+import { derivedCadence } from './cadence.ts'
 import type { AuxRow, ConvertContext } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { type ReadTransaction, readHistory } from './history.ts'
@@ -26,14 +27,23 @@ export type ConvertedPolicy = {
   readonly auxData: readonly AuxRow[]
 }
 
+/** A policy that breaks no rule, with all that was read of it. */
+type ReadPolicy = {
+  readonly product: ProductDefinition
+  readonly timeZone: TimeZone
+  readonly schedule: string
+  readonly auxData: readonly Omit<AuxRow, 'locator'>[]
+  readonly history: readonly ReadTransaction[]
+}
+
 /** Undefined where it has a problem. `inherited`: what the account prefers, where the policy does not say. */
-export function* convertPolicy(
+export function readPolicy(
   request: PolicyMigrationRequest,
   inherited: Preferences | undefined,
   context: ConvertContext,
   problems: Problems,
   warnings: Problems,
-): Steps<ConvertedPolicy | undefined> {
+): ReadPolicy | undefined {
   const { configuration, now, supply } = context
   const { id } = request
   const wrong = (sentence: string): void => problems.add('policy', id, sentence)
@@ -50,7 +60,9 @@ export function* convertPolicy(
     )
     return undefined
   }
-  const schedule = scheduleOf(request.preferences, inherited, product, wrong)
+  const schedule = scheduleOf(request, inherited, product, wrong, sentence =>
+    warnings.add('policy', id, sentence),
+  )
   const auxData = auxRowsOf(request, wrong)
   const history = readHistory(request, {
     ...{ product, now, supply, problems, warnings },
@@ -60,6 +72,22 @@ export function* convertPolicy(
   if (history.length > POLICY_LIMITS.modifications)
     wrong(`terms have ${history.length} transactions; a policy may have ${POLICY_LIMITS.modifications}.`)
   if (problems.any || history.length === 0) return undefined
+  return { product, timeZone: zone!, schedule, auxData, history }
+}
+
+/** Undefined where it has a problem. `inherited`: what the account prefers, where the policy does not say. */
+export function* convertPolicy(
+  request: PolicyMigrationRequest,
+  inherited: Preferences | undefined,
+  context: ConvertContext,
+  problems: Problems,
+  warnings: Problems,
+): Steps<ConvertedPolicy | undefined> {
+  const read = readPolicy(request, inherited, context, problems, warnings)
+  if (!read) return undefined
+  const { product, timeZone, schedule, auxData, history } = read
+  const { configuration, now, supply } = context
+  const { id } = request
   const [first] = history
   const term = first!.term
   const firstIssued = first!.request.issuedTime
@@ -96,7 +124,7 @@ export function* convertPolicy(
       originalEnd: term.endTime,
       effectiveEnd: term.endTime,
       currency: configuration.currency,
-      timeZone: zone!,
+      timeZone,
       paymentScheduleName: schedule,
     },
     quotes: new Map([[quote.locator, quote]]),
@@ -152,14 +180,16 @@ const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
 
 /**
  * The payment schedule by which the policy is billed on: that which the preferences name or whose cadence they tell, if the
- * product has one; else that of the account's preferences, if it has; else its first. Plans that have installments keep them,
- * whatever the schedule (rule 12: `inherit` takes the level above).
+ * product has one; else that of the account's preferences, if it has; else one that bills as its installments were due, with a
+ * warning; else its first, with a warning. Plans that have installments keep them, whatever the schedule (rule 12: `inherit` takes
+ * the level above).
  */
 function scheduleOf(
-  preferences: Preferences | undefined,
+  { preferences, terms }: PolicyMigrationRequest,
   inherited: Preferences | undefined,
   { name, paymentSchedules }: ProductDefinition,
   wrong: (sentence: string) => void,
+  warn: (sentence: string) => void,
 ): string {
   const own = preferences?.installmentPreferences
   const above = inherited?.installmentPreferences
@@ -172,13 +202,31 @@ function scheduleOf(
     wrong(
       `preferences.installmentPreferences.installmentPlanName '${plan}' must be a payment schedule of product '${name}': ${paymentSchedules.map(one => one.name).join(', ')}.`,
     )
-  return (
+  const told =
     named(plan) ??
     (own?.cadence === undefined
       ? (named(above?.installmentPlanName) ?? ofCadence(above?.cadence))
-      : ofCadence(own.cadence)) ??
-    paymentSchedules[0]!.name
-  )
+      : ofCadence(own.cadence))
+  if (told !== undefined) return told
+  const first = paymentSchedules[0]!.name
+  const cadence = own?.cadence ?? above?.cadence
+  if (cadence !== undefined) {
+    warn(
+      `Product '${name}' has no payment schedule for the cadence '${cadence}': the policy is billed by '${first}' from now on.`,
+    )
+    return first
+  }
+  const derived = derivedCadence(terms)
+  const schedule = derived?.types.flatMap(type => paymentSchedules.find(one => one.type === type) ?? [])[0]
+    ?.name
+  const shown = derived?.shown ?? 'its installments show none'
+  if (schedule !== undefined)
+    warn(`No plan and no cadence is given; ${shown}, so the policy is billed by '${schedule}' from now on.`)
+  else
+    warn(
+      `No plan and no cadence is given; ${shown}${derived ? `, for which product '${name}' has no payment schedule` : ''}. The policy is billed by '${first}' from now on. Send preferences.installmentPreferences if that is wrong.`,
+    )
+  return schedule ?? first
 }
 
 /** Static data and auxiliary data, key by key, and what else the other system said of the policy. */

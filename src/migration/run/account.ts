@@ -6,9 +6,13 @@ import { takeLocators } from '../../platform/sequence.ts'
 import { inTurns } from '../../platform/turns.ts'
 import { toldTotals } from '../contract-request.ts'
 import { conversionOf, digitsNeeded } from '../convert/account.ts'
-import { LISTED_KINDS } from '../item.ts'
+import type { ConvertContext } from '../convert/converted.ts'
+import { ownProblems } from '../convert/diagnosis.ts'
+import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
 import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
+import { type Failing, readFailing } from '../stand-ins.ts'
 import type { MigrationAccount } from '../store.ts'
+import { timesWithoutZone } from '../times-without-zone.ts'
 import { earlierOf, knownOf } from './earlier.ts'
 import type { ConfiguredGround } from './ground.ts'
 import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
@@ -63,7 +67,7 @@ async function outcomeOf(
   try {
     const digits = digitsNeeded(checked, earlier?.existing.invoices)
     const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
-    const steps = conversionOf(checked, {
+    const conversion: ConvertContext = {
       configuration: configuration.configuration,
       configVersion,
       now: context.now,
@@ -74,17 +78,43 @@ async function outcomeOf(
       callerLocator: ground.migration.createdBy as Uuid,
       ...(earlier && { existing: earlier.existing }),
       failed: failures,
-    })
+    }
+    const steps = conversionOf(checked, conversion)
     const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
-    return wholeIfBalanced(sent, known?.done, account, checked, {
-      converted,
+    const warnings = [...timesWithoutZone(sent, originalId), ...converted.warnings]
+    const outcome = wholeIfBalanced(sent, known?.done, account, checked, {
+      converted: { ...converted, warnings },
       failures: [...failures, ...converted.failures],
       before,
       earlier,
     })
+    if (failures.length === 0) return outcome
+    const failing = readFailing(sent, originalId, isNew, request, failures)
+    const further = ownProblems(failing.request, conversion)
+    return { ...outcome, failures: outcome.failures.map(one => withFurther(one, further, failing)) }
   } catch (problem) {
     if (!isRefused(problem)) throw problem
     return refused([problem.message])
+  }
+}
+
+/** A failure of an item whose shape does not fit, or that hangs together with one, and what else is wrong with it. */
+function withFurther(
+  failure: ItemFailure,
+  further: readonly ItemFailure[],
+  { isSure }: Pick<Failing, 'isSure'>,
+): ItemFailure {
+  const { kind, originalId, problems } = failure
+  const own = further.find(one => one.kind === kind && one.originalId === originalId)
+  const more = own?.problems.filter(problem => isSure(kind, originalId, problem)) ?? []
+  const isAt = (one: StoredProblem) => (other: StoredProblem) =>
+    other.elementType === one.elementType && other.locator === one.locator
+  return {
+    ...failure,
+    problems: [
+      ...problems.map(one => ({ ...one, errors: [...one.errors, ...(more.find(isAt(one))?.errors ?? [])] })),
+      ...more.filter(one => !problems.some(isAt(one))),
+    ],
   }
 }
 

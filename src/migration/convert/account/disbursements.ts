@@ -55,7 +55,7 @@ const missingMoney = (work: Work, payments: Payments): string | undefined =>
   missingCredit(work, payments) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
 
 /** What its sources come to; those that are wrong, nothing. */
-function amountOf(work: Work, { id, sources, currency: own }: DisbursementMigrationRequest): Money {
+export function amountOf(work: Work, { id, sources, currency: own }: DisbursementMigrationRequest): Money {
   const { findings, none } = work
   const { currency } = work.context.configuration
   assertCurrency(work, 'disbursements', id, own)

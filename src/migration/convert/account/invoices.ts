@@ -104,8 +104,8 @@ export function makeInvoices(
       }),
     ]),
   )
-  for (const [{ id, earlier }, parts] of partsFor)
-    if (parts.length === 0 && !earlier)
+  for (const [{ id, state, earlier }, parts] of partsFor)
+    if (parts.length === 0 && !earlier && state !== 'discarded')
       findings.wrong('invoices', id, 'id must be the invoiceId of an installment: the invoice bills nothing.')
   findings.block()
   for (const [id, { making }] of policies) if (!findings.fails('policies', id)) keepOpposites(making, supply)

@@ -1,4 +1,5 @@
 // What came of an account: its records, what its ids became, and what failed.
+import { derivedUuid, type Uuid } from '../../../platform/locators.ts'
 import type { PolicyAggregate } from '../../../policies/aggregate.ts'
 import type { Policyholder } from '../../../policyholders/policyholder.ts'
 import { type ItemKind, type ItemMapping, LISTED_KINDS, type MappingNode } from '../../item.ts'
@@ -40,6 +41,7 @@ export function outcomeOf(work: Work, worked: Worked): Converted {
       ...(account ? [accountOrigin(request.accountData!, context.accountLocator)] : []),
       ...policies.flatMap(([, one]) => one.auxData),
       ...paymentOrigins(worked),
+      ...discardedOrigins(work, worked),
     ],
     disbursements: worked.paidOut.disbursements,
     mappings: mappingsOf(work, worked, policies),
@@ -48,6 +50,23 @@ export function outcomeOf(work: Work, worked: Worked): Converted {
     totals,
   }
 }
+
+/**
+ * A discarded invoice that bills nothing has no record, since every invoice is one of a policy. Under this locator, which its mapping
+ * has, is what was said of it, as auxiliary data.
+ */
+const nothingBilled = ({ context: { shard, accountLocator } }: Work, id: string): Uuid =>
+  derivedUuid(shard, accountLocator, 'discarded invoice', id)
+
+/** What was said of discarded invoices that bill nothing. */
+const discardedOrigins = (work: Work, { invoices }: Worked): AuxRow[] =>
+  work.request.invoices.flatMap(invoice => {
+    const item = invoices.get(invoice.id)
+    const isNothing = item && !item.earlier && item.added.length === 0
+    return isNothing && !work.findings.fails('invoices', invoice.id)
+      ? originRows(nothingBilled(work, invoice.id), { ...invoice })
+      : []
+  })
 
 /** A payment of several invoices is several, each with what was said of it. */
 const paymentOrigins = ({ payments, paid }: Worked): AuxRow[] =>
@@ -71,7 +90,7 @@ function mappingsOf(
         : listOf(
             'invoices',
             id,
-            added.map(part => part.invoice),
+            added.length > 0 ? added.map(part => part.invoice) : [nothingBilled(work, id)],
           ),
     ),
     ...[...paid].flatMap(([id, locators]) => listOf('payments', id, locators)),

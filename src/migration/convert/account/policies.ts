@@ -20,7 +20,8 @@ export function* readPolicies(work: Work, invoices: Invoices): Steps<Map<string,
   return policies
 }
 
-function linkInstallments(
+/** Notes which invoices the policy's installments went on; a problem where there is no such invoice. */
+export function linkInstallments(
   { findings }: Work,
   policy: AccountRequest['policies'][number],
   invoices: Invoices,

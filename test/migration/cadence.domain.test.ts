@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import type { TermMigrationRequest } from '../../src/migration/contract-request.ts'
+import { derivedCadence } from '../../src/migration/convert/cadence.ts'
+
+/** A term with installments that were due on these days. */
+const term = (...days: string[]): TermMigrationRequest =>
+  ({
+    transactions: [{ installments: days.map(day => ({ dueTime: Date.parse(`${day}T00:00:00Z`) })) }],
+  }) as unknown as TermMigrationRequest
+
+const monthly = (year: number): string[] =>
+  Array.from({ length: 12 }, (_, at) => new Date(Date.UTC(year, at, 15)).toISOString().slice(0, 10))
+
+it.each([
+  ['months', monthly(2025), ['monthly']],
+  ['months in a leap year', monthly(2024), ['monthly']],
+  ['months from January 31', ['2025-01-31', '2025-02-28', '2025-03-31', '2025-04-30'], ['monthly']],
+  [
+    'months of which the first and the last are short',
+    ['2025-01-20', ...monthly(2025).slice(1), '2025-12-20'],
+    ['monthly'],
+  ],
+  ['quarters', ['2025-01-01', '2025-04-01', '2025-07-01', '2025-10-01'], ['quarterly']],
+  ['half years', ['2025-01-01', '2025-07-01'], ['semiannually']],
+  ['years', ['2024-01-01', '2025-01-01', '2026-01-01'], ['annually']],
+  ['weeks', ['2025-01-01', '2025-01-08', '2025-01-15'], ['every_week']],
+  ['two weeks', ['2025-01-01', '2025-01-15', '2025-01-29'], ['every_two_weeks']],
+  ['one date', ['2025-01-01'], ['total', 'annually']],
+  ['the same date twice', ['2025-01-01', '2025-01-01'], ['total', 'annually']],
+  ['no rhythm', ['2025-01-01', '2025-02-11', '2025-02-20'], undefined],
+  ['months with a hole', ['2025-01-01', '2025-02-01', '2025-04-01', '2025-05-01', '2025-06-01'], undefined],
+  ['no installments', [], undefined],
+])('due dates of %s', (_, days, types) => {
+  expect(derivedCadence([term(...days)])?.types).toEqual(types)
+})
+
+it('goes by the last term that has installments', () => {
+  expect(derivedCadence([term('2024-01-01'), term(...monthly(2025)), term()])?.types).toEqual(['monthly'])
+})
