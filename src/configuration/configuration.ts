@@ -126,6 +126,10 @@ export type DocumentDefinition = {
   isPrerendered?: true
   /** Made for every invoice, and at no step of a transaction. */
   isOfInvoices?: true
+  /** Where the archive says it: what it belongs to, in the newer words. */
+  scope?: 'transaction' | 'policy' | 'invoice'
+  /** Where the archive says it: when it is made, in the newer words. */
+  trigger?: 'validated' | 'priced' | 'underwritten' | 'accepted' | 'issued' | 'generated'
   pageLayout?: {
     marginLeft?: string
     marginRight?: string

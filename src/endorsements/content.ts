@@ -31,7 +31,7 @@ import type { Prorated } from '../policies/fold/prorated.ts'
 import { endOfRun } from '../policies/fold/run-end.ts'
 import type { EndorsedExposure, EndorsementChanges } from './changes.ts'
 import { extended, prorated } from './continuation.ts'
-import { joinedUpdates } from './joined-updates.ts'
+import { joinedUpdates } from './joined-changes.ts'
 
 export type EndorsementContext = {
   product: ProductDefinition

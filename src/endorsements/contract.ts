@@ -179,8 +179,19 @@ const repeated = (request: string) => ({
   allOf: [{ $ref: `#/components/schemas/${request}` }],
 })
 
+/** Also of an addition whose request has no locator. What is made of it has another. */
+const additionLocator = (takenBackBy: string) => ({
+  locator: {
+    type: 'string' as const,
+    description: `Names this addition while the record is an application: an update with it in ${takenBackBy} takes the addition back.`,
+  },
+})
+
 const newFieldGroups = z.array(
-  z.object({ fieldName: Text, fieldValues: FieldValueLists }).openapi(repeated('FieldGroupCreateRequest')),
+  z.object({ fieldName: Text, locator: OptionalText, fieldValues: FieldValueLists }).openapi({
+    ...repeated('FieldGroupCreateRequest'),
+    properties: additionLocator('removeFieldGroups'),
+  }),
 )
 
 const repeatedFieldGroupChanges = {
@@ -210,7 +221,7 @@ const newPerils = z.array(
       fieldGroups: newFieldGroups,
       ...perilAmounts,
     })
-    .openapi(repeated('PerilCreateRequest')),
+    .openapi({ ...repeated('PerilCreateRequest'), properties: additionLocator('endPerils') }),
 )
 
 const FlagIfAny = Flag.optional()
@@ -235,11 +246,12 @@ const newExposures = z.array(
   z
     .object({
       exposureName: Text,
+      locator: OptionalText,
       perils: newPerils,
       fieldValues: FieldValueLists,
       fieldGroups: newFieldGroups,
     })
-    .openapi(repeated('ExposureCreateRequest')),
+    .openapi({ ...repeated('ExposureCreateRequest'), properties: additionLocator('endExposures') }),
 )
 
 const updatedExposure = z.object({

@@ -105,7 +105,8 @@ export async function decideEndorsement(
     case 'update': {
       const { renewalEndTimestamp, ...update } = operation.update
       const { endAt = renewalEndTimestamp, ...terms } = termsOf(update, loaded)
-      const updated = planEndorsementUpdate(aggregate, endorsement, { ...terms, endAt }, { product, now })
+      const context = { product, now, supply: attempt.supply }
+      const updated = planEndorsementUpdate(aggregate, endorsement, { ...terms, endAt }, context)
       return answered(await checked(updated, endorsement.locator, loaded, attempt))
     }
     case 'discard':

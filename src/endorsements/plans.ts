@@ -26,6 +26,7 @@ import { assertPolicyAllows } from '../policies/transitions.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
+import { joinedChanges, namedChanges } from './joined-changes.ts'
 import { issuedCount, undecided } from './referral.ts'
 import { billPlanOf } from './schedule.ts'
 import { policyOnIssue } from './terms.ts'
@@ -59,7 +60,7 @@ export function planEndorsementCreation(
     name,
     state: 'application',
     ...validTimes(before, startAt ?? startingNow(before, now), endAt),
-    changes,
+    changes: namedChanges(changes, supply),
     createdAt: now,
     updatedAt: now,
   }
@@ -88,7 +89,7 @@ export function planRenewalCreation(
     state: 'application',
     startAt: before.policy.effectiveEnd,
     endAt: validEnd(before, endAt),
-    changes,
+    changes: namedChanges(changes, supply),
     createdAt: now,
     updatedAt: now,
   }
@@ -104,16 +105,16 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
   )
 }
 
-/** What the update says of a field, exposure or peril goes beside what was said before; other words replace it. */
+/** What the update says goes beside what was said before (joined-changes.ts); another name or time replaces it. */
 export function planEndorsementUpdate(
   before: PolicyAggregate,
   endorsement: Endorsement,
   { startAt, endAt, changes: more }: Omit<EndorsementTerms, 'name'>,
-  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
+  { product, now, supply }: Pick<EndorsementContext, 'product' | 'now' | 'supply'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'update')
   const isRenewal = endorsement.kind === 'renewal'
-  const changes = mergedChanges(endorsement.changes, more)
+  const changes = joinedChanges(endorsement.changes, more, supply)
   const changed: Endorsement = {
     ...undecided(endorsement),
     ...(isRenewal
@@ -125,24 +126,6 @@ export function planEndorsementUpdate(
   const touching = { ...changed, touches: touchesOf(changed, product) }
   const aggregate = withEndorsement(before, touching)
   return { aggregate, events: [endorsementEvent(aggregate, 'update', touching)] }
-}
-
-function mergedChanges(before: EndorsementChanges, more: EndorsementChanges): EndorsementChanges {
-  const joined = <T>(a: T[] | null | undefined, b: T[] | null | undefined): T[] => [
-    ...(a ?? []),
-    ...(b ?? []),
-  ]
-  return {
-    fieldValues: { ...(before.fieldValues ?? {}), ...(more.fieldValues ?? {}) },
-    addFieldGroups: joined(before.addFieldGroups, more.addFieldGroups),
-    updateFieldGroups: joined(before.updateFieldGroups, more.updateFieldGroups),
-    removeFieldGroups: joined(before.removeFieldGroups, more.removeFieldGroups),
-    addExposures: joined(before.addExposures, more.addExposures),
-    updateExposures: joined(before.updateExposures, more.updateExposures),
-    endExposures: joined(before.endExposures, more.endExposures),
-    newPaymentScheduleName: more.newPaymentScheduleName ?? before.newPaymentScheduleName,
-    reprice: more.reprice ?? before.reprice,
-  }
 }
 
 /** Locks the endorsement with its price and underwriting's decision: `carried` is it, carried out and priced. */

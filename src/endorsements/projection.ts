@@ -156,7 +156,11 @@ const groupChanges = (
 })
 
 const newGroups = (groups: EndorsementChanges['addFieldGroups']) =>
-  (groups ?? []).map(({ fieldName, fieldValues }) => ({ fieldName, fieldValues: values(fieldValues) }))
+  (groups ?? []).map(({ fieldName, locator, fieldValues }) => ({
+    fieldName,
+    locator,
+    fieldValues: values(fieldValues),
+  }))
 
 const amountsOf = (peril: PerilCreate | PerilUpdate) => ({
   deductible: numberIfAny(peril.deductible),
@@ -169,6 +173,7 @@ const amountsOf = (peril: PerilCreate | PerilUpdate) => ({
 const newPerils = (perils: readonly PerilCreate[] | undefined) =>
   (perils ?? []).map(peril => ({
     name: peril.name,
+    locator: peril.locator,
     fieldValues: values(peril.fieldValues),
     fieldGroups: newGroups(peril.fieldGroups),
     ...amountsOf(peril),
@@ -180,6 +185,7 @@ const repeated = (changes: EndorsementChanges) => ({
   ...groupChanges(changes),
   addExposures: (changes.addExposures ?? []).map(one => ({
     exposureName: one.exposureName,
+    locator: one.locator,
     perils: newPerils(one.perils),
     fieldValues: values(one.fieldValues),
     fieldGroups: newGroups(one.fieldGroups),

@@ -63,7 +63,7 @@ export function transactionRoutes(kind: Kind, tags: readonly string[], contracts
       method: 'patch',
       path,
       summary: `Update, quote, accept, issue, invalidate or discard ${a}`,
-      description: 'Accepting and issuing go through every step before them that is not taken yet.',
+      description: `Accepting and issuing go through every step before them that is not taken yet. An update goes beside what the application asks for already: of a value said twice the later holds, and what is ended twice is ended once. To take an addition back, name the \`locator\` that the answer shows with it: in \`endExposures\` an exposure of \`addExposures\`, in \`endPerils\` of the same exposure a peril of \`addPerils\`, in \`removeFieldGroups\` a group of \`addFieldGroups\`. An added exposure is named as \`exposureLocator\` of \`updateExposures\` to change its values, to add perils and field groups to it, and to take them back.`,
       tags,
       permission: `${kind}s.write`,
       body: { schema: contracts.action, required: true },

@@ -83,8 +83,10 @@ const Explanation = z.object({
   group: Text.optional(),
   groupLocator: Text.optional(),
   selectionStartTime: DateTime.optional(),
-  revision: Text,
-  reasons: Texts.openapi({ description: 'Why this one: what each group that was asked had to say.' }),
+  revision: Text.optional(),
+  reasons: Texts.openapi({
+    description: 'Why this one, or why none: what each group that was asked had to say.',
+  }),
 })
 
 export const ResourceResponse = z
@@ -112,6 +114,14 @@ export const ResourceResponse = z
   })
   .openapi('ResourceResponse')
 export type ResourceResponse = z.output<typeof ResourceResponse>
+
+/** With `explain=true`, where no resource of the static name is in force. */
+export const NothingInForceResponse = z
+  .object({ staticName: Text, explanation: Explanation })
+  .openapi('NothingInForceResponse')
+export type NothingInForceResponse = z.output<typeof NothingInForceResponse>
+
+export const ResourceAnswer = z.union([ResourceResponse, NothingInForceResponse])
 
 export const ListQuery = z.object({
   offset: optional(requestInteger(0)),

@@ -4,7 +4,7 @@ import type { Database } from '../platform/database.ts'
 import { notFound, Refusal } from '../platform/errors.ts'
 import type { Instant } from '../platform/time.ts'
 import type { Resource, ResourceType } from './resource.ts'
-import { type Selection, selectInForce } from './selection.ts'
+import { selectInForce } from './selection.ts'
 import { findCandidates, findResource } from './store.ts'
 
 export type Wanted = {
@@ -16,13 +16,14 @@ export type Wanted = {
   readonly type?: ResourceType
 }
 
-export type Found = { readonly resource: Resource; readonly selection?: Selection<Resource> }
-
 /**
  * One round trip. Refuses: 404 `notFound` where no resource has the name, `resourceNotInForce` where none of the static
  * name is in force then and there (resources brief 1.4).
  */
-export async function readResource(database: Database, wanted: Wanted): Promise<Found> {
+export async function readResource(
+  database: Database,
+  wanted: Wanted,
+): Promise<{ readonly resource: Resource }> {
   const { name, byStaticName, type } = wanted
   if (!byStaticName) {
     const resource = await findResource(database, name)
@@ -34,7 +35,7 @@ export async function readResource(database: Database, wanted: Wanted): Promise<
   if (ofType.length === 0) throw unknownStaticName(type ?? 'resource', name)
   const selection = selectInForce(ofType, groups, wanted)
   if (!selection.chosen) throw notInForce(wanted)
-  return { resource: selection.chosen.resource, selection }
+  return { resource: selection.chosen.resource }
 }
 
 export const notInForce = ({ name, at, jurisdiction }: Wanted): Refusal =>

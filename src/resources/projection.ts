@@ -1,7 +1,13 @@
 // Resources and groups as answers show them.
-import type { BasicResourceResponse, ResourceGroupResponse, ResourceResponse } from './contract.ts'
+import type {
+  BasicResourceResponse,
+  NothingInForceResponse,
+  ResourceGroupResponse,
+  ResourceResponse,
+} from './contract.ts'
+import { type DocumentUses, isOfDocuments } from './document-use.ts'
 import type { Resource, ResourceGroup, ResourceType } from './resource.ts'
-import type { Selection } from './selection.ts'
+import type { Considered, Selecting, Selection } from './selection.ts'
 
 const dateTime = (at: number): string => new Date(at).toISOString()
 
@@ -32,12 +38,15 @@ export function basicResourceResponse(resource: Resource): BasicResourceResponse
   }
 }
 
-export const resourceResponse = (resource: Resource): ResourceResponse => ({
+export const resourceResponse = (resource: Resource, uses: DocumentUses): ResourceResponse => ({
   ...basicResourceResponse(resource),
   ...(resource.format && { format: resource.format as ResourceResponse['format'] }),
   ...(resource.type === 'staticDocument' && { rendering: 'prerendered' as const }),
   ...(resource.type === 'documentTemplate' && { rendering: 'dynamic' as const }),
+  ...(isOfDocuments(resource) && uses.get(resource.staticName)),
 })
+
+type Explanation = NonNullable<ResourceResponse['explanation']>
 
 const REASONS = {
   fits: 'it has an instance that fits, and no group that began later has one',
@@ -50,7 +59,7 @@ export function explained(
   resource: Resource,
   { chosen, considered }: Selection<Resource>,
   jurisdiction: string | undefined,
-): NonNullable<ResourceResponse['explanation']> {
+): Explanation {
   return {
     ...(chosen && {
       group: chosen.group.name,
@@ -59,15 +68,41 @@ export function explained(
     }),
     revision: resource.revision,
     reasons: [
-      ...considered.map(
-        ({ group, outcome }) =>
-          `Group '${group.name}' from ${dateTime(group.selectionStart)}: ${REASONS[outcome]}.`,
-      ),
+      ...considered.map(outcomeOf),
       ...(chosen ? [whyOfGroup(chosen.resource, jurisdiction)] : []),
       ...(chosen && chosen.resource.name !== resource.name
         ? [`So '${chosen.resource.name}' is in force then and there, and '${resource.name}' is not.`]
         : []),
     ],
+  }
+}
+
+const outcomeOf = ({ group, outcome }: Considered): string =>
+  `Group '${group.name}' from ${dateTime(group.selectionStart)}: ${REASONS[outcome]}.`
+
+/** Why no resource of the static name is in force: what is to be said of every group that has one of them. */
+export function nothingInForce(
+  staticName: string,
+  groups: readonly ResourceGroup[],
+  { considered }: Selection<Resource>,
+  { at, jurisdiction }: Selecting,
+): NothingInForceResponse {
+  const others = groups.filter(group => !considered.some(one => one.group === group))
+  const place = jurisdiction === undefined ? '' : ` in '${jurisdiction}'`
+  return {
+    staticName,
+    explanation: {
+      reasons: [
+        ...considered.map(outcomeOf),
+        ...others.map(group =>
+          group.retired
+            ? `Group '${group.name}' is retired.`
+            : `Group '${group.name}' begins at ${dateTime(group.selectionStart)}, which is later.`,
+        ),
+        ...(groups.length === 0 ? [`No group has a resource of the static name '${staticName}'.`] : []),
+        `So no resource of the static name '${staticName}' is in force at ${dateTime(at)}${place}.`,
+      ],
+    },
   }
 }
 

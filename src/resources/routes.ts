@@ -3,12 +3,12 @@ import {
   ExplainQuery,
   GroupListQuery,
   ListQuery,
+  ResourceAnswer,
   ResourceGroupCreateRequest,
   ResourceGroupList,
   ResourceGroupResponse,
   ResourceGroupUpdateRequest,
   ResourceList,
-  ResourceResponse,
 } from './contract.ts'
 import { createGroup, readGroup, readGroupList, retireGroup, updateGroup } from './groups/service.ts'
 import { readResourceList, showResource } from './service.ts'
@@ -98,11 +98,14 @@ export const resourceRoutes: readonly Route[] = [
     method: 'get',
     path: '/resource/{tenantLocator}/resources/{name}',
     summary: 'Get a resource',
-    description: `${SELECTION} \`explain=true\` tells which group chose it, with which contents, and why.`,
+    description: `${SELECTION} \`explain=true\` says which group chose it, with which contents, and why; where none of the static name is in force, it says why none is.`,
     tags,
     permission: 'resources.read',
     query: ExplainQuery,
-    answer: { schema: ResourceResponse, description: 'The resource.' },
+    answer: {
+      schema: ResourceAnswer,
+      description: 'The resource; with `explain=true` the explanation alone where none is in force.',
+    },
     handle: ({ params, query }, context) => showResource(params.name, query, context),
   }),
 ]

@@ -1,32 +1,70 @@
 // Resources of every type as the Worker lists them.
+import { versionQuery } from '../configuration/store.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { Refusal } from '../platform/errors.ts'
+import { notFound, Refusal } from '../platform/errors.ts'
 import { offsetPage } from '../platform/offset-page.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
-import type { ExplainQuery, ListQuery, ResourceListResponse, ResourceResponse } from './contract.ts'
-import { readResource } from './in-force.ts'
-import { explained, resourceResponse } from './projection.ts'
-import { RESOURCE_TYPES, type ResourceType } from './resource.ts'
+import type {
+  ExplainQuery,
+  ListQuery,
+  NothingInForceResponse,
+  ResourceListResponse,
+  ResourceResponse,
+} from './contract.ts'
+import { documentUses } from './document-use.ts'
+import { notInForce, unknownStaticName, type Wanted } from './in-force.ts'
+import { explained, nothingInForce, resourceResponse } from './projection.ts'
+import { RESOURCE_TYPES, type Resource, type ResourceType } from './resource.ts'
 import { selectInForce } from './selection.ts'
-import { findCandidates, listResources } from './store.ts'
+import { candidateQueries, candidatesOf, findCandidates, listQuery, resourceQuery } from './store.ts'
 
-/** By its own name, or with `byStaticName` the one in force; `explain` says why. */
+/**
+ * By its own name, or with `byStaticName` the one in force; `explain` says why it is, and answers also where none of the
+ * static name is in force. One round trip, and another one to explain a resource by its own name.
+ */
 export async function showResource(
   name: string,
   { byStaticName, date, jurisdiction, explain }: ExplainQuery,
   context: RequestContext,
-): Promise<ResourceResponse> {
+): Promise<ResourceResponse | NothingInForceResponse> {
+  const wanted: Wanted = { name, byStaticName, at: date ?? context.now, jurisdiction }
+  if (byStaticName) return await showInForce(wanted, explain ?? false, context)
   const database = homeDatabase(context)
-  const at = date ?? context.now
-  const { resource, selection } = await readResource(database, { name, byStaticName, at, jurisdiction })
-  const shown = resourceResponse(resource)
+  const [[row], [newest]] = await database.batch([
+    resourceQuery(database, name),
+    versionQuery(database, undefined),
+  ])
+  if (!row) throw notFound('resource', name)
+  const resource = row as Resource
+  const shown = resourceResponse(resource, await documentUses(context, newest, [resource]))
   if (!explain) return shown
-  if (selection) return { ...shown, explanation: explained(resource, selection, jurisdiction) }
-  const { resources, groups } = await findCandidates(database, [resource.staticName])
-  return {
-    ...shown,
-    explanation: explained(resource, selectInForce(resources, groups, { at, jurisdiction }), jurisdiction),
-  }
+  const { staticName, revision } = resource
+  const { resources, groups } = await findCandidates(database, [staticName])
+  const selection = selectInForce(resources, groups, wanted)
+  if (selection.chosen) return { ...shown, explanation: explained(resource, selection, jurisdiction) }
+  const { explanation } = nothingInForce(staticName, groups, selection, wanted)
+  return { ...shown, explanation: { revision, ...explanation } }
+}
+
+async function showInForce(
+  wanted: Wanted,
+  explain: boolean,
+  context: RequestContext,
+): Promise<ResourceResponse | NothingInForceResponse> {
+  const { name, jurisdiction } = wanted
+  const database = homeDatabase(context)
+  const [found, groupRows, members, [newest]] = await database.batch([
+    ...candidateQueries(database, [name]),
+    versionQuery(database, undefined),
+  ])
+  const { resources, groups } = candidatesOf([found, groupRows, members])
+  if (resources.length === 0) throw unknownStaticName('resource', name)
+  const selection = selectInForce(resources, groups, wanted)
+  if (!selection.chosen && explain) return nothingInForce(name, groups, selection, wanted)
+  if (!selection.chosen) throw notInForce(wanted)
+  const { resource } = selection.chosen
+  const shown = resourceResponse(resource, await documentUses(context, newest, [resource]))
+  return explain ? { ...shown, explanation: explained(resource, selection, jurisdiction) } : shown
 }
 
 export async function readResourceList(
@@ -39,8 +77,14 @@ export async function readResourceList(
       'invalidParameter',
       `'${type}' is no type of resource; there are ${RESOURCE_TYPES.join(', ')}.`,
     )
-  const found = await listResources(homeDatabase(context), { ...(type && { type }), offset, count })
-  return offsetPage(found, { count, extended }, resourceResponse)
+  const database = homeDatabase(context)
+  const [rows, [newest]] = await database.batch([
+    listQuery(database, { ...(type && { type }), offset, count }),
+    versionQuery(database, undefined),
+  ])
+  const found = rows as Resource[]
+  const uses = await documentUses(context, newest, found)
+  return offsetPage(found, { count, extended }, one => resourceResponse(one, uses))
 }
 
 const isType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text)

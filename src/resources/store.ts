@@ -9,11 +9,12 @@ import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } fr
 const names = (of: readonly string[]): SQL => sql`(select value from json_each(${JSON.stringify(of)}))`
 
 export async function findResource(database: Database, name: string): Promise<Resource | undefined> {
-  const [rows] = await database.batch([
-    database.build.select().from(resources).where(eq(resources.name, name)),
-  ])
+  const [rows] = await database.batch([resourceQuery(database, name)])
   return rows[0] as Resource | undefined
 }
+
+export const resourceQuery = (database: Database, name: string) =>
+  database.build.select().from(resources).where(eq(resources.name, name))
 
 /** The resources of these names that there are. */
 export async function findResources(database: Database, wanted: readonly string[]): Promise<Resource[]> {
@@ -27,21 +28,17 @@ export async function findResources(database: Database, wanted: readonly string[
 }
 
 /** Those of a list, in the order of their creation; one more than `count`, when there are more. */
-export async function listResources(
+export const listQuery = (
   database: Database,
   { type, offset, count }: { type?: ResourceType; offset: number; count: number },
-): Promise<Resource[]> {
-  const [rows] = await database.batch([
-    database.build
-      .select()
-      .from(resources)
-      .where(type && eq(resources.type, type))
-      .orderBy(asc(resources.createdAt), asc(resources.name))
-      .limit(count + 1)
-      .offset(offset),
-  ])
-  return rows as Resource[]
-}
+) =>
+  database.build
+    .select()
+    .from(resources)
+    .where(type && eq(resources.type, type))
+    .orderBy(asc(resources.createdAt), asc(resources.name))
+    .limit(count + 1)
+    .offset(offset)
 
 /** All resources of the static names, with all groups that have one of them: what `selectInForce` asks for. One round trip. */
 export async function findCandidates(

@@ -126,10 +126,26 @@ describe('media fields', () => {
     const { body } = await motor.get<PolicyResponse>(`/policy/${policy.locator}`)
     const segments = body.exposures.find(one => one.name === 'vehicle')!.characteristics
     expect(segments.map(one => Object.keys(one.mediaByLocator).length)).toContain(1)
-    // A modification has no values of its own: what it changed stands on the segments that it made.
-    expect(body.modifications.map(one => [one.fieldValues, one.mediaByLocator])).toEqual([
-      [{}, {}],
-      [{}, {}],
+    const [creation, endorsement] = body.modifications.map(one => one.mediaByLocator)
+    expect(creation).toEqual({})
+    expect(Object.keys(endorsement!)).toEqual([medium.locator])
+    expect(endorsement![medium.locator]).toMatchObject({ fileName: 'front.png', mimeType: 'image/png' })
+    expect((await fileAt(endorsement![medium.locator]!.url)).bytes).toEqual(PNG)
+    expect(body.modifications.map(one => one.fieldValues)).toEqual([{}, {}])
+    const { body: other } = await upload()
+    await motor.post<EndorsementResponse>(`/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'change_of_risk',
+      startTimestamp: Number(policy.originalContractStartTimestamp) + 2 * 86_400_000,
+      updateExposures: [
+        { exposureLocator: vehicle.locator, fieldValues: { photos: [medium.locator, other.locator] } },
+      ],
+      state: 'issued',
+    })
+    const { body: now } = await motor.get<PolicyResponse>(`/policy/${policy.locator}`)
+    expect(now.modifications.map(one => Object.keys(one.mediaByLocator))).toEqual([
+      [],
+      [medium.locator],
+      [other.locator],
     ])
   })
 

@@ -230,6 +230,25 @@ describe('documents of a configuration', () => {
     expect(await textOf(invoice!, 'bill')).toBe(`Bill ${invoice!.displayId}`)
   })
 
+  it('show as resources the scope and trigger that the newest configuration says of their documents', async () => {
+    await upload('templates/liquid', 'billed_1', 'bill', 'Bill')
+    await upload('templates/liquid', 'branded_1', 'branded', 'x')
+    const shown = async (name: string) => {
+      const { body } = await motor.get<{ scope?: string; trigger?: string }>(`${base}/resources/${name}`)
+      return [body.scope, body.trigger]
+    }
+    expect(await shown('billed_1')).toEqual(['invoice', 'generated'])
+    expect(await shown('branded_1')).toEqual([undefined, 'issued'])
+    expect(await shown('placed_all')).toEqual([undefined, undefined])
+    const list = await motor.get<{ items: { name: string; scope?: string; trigger?: string }[] }>(
+      `${base}/resources/type/documentTemplate/list?count=1000`,
+    )
+    const billed = list.body.items.find(one => one.name === 'billed_1')
+    expect(billed).toMatchObject({ scope: 'invoice', trigger: 'generated' })
+    const explained = await motor.get(`${base}/resources/placed?byStaticName=true&explain=true`)
+    expect(explained.body).toMatchObject({ staticName: 'placed', rendering: 'dynamic' })
+  })
+
   it('are tried out as they are made: the same template, snippets and tables on the same day', async () => {
     const { locator } = policy
     const later = await issuedFrom(START + 20 * DAY_MS)

@@ -10,7 +10,7 @@ import { callApi } from '../support/api.ts'
 import { foreseeable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
-import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
@@ -93,6 +93,58 @@ async function addsUp(policy: PolicyResponse): Promise<void> {
   const standing = now.invoices.filter(one => one.settlementType !== 'invalidated')
   expect(standing.reduce((sum, one) => sum + cents(one.totalDue), 0)).toBe(cents(price.total))
 }
+
+it.each(['endorsement', 'renewal'] as const)(
+  'an update of an application of %s ends once what is ended twice, and takes additions back',
+  async kind => {
+    const policy = await issued()
+    const exposure = plainYear().request.policy.exposures[0]!
+    const perils = exposure.perils.map((one, at) => (at === 0 ? { ...one, locator: 'mine' } : one))
+    const [kept, ended] = policy.exposures[0]!.perils.map(one => one.locator)
+    const exposureLocator = policy.exposures[0]!.locator
+    const asked = {
+      addExposures: [{ ...exposure, perils }, exposure],
+      updateExposures: [{ exposureLocator, endPerils: [ended, ended] }],
+      ...(kind === 'endorsement'
+        ? { endorsementName: 'always', startTimestamp: later(policy, 6) }
+        : { renewalEndTimestamp: later(policy, 24) }),
+    }
+    const created = await motor.post<EndorsementResponse>(`/policies/${policy.locator}/${kind}s`, asked)
+    expect(created.status, JSON.stringify(created.body)).toBe(200)
+    const path = `/${kind}s/${created.body.locator}`
+    const [first, second] = created.body.addExposures
+    expect(first!.perils.map(one => one.locator)).toEqual([
+      'mine',
+      ...perils.slice(1).map(() => expect.any(String)),
+    ])
+    expect(created.body.updateExposures).toMatchObject([{ exposureLocator, endPerils: [ended] }])
+    const update = (changes: object) => patch(path, { action: 'update', [`${kind}Update`]: changes })
+    const updated = await update({
+      endExposures: [second!.locator],
+      updateExposures: [
+        { exposureLocator, endPerils: [ended] },
+        { exposureLocator: first!.locator, endPerils: ['mine'] },
+      ],
+    })
+    expect(updated.status, JSON.stringify(updated.body)).toBe(200)
+    expect(updated.body).toMatchObject({
+      endExposures: [],
+      addExposures: [{ locator: first!.locator, perils: perils.slice(1).map(({ name }) => ({ name })) }],
+      updateExposures: [{ exposureLocator, endPerils: [ended] }],
+    })
+    expect((await motor.get(path)).body).toEqual(updated.body)
+    expect((await update({ endExposures: [second!.locator] })).status).toBe(400)
+    const { body: final } = await patch(path, { action: 'issue' })
+    expect(final.state).toBe('issued')
+    const now = await read(policy)
+    expect(now.exposures).toHaveLength(2)
+    expect(now.exposures[1]!.perils.map(one => one.name)).toEqual(perils.slice(1).map(one => one.name))
+    const last = now.exposures[0]!.perils.filter(one => one.renewalGroup === ended).at(-1)!
+    const until = kind === 'endorsement' ? later(policy, 6) : policy.originalContractEndTimestamp
+    expect(inForce(last.characteristics).at(-1)!.coverageEndTimestamp).toBe(String(until))
+    expect(now.exposures[0]!.perils.map(one => one.locator)).toContain(kept)
+  },
+)
 
 describe('an endorsement in one step', () => {
   it('that rates what changed: the year is split, the later half costs what the new value costs', async () => {

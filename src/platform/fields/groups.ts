@@ -29,7 +29,8 @@ export const NO_FIELD_DATA: FieldData = { values: {}, groups: [] }
 /** Changes as requests carry them; creation is a change of `NO_FIELD_DATA`. `fieldValues` are read here. */
 export type FieldChanges = {
   fieldValues?: unknown
-  addFieldGroups?: { fieldName: string; fieldValues?: unknown }[] | null
+  /** `locator` names the addition while it is only asked for; the group has another. */
+  addFieldGroups?: { fieldName: string; locator?: string; fieldValues?: unknown }[] | null
   updateFieldGroups?: { fieldGroupLocator: string; fieldName: string; fieldValues?: unknown }[] | null
   removeFieldGroups?: string[] | null
 }

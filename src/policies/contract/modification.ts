@@ -70,12 +70,9 @@ export const PolicyModificationResponse = z
       description: 'The first of newPolicyCharacteristicsLocators.',
     }),
     newPolicyCharacteristicsLocators: Texts,
-    // It resolves the media that a record's own values name (brief 2.3), and the values of a modification, which are
-    // deprecated, are those of no field: a configuration defines none for it. Listing here what its segments name would
-    // show each file of a large policy once more in every modification.
     mediaByLocator: MediaByLocator.openapi({
       description:
-        'Empty: a modification has no field values of its own. What its segments name stands on them; newPolicyCharacteristicsLocators, exposureModifications and perilModifications lead there.',
+        'Media that the modification brought: fields of the segments, exposures and perils that it made name them, and those of no modification before it do.',
     }),
     cancellationName: OptionalText,
     endorsementLocator: OptionalText,

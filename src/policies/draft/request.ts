@@ -7,10 +7,12 @@ import type { Instant, TimeZone } from '../../platform/time.ts'
 import type { PolicyAggregate } from '../aggregate.ts'
 import type { PerilAmountsCreate, PerilAmountsUpdate } from './peril-amounts.ts'
 
-export type GroupCreate = { fieldName: string; fieldValues?: unknown }
+/** A `locator` of what is to be made names the addition while it is only asked for; what is made has another. */
+export type GroupCreate = { fieldName: string; locator?: string; fieldValues?: unknown }
 
 export type PerilCreate = PerilAmountsCreate & {
   name: string
+  locator?: string
   fieldValues?: unknown
   fieldGroups?: GroupCreate[]
 }
@@ -19,6 +21,7 @@ export type PerilUpdate = PerilAmountsUpdate & FieldChanges & { perilLocator: st
 
 export type ExposureCreate = {
   exposureName: string
+  locator?: string
   fieldValues?: unknown
   fieldGroups?: GroupCreate[]
   perils?: PerilCreate[]

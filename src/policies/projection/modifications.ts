@@ -1,6 +1,10 @@
 // What each modification changed, as answers show it (brief 2.1.3 to 2.1.5). The changes of the peril modifications
 // add up to that of their modification, to the cent.
-import { derivedUuid } from '../../platform/locators.ts'
+import type { Media } from '../../documents/contract.ts'
+import { mediaIn } from '../../media/medium.ts'
+import { mediaResponse } from '../../media/projection.ts'
+import type { FieldData } from '../../platform/fields/groups.ts'
+import { derivedUuid, type Uuid } from '../../platform/locators.ts'
 import { type Money, minus, plus, toNumber, zero } from '../../platform/money.ts'
 import type { Modification, Policy } from '../aggregate.ts'
 import type {
@@ -17,12 +21,43 @@ import { textIfAny, underwritingResponse } from './parts.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './view.ts'
 
 /** Numbered as they are listed, so that what is not listed leaves no gap. */
-export const modificationResponses = (view: PolicyView): PolicyModificationResponse[] =>
-  view.line
+export function modificationResponses(view: PolicyView): PolicyModificationResponse[] {
+  const brought = mediaBrought(view)
+  return view.line
     .filter(step => isListed(step.modification))
-    .map((step, number) => modificationResponse(view, step, number))
+    .map((step, number) => ({
+      ...modificationResponse(view, step, number),
+      mediaByLocator: brought.get(step.modification.locator) ?? {},
+    }))
+}
 
-function modificationResponse(view: PolicyView, step: Step, number: number): PolicyModificationResponse {
+/** By modification the media that its segments, exposures and perils name, and that none before it named. */
+function mediaBrought({ aggregate, line }: PolicyView): ReadonlyMap<Uuid, Record<string, Media>> {
+  const { media, segments, exposureRuns, perilRuns } = aggregate
+  if (media.size === 0) return new Map()
+  const dataOf = new Map<Uuid, Set<FieldData>>()
+  for (const records of [segments, exposureRuns, perilRuns])
+    for (const { madeBy, data } of records.values()) {
+      const made = dataOf.get(madeBy)
+      if (made) made.add(data)
+      else dataOf.set(madeBy, new Set([data]))
+    }
+  const known = new Set<string>()
+  return new Map(
+    line.map(({ modification: { locator } }) => {
+      const named = [...(dataOf.get(locator) ?? [])].flatMap(data => mediaIn(data, media))
+      const fresh = named.filter(one => !known.has(one.locator))
+      for (const one of fresh) known.add(one.locator)
+      return [locator, Object.fromEntries(fresh.map(one => [one.locator, mediaResponse(one)]))]
+    }),
+  )
+}
+
+function modificationResponse(
+  view: PolicyView,
+  step: Step,
+  number: number,
+): Omit<PolicyModificationResponse, 'mediaByLocator'> {
   const { premiumChange, underwriting, ...modification } = step.modification
   const { policy } = view.aggregate
   const { currency } = policy
@@ -47,7 +82,6 @@ function modificationResponse(view: PolicyView, step: Step, number: number): Pol
     cancellationName: modification.cancellationName,
     endorsementLocator: modification.kind === 'endorsement' ? modification.transactionLocator : undefined,
     renewalLocator: modification.kind === 'renewal' ? modification.transactionLocator : undefined,
-    mediaByLocator: {},
     fieldValues: {},
     fieldGroupsByLocator: {},
     configVersion: pricedBy(policy, step.modification),

@@ -5,6 +5,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { RenderingEnvironment } from '../../rating/liquid/environment.ts'
+import { staticNameOf } from '../document-use.ts'
 import { filesInForce } from './files.ts'
 import { NamedResources } from './named.ts'
 import type { RenderedTemplate } from './rendering.ts'
@@ -28,11 +29,6 @@ export type DocumentResources = {
   ): Promise<RenderedTemplate | { readonly failure: string; readonly isLimit: boolean }>
   files(where: TimeAndPlace, configured: StaticFiles): StaticFiles
 }
-
-/** Endings that names of templates have in a configuration, and static names have not. */
-const ENDING = /(?:\.template)?\.(?:liquid|vm|velocity)$/
-
-const staticNameOf = (templateName: string): string => templateName.replace(ENDING, '')
 
 /** Names are read once for all documents that are made together. */
 export function documentResources(

@@ -219,6 +219,48 @@ describe('a data table', () => {
     ])
   })
 
+  it('explained where nothing is in force, says why, and answers no resource', async () => {
+    for (const [name, place] of [
+      ['tariff_ny', '&jurisdiction=NY'],
+      ['tariff_fl', '&jurisdiction=FL'],
+    ] as const)
+      await put('tables', name, 'tariff', 'key,value\na,1\n', { query: place })
+    const explained = (name: string, query: string) =>
+      motor.get<object>(`${root}/resources/${name}?explain=true${query}`)
+    const nothing = (...reasons: string[]) => ({ staticName: 'tariff', explanation: { reasons } })
+    const none = await explained('tariff', '&byStaticName=true&date=2025-06-01T00:00:00Z')
+    expect([none.status, none.body]).toEqual([
+      200,
+      nothing(
+        "No group has a resource of the static name 'tariff'.",
+        "So no resource of the static name 'tariff' is in force at 2025-06-01T00:00:00.000Z.",
+      ),
+    ])
+    await group('tariffs', '2026-01-01T00:00:00Z', ['tariff_ny', 'tariff_fl'])
+    const early = await explained('tariff', '&byStaticName=true&date=2025-06-01T00:00:00Z')
+    expect(early.body).toEqual(
+      nothing(
+        "Group 'tariffs' begins at 2026-01-01T00:00:00.000Z, which is later.",
+        "So no resource of the static name 'tariff' is in force at 2025-06-01T00:00:00.000Z.",
+      ),
+    )
+    const elsewhere = await explained(
+      'tariff',
+      '&byStaticName=true&date=2029-01-01T00:00:00Z&jurisdiction=CA',
+    )
+    const reasons = [
+      "Group 'tariffs' from 2026-01-01T00:00:00.000Z: its instances are for other jurisdictions.",
+      "So no resource of the static name 'tariff' is in force at 2029-01-01T00:00:00.000Z in 'CA'.",
+    ]
+    expect(elsewhere.body).toEqual(nothing(...reasons))
+    expect(roundTrips(elsewhere).d1).toBe(1)
+    const byName = await explained('tariff_ny', '&date=2029-01-01T00:00:00Z&jurisdiction=CA')
+    expect(byName.body).toMatchObject({ name: 'tariff_ny', explanation: { reasons } })
+    const unexplained = await motor.get(`${root}/resources/tariff?byStaticName=true&jurisdiction=CA`)
+    expect(unexplained).toMatchObject({ status: 404, body: { code: 'resourceNotInForce' } })
+    expect((await explained('nobody', '&byStaticName=true')).status).toBe(404)
+  })
+
   it('is read in one round trip, and in none once it is known', async () => {
     await put('tables', 'trips', 'trips', 'key,value\na,1\nb,2\n')
     await group('trips', '2026-01-01T00:00:00Z', ['trips'])

@@ -7,7 +7,10 @@ import type { DocumentDefinition } from '../../configuration.ts'
 import type { Place, Report } from '../report.ts'
 import type { DocumentFile } from '../schemas/product.ts'
 
-type Terms = Pick<DocumentDefinition, 'type' | 'generatingEvent' | 'pageLayout' | 'isOfInvoices'>
+type Terms = Pick<
+  DocumentDefinition,
+  'type' | 'generatingEvent' | 'pageLayout' | 'isOfInvoices' | 'scope' | 'trigger'
+>
 
 const EVENTS = {
   validated: 'quote',
@@ -67,7 +70,23 @@ export function documentTerms(
     type: type ?? format ?? 'pdf',
     generatingEvent: isOfInvoices ? 'issue' : (generatingEvent ?? event ?? otherwise),
     ...(isOfInvoices && { isOfInvoices }),
+    ...saidInNewerWords(file, own),
     ...layoutOf(file, wrong),
+  }
+}
+
+/** A scope that is passed over is the one that holds. Of `generatingEvent` the steps that have one newer word. */
+function saidInNewerWords(
+  { scope, trigger, generatingEvent }: DocumentFile,
+  own: 'policy' | 'transaction',
+): Pick<Terms, 'scope' | 'trigger'> {
+  const isOfInvoices = scope === 'invoice'
+  const step =
+    generatingEvent && ({ quote: undefined, accept: 'accepted', issue: 'issued' } as const)[generatingEvent]
+  const said = trigger ?? (isOfInvoices ? 'generated' : step)
+  return {
+    ...(scope !== undefined && { scope: isOfInvoices ? 'invoice' : own }),
+    ...(said !== undefined && { trigger: said }),
   }
 }
 

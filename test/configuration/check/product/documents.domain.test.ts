@@ -31,14 +31,22 @@ const PAPER = {
 
 describe('a document of the newer words', () => {
   test.each([
-    [{ format: 'html', rendering: 'dynamic', scope: 'policy' }, { type: 'html' }],
-    [{ trigger: 'validated' }, { generatingEvent: 'quote' }],
-    [{ trigger: 'priced' }, { generatingEvent: 'quote' }],
-    [{ trigger: 'underwritten' }, { generatingEvent: 'quote' }],
-    [{ trigger: 'accepted' }, { generatingEvent: 'accept' }],
-    [{ trigger: 'issued', generatingEvent: 'issue' }, {}],
-    [{ scope: 'invoice' }, { isOfInvoices: true }],
-    [{ scope: 'invoice', trigger: 'generated' }, { isOfInvoices: true }],
+    [
+      { format: 'html', rendering: 'dynamic', scope: 'policy' },
+      { type: 'html', scope: 'policy' },
+    ],
+    [{ trigger: 'validated' }, { generatingEvent: 'quote', trigger: 'validated' }],
+    [{ trigger: 'priced' }, { generatingEvent: 'quote', trigger: 'priced' }],
+    [{ trigger: 'underwritten' }, { generatingEvent: 'quote', trigger: 'underwritten' }],
+    [{ trigger: 'accepted' }, { generatingEvent: 'accept', trigger: 'accepted' }],
+    [{ trigger: 'issued', generatingEvent: 'issue' }, { trigger: 'issued' }],
+    [{ generatingEvent: 'accept' }, { generatingEvent: 'accept', trigger: 'accepted' }],
+    [{ generatingEvent: 'quote' }, { generatingEvent: 'quote' }],
+    [{ scope: 'invoice' }, { isOfInvoices: true, scope: 'invoice', trigger: 'generated' }],
+    [
+      { scope: 'invoice', trigger: 'generated' },
+      { isOfInvoices: true, scope: 'invoice', trigger: 'generated' },
+    ],
     [{ portrait: false, pageSize: 'a5' }, { pageLayout: { orientation: 'landscape', pageSize: 'A5' } }],
     [
       { portrait: true, margin: { top: '1in', bottom: 20, left: '', right: '2.5 cm' } },
@@ -91,7 +99,7 @@ describe('a document of the newer words', () => {
 
   test('is the policy’s in policy.json and its transaction’s elsewhere; another scope is said to be none', () => {
     expect(read({ scope: 'term' })).toEqual([
-      PAPER,
+      { ...PAPER, scope: 'policy' },
       "WARNING documentScope: The document 'paper.pdf' is of scope 'policy', as documents of this file are, and not 'term'. Say 'policy', or leave it out.",
     ])
     const renewal = (scope: string) =>
