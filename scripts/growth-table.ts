@@ -25,8 +25,8 @@ when four times the input takes more than ten times as long.
 
 An operation without inputs takes no body, and nothing in its path or query that could be longer.
 
-| operation | inputs |
-| --- | --- |
+## Inputs by operation
+
 `
 
 type Document = {
@@ -54,7 +54,7 @@ export function growthPage(text: string): string {
       const inputs = inputsOf({ path, parameters, body: content['application/json']?.schema }, resolve)
       const names = [...new Set(inputs.map(({ name }) => name))].map(name => `\`${name}\``)
       const uploads = Object.keys(content).some(type => type !== 'application/json') ? ['uploads'] : []
-      return `| \`${method.toUpperCase()} ${path}\` | ${[...names, ...uploads].join(', ') || 'none'} |\n`
+      return `- \`${method.toUpperCase()} ${path}\`: ${[...names, ...uploads].join(', ') || 'none'}\n`
     }),
   )
   return INTRODUCTION + rows.join('')
