@@ -80,9 +80,12 @@ export const versionHasHash = (version: number, hash: string) =>
 
 /** Holds while none of the scopes has a policy of the version. */
 export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not exists (
-  select 1 from json_each(${JSON.stringify(scopes)}) as wanted join ${policies}
-    on ${policies.productName} = coalesce(wanted.value, ${policies.productName})
-  where ${policies.configVersion} = ${version}
+  select 1 from ${policies} where ${and(
+    eq(policies.configVersion, version),
+    scopes.includes(null)
+      ? undefined
+      : sql`${policies.productName} in (select value from json_each(${JSON.stringify(scopes)}))`,
+  )}
 )`
 
 /** What a deploy or repair leaves: what the version stands for now, and that and when it was done. */

@@ -29,6 +29,13 @@ export const storedValuesQuery = (database: Database, locator: Uuid, fields: rea
     from ${everyValues(locator)} e, json_each(e.field_values) f, json_each(f.value) v
     where f.key in (select value from json_each(${JSON.stringify(fields)}))`)
 
+/**
+ * The entries of a JSON object as the table `entry` of the statement that follows: SQLite makes it once, with an index.
+ * `json_each` itself in its place would be read again for each value of each version.
+ */
+const withEntries = (json: string): SQL =>
+  sql`with entry as materialized (select key, value from json_each(${json}))`
+
 /** A query for the most characters that a version can have after the replacements. */
 export const largestAfterQuery = (database: Database, locator: Uuid, replacements: Replacements) => {
   const lengths = Object.fromEntries(
@@ -36,25 +43,26 @@ export const largestAfterQuery = (database: Database, locator: Uuid, replacement
   )
   const added = (values: SQL): SQL => sql`(
     select coalesce(sum(o.value), 0) from json_each(${values}) f
-    join json_each(${JSON.stringify(lengths)}) o on o.key = f.key)`
+    join entry o on o.key = f.key)`
   return database.build.all<{ largest: number }>(sql`
+    ${withEntries(JSON.stringify(lengths))}
     select max(length(entity) + ${added(sql`entity ->> '$.values'`)} + (
       select coalesce(sum(${added(sql`s.value ->> '$.values'`)}), 0)
       from json_each(entity, '$.subEntities') s)) as largest
     from ${everyEntity(locator)}`)
 }
 
-/** The values with what replaces them; fields that are replaced by nothing are gone. */
-const rewrittenValues = (values: SQL, replacements: string): SQL => sql`json((
+/** The values with what `entry` replaces them by; fields that are replaced by nothing are gone. */
+const rewrittenValues = (values: SQL): SQL => sql`json((
   select json_group_object(f.key, json(coalesce(o.value, f.value)))
-  from json_each(${values}) f left join json_each(${replacements}) o on o.key = f.key
+  from json_each(${values}) f left join entry o on o.key = f.key
   where o.value is null or o.value <> '[]'))`
 
-const rewrittenEntity = (replacements: string): SQL => sql`json_set(entity,
-  '$.values', ${rewrittenValues(sql`entity ->> '$.values'`, replacements)},
+const rewrittenEntity = sql`json_set(entity,
+  '$.values', ${rewrittenValues(sql`entity ->> '$.values'`)},
   '$.subEntities', json((
     select json_group_array(json_set(s.value, '$.values',
-      ${rewrittenValues(sql`s.value ->> '$.values'`, replacements)}))
+      ${rewrittenValues(sql`s.value ->> '$.values'`)}))
     from json_each(entity, '$.subEntities') s)))`
 
 /**
@@ -73,10 +81,10 @@ export function overwriteQueries(
   return [
     keepVersionQuery(database, locator, at),
     build.run(
-      sql`update ${policyholderVersions} set entity = ${rewrittenEntity(json)} where policyholder_locator = ${locator}`,
+      sql`${withEntries(json)} update ${policyholderVersions} set entity = ${rewrittenEntity} where policyholder_locator = ${locator}`,
     ),
     build.run(
-      sql`update ${policyholders} set entity = ${rewrittenEntity(json)}, version = version + 1, updated_at = ${at}
+      sql`${withEntries(json)} update ${policyholders} set entity = ${rewrittenEntity}, version = version + 1, updated_at = ${at}
         where locator = ${locator}`,
     ),
     build.run(

@@ -45,9 +45,10 @@ const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
     sql` or `,
   )
 
-/** Whether the text has one of the values in one of the forms that are scrubbed. */
+/** Whether the text has one of the values in one of the forms that are scrubbed. The list is read once for all texts. */
 const hasOneOf = (text: SQL, forms: string): SQL =>
-  sql`exists (select 1 from json_each(${forms}) form where instr(${text}, form.value) > 0)`
+  sql`exists (with form as materialized (select value from json_each(${forms}))
+    select 1 from form where instr(${text}, form.value) > 0)`
 
 type EventRow = { sequence: number; data: string }
 type AuxRow = { locator: string; key: string; value: string }

@@ -24,6 +24,8 @@ export type Operation = {
   /** JSON body's schema; undefined without a body or for multipart. */
   body: JsonSchema | undefined
   multipart: JsonSchema | undefined
+  /** The kinds of bodies that it takes. */
+  mediaTypes: readonly string[]
   needsToken: boolean
   access: 'public' | 'signedIn' | 'tenant' | 'administration'
   /** Any one of which is enough; empty where none is asked for. */
@@ -56,6 +58,7 @@ export async function readApi(): Promise<Api> {
         parameters: operation.parameters ?? [],
         body: content['application/json']?.schema,
         multipart: content['multipart/form-data']?.schema,
+        mediaTypes: Object.keys(content),
         needsToken: (operation.security ?? []).length > 0,
         access: operation['x-access'],
         permissions: operation['x-permissions'] ?? [],

@@ -1,0 +1,178 @@
+// Every input with a size, by the OpenAPI document: twice the input takes twice the work at most. Whoever sends it may be
+// refused: what it takes to refuse counts as well.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+import { type Api, filledPath, type Operation, readApi } from '../support/openapi.ts'
+import { administrator } from '../support/sign-in.ts'
+import { type Built, type Input, inputsOf } from './inputs.ts'
+import { type Cost, disproportion, FIXED_ROWS } from './proportion.ts'
+import { firstNameOf, firstUploads, uploadsFor } from './uploads.ts'
+
+const UNKNOWN = '00000000-0000-4000-8000-00000000aa00'
+
+/** Sizes that are doubled three times. */
+const SMALLEST: Readonly<Record<Input['of'], number>> = { items: 100, keys: 100, characters: 4_000 }
+/** Of what stands in an address. */
+const SHORTEST = 500
+
+let motor: Motor
+let admin: string
+let api: Api
+/** Locators that paths name. */
+let known: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  const deployed = await motorTenant('growth')
+  motor = { ...deployed, token: await deployed.signIn('anna.admin') }
+  for (const { path, body } of firstUploads()) {
+    await callApi('POST', `/resource/${motor.tenantLocator}/${path}`, { token: motor.token, body })
+  }
+  const { body: policy } = await deployed.createPolicy()
+  known = { policyLocator: policy.locator, policyholderLocator: policy.policyholderLocator }
+  admin = await administrator()
+  api = await readApi()
+})
+
+/** Rows that D1 read and wrote for the answer (platform/calls.ts). */
+function rowsOf(headers: Headers): number {
+  const [, read, written] = /rows;desc="(\d+) read, (\d+) written"/.exec(headers.get('server-timing') ?? '')!
+  return Number(read) + Number(written)
+}
+
+function locatorOf(operation: Operation, name: string): string {
+  if (name === 'tenantLocator') return motor.tenantLocator
+  return name === 'name' ? firstNameOf(operation.path) : (known[name] ?? UNKNOWN)
+}
+
+/** Calls the operation; a locator of the path that is not given is that of a record which is there, if there is one. */
+const call = (operation: Operation, { body, query, path }: Built) => {
+  const filled = filledPath(operation.path, name => path?.[name] ?? locatorOf(operation, name))
+  return callApi(operation.method, query ? `${filled}?${query}` : filled, {
+    token: operation.access === 'administration' ? admin : motor.token,
+    ...(operation.method !== 'GET' && { body }),
+  })
+}
+
+async function costOf(operation: Operation, built: Built): Promise<Cost> {
+  const begun = performance.now()
+  const { status, headers } = await call(operation, built)
+  const ms = performance.now() - begun
+  expect(status, nameOf(operation)).toBeLessThan(500)
+  return { ms, rows: rowsOf(headers) }
+}
+
+const nameOf = ({ method, path }: Operation): string => `${method} ${path}`
+
+/** Whether an operation takes something else than JSON. */
+const takesUploads = ({ mediaTypes }: Operation): boolean =>
+  mediaTypes.some(type => type !== 'application/json')
+
+/** What of the inputs is not in proportion. */
+async function disproportions(
+  operation: Operation,
+  inputs: readonly (Input & { smallest: number })[],
+): Promise<string[]> {
+  const wrong: string[] = []
+  for (const { name, smallest, build } of inputs) {
+    const found = await disproportion(smallest, size => costOf(operation, build(size)))
+    if (found) wrong.push(`${nameOf(operation)}, ${name}: ${found}`)
+  }
+  return wrong
+}
+
+const smallestOf = ({ name, of }: Input): number =>
+  /^(?:path|query) /.test(name) && of === 'characters' ? SHORTEST : SMALLEST[of]
+
+/** A busy machine takes far longer than the half minute of an idle one. */
+const PATIENCE_MS = 600_000
+
+describe('what a request takes', { timeout: PATIENCE_MS }, () => {
+  it('grows in proportion with each input of the document', async () => {
+    const wrong: string[] = []
+    for (const operation of api.operations) {
+      const inputs = inputsOf(operation, api.resolve)
+      wrong.push(
+        ...(await disproportions(
+          operation,
+          inputs.map(input => ({ ...input, smallest: smallestOf(input) })),
+        )),
+      )
+    }
+    expect(wrong).toEqual([])
+  })
+
+  it('grows in proportion with each upload', async () => {
+    const wrong: string[] = []
+    for (const operation of api.operations.filter(takesUploads)) {
+      const own = uploadsFor(operation.method, operation.path)
+      if (own) wrong.push(...(await disproportions(operation, own)))
+      else wrong.push(`${nameOf(operation)} takes an upload that uploads.ts lacks`)
+    }
+    expect(wrong).toEqual([])
+  })
+
+  it('grows in proportion with requests that are accepted', async () => {
+    const { policy } = plainYear().request
+    const create = api.operations.find(one => nameOf(one) === 'POST /policy')!
+    const aux = api.operations.find(one => nameOf(one) === 'PUT /auxData/{locator}')!
+    const draft = { ...policy, policyholderLocator: known.policyholderLocator }
+    const [vehicle] = policy.exposures as object[]
+    const [driver] = policy.fieldGroups as object[]
+    const times = <T>(size: number, one: (at: number) => T): T[] =>
+      Array.from({ length: size }, (_, at) => one(at))
+    const accepted = async (
+      operation: Operation,
+      name: string,
+      smallest: number,
+      build: (size: number) => Built,
+    ): Promise<string[]> => {
+      const { status, body } = await call(operation, build(smallest))
+      expect(status, `${name}: ${JSON.stringify(body)}`).toBe(200)
+      return disproportions(operation, [{ name, of: 'items', smallest, build }])
+    }
+    expect([
+      ...(await accepted(create, 'exposures', 4, size => ({
+        body: { ...draft, exposures: times(size, () => vehicle) },
+      }))),
+      ...(await accepted(create, 'groups', 4, size => ({
+        body: { ...draft, fieldGroups: times(size, () => driver) },
+      }))),
+      ...(await accepted(aux, 'keys', 25, size => ({
+        body: { auxData: times(size, at => ({ key: `k${at}`, value: 'v' })) },
+      }))),
+    ]).toEqual([])
+  })
+
+  it('of a page of a list does not grow with the list', async () => {
+    const lists = api.operations.filter(
+      ({ method, path, parameters }) =>
+        method === 'GET' &&
+        parameters.some(({ name }) => name === 'pageSize' || name === 'count') &&
+        !/\{(?!tenantLocator\})/.test(path),
+    )
+    expect(lists.length).toBeGreaterThan(10)
+    const rowsOfPages = async (): Promise<number[]> => {
+      const pages: number[] = []
+      for (const operation of lists)
+        pages.push((await costOf(operation, { query: 'pageSize=3&count=3' })).rows)
+      return pages
+    }
+    const grow = async (more: number): Promise<void> => {
+      for (let made = 0; made < more; made += 1) await motor.createPolicy()
+      for (let made = 0; made < more; made += 1) await motor.newPolicyholder()
+    }
+    await grow(6)
+    const before = await rowsOfPages()
+    await grow(42)
+    const after = await rowsOfPages()
+    const grown = lists.flatMap((operation, at) =>
+      after[at]! > 1.5 * before[at]! + FIXED_ROWS
+        ? [`${nameOf(operation)}: ${before[at]}, then ${after[at]} rows`]
+        : [],
+    )
+    expect(grown).toEqual([])
+  })
+})
