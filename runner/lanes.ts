@@ -36,7 +36,7 @@ export const LANES: LaneSettings = {
   mostWaitingOfTenant: 100,
   mostWaiting: 400,
   mostBytes: 256 * 1024 * 1024,
-  spares: 2,
+  spares: 3,
 }
 
 export type LaneCall = {
@@ -56,7 +56,6 @@ type Job = {
   readonly answer: (answer: LaneAnswer) => void
   readonly deadline: NodeJS.Timeout
   cell?: Cell
-  cpuAtStart?: number | undefined
   lane?: 'quick' | 'slow'
   becomesSlow?: NodeJS.Timeout
   /** Since when it runs, or it is paused; how long it has run before. */
@@ -137,17 +136,20 @@ export class Lanes {
 
   #begin(job: Job, lane: 'quick' | 'slow'): void {
     const { tenant, key, program, body } = job.call
-    const cell = this.#takeCell(key)
+    const cell = this.#takeCell(key, lane)
     job.cell = cell
     job.lane = lane
-    job.cpuAtStart = cell.cpuMs()
     job.runsSince = performance.now()
     this.#running.add(job)
     if (lane === 'quick') job.becomesSlow = setTimeout(() => this.#slowDown(job), this.#settings.quickMs)
     else if (this.#slowTenants.get(tenant)?.wasEnded) cell.lowerPriority()
     cell.run(key, program, body).then(
       answer => this.#finish(job, answer),
-      () => this.#stop(job, { ending: 'busy' }),
+      (problem: unknown) => {
+        if (this.#running.has(job))
+          console.error(JSON.stringify({ at: 'plugin cell', problem: String(problem) }))
+        this.#stop(job, { ending: 'busy' })
+      },
     )
     if (lane === 'slow') this.#takeTurns()
   }
@@ -215,8 +217,7 @@ export class Lanes {
       return
     }
     if (!this.#running.has(job)) return
-    const cpu = job.cell!.cpuMs()
-    const used = cpu === undefined ? this.#ran(job) : cpu - (job.cpuAtStart ?? 0)
+    const used = job.cell!.callCpuMs() ?? this.#ran(job)
     if (used >= this.#settings.fairMs) this.#markSlow(job.call.tenant, true)
     this.#stop(job, { ending: used >= this.#settings.fairMs ? 'late' : 'busy' })
   }
@@ -242,7 +243,9 @@ export class Lanes {
     this.#keepSpares()
   }
 
-  #takeCell(key: string): Cell {
+  /** A slow call leaves the spare processes to the quick ones. */
+  #takeCell(key: string, lane: 'quick' | 'slow'): Cell {
+    if (lane === 'slow' && this.#idle.length <= this.#settings.quickAtOnce) return this.#newCell()
     const known = this.#idle.findIndex(cell => cell.has(key))
     const [cell] = this.#idle.splice(Math.max(known, 0), 1)
     return cell ?? this.#newCell()
