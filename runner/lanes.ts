@@ -123,7 +123,7 @@ export class Lanes {
   #admit(): void {
     for (let at = 0; at < this.#waiting.length; ) {
       const job = this.#waiting[at]!
-      const lane = this.#isSlow(job.call.tenant) ? 'slow' : 'quick'
+      const lane = this.#laneFor(job.call.tenant)
       const most = lane === 'slow' ? this.#settings.mostSlow : this.#settings.quickAtOnce
       const isTurn = !this.#runs(job.call.tenant) && this.#in(lane).length < most
       if (!isTurn) at += 1
@@ -141,7 +141,7 @@ export class Lanes {
     job.lane = lane
     job.runsSince = performance.now()
     this.#running.add(job)
-    if (lane === 'quick') job.becomesSlow = setTimeout(() => this.#slowDown(job), this.#settings.quickMs)
+    if (lane === 'quick') this.#watch(job, this.#settings.quickMs)
     else if (this.#slowTenants.get(tenant)?.wasEnded) cell.lowerPriority()
     cell.run(key, program, body).then(
       answer => this.#finish(job, answer),
@@ -154,14 +154,34 @@ export class Lanes {
     if (lane === 'slow') this.#takeTurns()
   }
 
+  /**
+   * Looks in so many milliseconds whether the call is slow: what waits for a processor on a busy machine is not. Where others wait
+   * for its place, it goes all the same, and nothing is held against its tenant.
+   */
+  #watch(job: Job, ms: number): void {
+    job.becomesSlow = setTimeout(() => {
+      const left = this.#settings.quickMs - this.#used(job)
+      if (left <= 0) this.#markSlow(job.call.tenant, false)
+      if (left <= 0 || (this.#isWaitedFor() && this.#in('slow').length < this.#settings.mostSlow))
+        this.#slowDown(job)
+      else this.#watch(job, Math.min(left, this.#settings.turnMs))
+    }, ms)
+  }
+
+  /** Whether a call waits for the quick lane alone. */
+  #isWaitedFor(): boolean {
+    return this.#waiting.some(
+      ({ call: { tenant } }) => !this.#runs(tenant) && this.#laneFor(tenant) === 'quick',
+    )
+  }
+
   /** Moves a call to the slow lane. Where that is full, one goes whose tenant had a call ended before. */
   #slowDown(job: Job): void {
     const { mostSlow } = this.#settings
     const slow = this.#in('slow')
-    this.#markSlow(job.call.tenant, false)
     if (slow.length >= mostSlow) {
       const worst = slow.filter(one => this.#slowTenants.get(one.call.tenant)?.wasEnded)
-      this.#end(worst.sort((a, b) => this.#ran(b) - this.#ran(a))[0] ?? job)
+      this.#stop(worst.sort((a, b) => this.#ran(b) - this.#ran(a))[0] ?? job, { ending: 'busy' })
     }
     if (!this.#running.has(job)) return
     job.lane = 'slow'
@@ -194,14 +214,12 @@ export class Lanes {
 
   #finish(job: Job, answer: CellAnswer): void {
     if (!this.#running.has(job)) return
-    const isSlow = job.lane === 'slow'
-    const ran = this.#ran(job)
+    const isQuick = this.#used(job) <= this.#settings.quickMs
     const cell = this.#leave(job)
     const isLost = answer.ending === 'broken' || answer.ending === 'died'
-    if (isLost || isSlow || ran > this.#settings.quickMs)
-      this.#markSlow(job.call.tenant, answer.ending !== 'done')
-    // A slow call that was quick after all: its tenant is one like the others again.
-    if (ran <= this.#settings.quickMs && answer.ending === 'done') this.#slowTenants.delete(job.call.tenant)
+    if (isLost || !isQuick) this.#markSlow(job.call.tenant, answer.ending !== 'done')
+    // Its tenant is one like the others again.
+    else if (answer.ending === 'done') this.#slowTenants.delete(job.call.tenant)
     if (isLost) cell.kill()
     else this.#giveBack(cell)
     job.answer(answer)
@@ -217,7 +235,7 @@ export class Lanes {
       return
     }
     if (!this.#running.has(job)) return
-    const used = job.cell!.callCpuMs() ?? this.#ran(job)
+    const used = this.#used(job)
     if (used >= this.#settings.fairMs) this.#markSlow(job.call.tenant, true)
     this.#stop(job, { ending: used >= this.#settings.fairMs ? 'late' : 'busy' })
   }
@@ -279,14 +297,24 @@ export class Lanes {
     return [...this.#running].some(job => job.call.tenant === tenant)
   }
 
+  /** What the call has had of the processor. */
+  #used(job: Job): number {
+    return job.cell!.callCpuMs() ?? this.#ran(job)
+  }
+
   #ran({ ranMs, runsSince }: Job): number {
     return ranMs + (runsSince === undefined ? 0 : performance.now() - runsSince)
   }
 
-  #isSlow(tenant: string): boolean {
+  /** Where a call of the tenant begins. Only one whose last call had to be ended waits for the slow lane. */
+  #laneFor(tenant: string): 'quick' | 'slow' {
     const known = this.#slowTenants.get(tenant)
-    if (known && known.until < performance.now()) this.#slowTenants.delete(tenant)
-    return this.#slowTenants.has(tenant)
+    if (!known) return 'quick'
+    if (known.until < performance.now()) {
+      this.#slowTenants.delete(tenant)
+      return 'quick'
+    }
+    return known.wasEnded || this.#in('slow').length < this.#settings.mostSlow ? 'slow' : 'quick'
   }
 
   #markSlow(tenant: string, isEnded: boolean): void {
