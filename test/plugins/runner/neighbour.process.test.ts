@@ -28,15 +28,22 @@ ${HOSTILE_SCRIPTS.map(([, body]) => `() => {\n${body}\n}`).join(',\n')}
 ]
 exports.executeLambda = number => scripts[Number(number)]()`
 
-/** Rates the policy every 100 ms, whatever the last time took, until told; how long each took, in order of length. */
+/**
+ * Rates the policy every 100 ms until told; how long each took, in order of length. In full whatever the last one took; else not
+ * while it goes on, since a busy machine may take longer than that for each.
+ */
 function rating(client: ApiClient, policy: string): () => Promise<number[]> {
   const times: Promise<number>[] = []
+  let going = 0
   const rated = async (): Promise<number> => {
     const began = performance.now()
+    going += 1
     await client.call('POST', `/policy/${policy}/price`)
+    going -= 1
     return performance.now() - began
   }
   const timer = setInterval(() => {
+    if (going > size(0, Number.POSITIVE_INFINITY)) return
     const one = rated()
     one.catch(() => undefined)
     times.push(one)
