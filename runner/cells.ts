@@ -1,13 +1,15 @@
 // Processes for tenant code, seen from outside: each is given one call at a time, and can be paused and ended.
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { frameReader, writeFrame } from './frames.ts'
 
-const CELL = join(import.meta.dirname, 'cell.ts')
+/** Built by scripts/bundles.ts; a clean clone that was never started has the source alone. */
+const BUNDLE = join(import.meta.dirname, 'cell.bundle.mjs')
+const CELL = existsSync(BUNDLE) ? BUNDLE : join(import.meta.dirname, 'cell.ts')
 
 /** Of V8: texts on their way in and out. The tenant's own memory lies in the interpreter's, which is bounded too. */
 const MOST_HEAP_MB = 256
@@ -35,8 +37,8 @@ export type Cell = {
   lowerPriority(): void
   isLowered(): boolean
   isAlive(): boolean
-  /** Processor time that it has used, in milliseconds; undefined where the machine does not say. */
-  cpuMs(): number | undefined
+  /** Processor time that its call has used so far, in milliseconds; undefined where the machine does not say. */
+  callCpuMs(): number | undefined
   kill(): void
 }
 
@@ -54,7 +56,9 @@ export function startCell(onEnd: (cell: Cell) => void): Cell {
   let waiting: { done(answer: CellAnswer): void; fail(problem: Error): void } | undefined
   let isReady = false
   let isAlive = true
+  let isPaused = false
   let isLowered = false
+  let cpuBefore: number | undefined
   let begin: (() => void) | undefined
 
   const cell: Cell = {
@@ -68,23 +72,34 @@ export function startCell(onEnd: (cell: Cell) => void): Cell {
         keys.push(key)
         const forgotten = keys.length > MOST_PROGRAMS ? keys.shift()! : ''
         const parts = [Buffer.from(key), isKnown ? Buffer.alloc(0) : program, call, Buffer.from(forgotten)]
-        begin = () => writeFrame(child.stdin, parts)
+        begin = () => {
+          cpuBefore = cpuMsOf(child.pid)
+          writeFrame(child.stdin, parts)
+          if (isLowered) lower(child.pid!)
+          if (isPaused) signal(child.pid, 'SIGSTOP')
+        }
         if (isReady) begin()
       }),
-    pause: () => signal(child.pid, 'SIGSTOP'),
-    resume: () => signal(child.pid, 'SIGCONT'),
+    // A process that still starts does so first: that is no work of the tenant's.
+    pause() {
+      isPaused = true
+      if (isReady) signal(child.pid, 'SIGSTOP')
+    },
+    resume() {
+      isPaused = false
+      signal(child.pid, 'SIGCONT')
+    },
     lowerPriority() {
-      if (isLowered) return
       isLowered = true
-      try {
-        setPriority(child.pid!, LOW_PRIORITY)
-      } catch {
-        // It has ended meanwhile.
-      }
+      if (isReady) lower(child.pid!)
     },
     isLowered: () => isLowered,
     isAlive: () => isAlive,
-    cpuMs: () => cpuMsOf(child.pid),
+    callCpuMs() {
+      if (waiting && !isReady) return 0
+      const used = cpuMsOf(child.pid)
+      return used === undefined || cpuBefore === undefined ? undefined : used - cpuBefore
+    },
     kill() {
       isAlive = false
       child.kill('SIGKILL')
@@ -122,6 +137,14 @@ export function startCell(onEnd: (cell: Cell) => void): Cell {
     over(name === 'SIGABRT' || name === 'SIGTRAP' ? 134 : code, `${code ?? name}`),
   )
   return cell
+}
+
+function lower(pid: number): void {
+  try {
+    setPriority(pid, LOW_PRIORITY)
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 function signal(pid: number | undefined, name: NodeJS.Signals): void {

@@ -36,7 +36,7 @@ export const LANES: LaneSettings = {
   mostWaitingOfTenant: 100,
   mostWaiting: 400,
   mostBytes: 256 * 1024 * 1024,
-  spares: 2,
+  spares: 3,
 }
 
 export type LaneCall = {
@@ -56,7 +56,6 @@ type Job = {
   readonly answer: (answer: LaneAnswer) => void
   readonly deadline: NodeJS.Timeout
   cell?: Cell
-  cpuAtStart?: number | undefined
   lane?: 'quick' | 'slow'
   becomesSlow?: NodeJS.Timeout
   /** Since when it runs, or it is paused; how long it has run before. */
@@ -124,7 +123,7 @@ export class Lanes {
   #admit(): void {
     for (let at = 0; at < this.#waiting.length; ) {
       const job = this.#waiting[at]!
-      const lane = this.#isSlow(job.call.tenant) ? 'slow' : 'quick'
+      const lane = this.#laneFor(job.call.tenant)
       const most = lane === 'slow' ? this.#settings.mostSlow : this.#settings.quickAtOnce
       const isTurn = !this.#runs(job.call.tenant) && this.#in(lane).length < most
       if (!isTurn) at += 1
@@ -137,29 +136,52 @@ export class Lanes {
 
   #begin(job: Job, lane: 'quick' | 'slow'): void {
     const { tenant, key, program, body } = job.call
-    const cell = this.#takeCell(key)
+    const cell = this.#takeCell(key, lane)
     job.cell = cell
     job.lane = lane
-    job.cpuAtStart = cell.cpuMs()
     job.runsSince = performance.now()
     this.#running.add(job)
-    if (lane === 'quick') job.becomesSlow = setTimeout(() => this.#slowDown(job), this.#settings.quickMs)
+    if (lane === 'quick') this.#watch(job, this.#settings.quickMs)
     else if (this.#slowTenants.get(tenant)?.wasEnded) cell.lowerPriority()
     cell.run(key, program, body).then(
       answer => this.#finish(job, answer),
-      () => this.#stop(job, { ending: 'busy' }),
+      (problem: unknown) => {
+        if (this.#running.has(job))
+          console.error(JSON.stringify({ at: 'plugin cell', problem: String(problem) }))
+        this.#stop(job, { ending: 'busy' })
+      },
     )
     if (lane === 'slow') this.#takeTurns()
+  }
+
+  /**
+   * Looks in so many milliseconds whether the call is slow: what waits for a processor on a busy machine is not. Where others wait
+   * for its place, it goes all the same, and nothing is held against its tenant.
+   */
+  #watch(job: Job, ms: number): void {
+    job.becomesSlow = setTimeout(() => {
+      const left = this.#settings.quickMs - this.#used(job)
+      if (left <= 0) this.#markSlow(job.call.tenant, false)
+      if (left <= 0 || (this.#isWaitedFor() && this.#in('slow').length < this.#settings.mostSlow))
+        this.#slowDown(job)
+      else this.#watch(job, Math.min(left, this.#settings.turnMs))
+    }, ms)
+  }
+
+  /** Whether a call waits for the quick lane alone. */
+  #isWaitedFor(): boolean {
+    return this.#waiting.some(
+      ({ call: { tenant } }) => !this.#runs(tenant) && this.#laneFor(tenant) === 'quick',
+    )
   }
 
   /** Moves a call to the slow lane. Where that is full, one goes whose tenant had a call ended before. */
   #slowDown(job: Job): void {
     const { mostSlow } = this.#settings
     const slow = this.#in('slow')
-    this.#markSlow(job.call.tenant, false)
     if (slow.length >= mostSlow) {
       const worst = slow.filter(one => this.#slowTenants.get(one.call.tenant)?.wasEnded)
-      this.#end(worst.sort((a, b) => this.#ran(b) - this.#ran(a))[0] ?? job)
+      this.#stop(worst.sort((a, b) => this.#ran(b) - this.#ran(a))[0] ?? job, { ending: 'busy' })
     }
     if (!this.#running.has(job)) return
     job.lane = 'slow'
@@ -192,14 +214,12 @@ export class Lanes {
 
   #finish(job: Job, answer: CellAnswer): void {
     if (!this.#running.has(job)) return
-    const isSlow = job.lane === 'slow'
-    const ran = this.#ran(job)
+    const isQuick = this.#used(job) <= this.#settings.quickMs
     const cell = this.#leave(job)
     const isLost = answer.ending === 'broken' || answer.ending === 'died'
-    if (isLost || isSlow || ran > this.#settings.quickMs)
-      this.#markSlow(job.call.tenant, answer.ending !== 'done')
-    // A slow call that was quick after all: its tenant is one like the others again.
-    if (ran <= this.#settings.quickMs && answer.ending === 'done') this.#slowTenants.delete(job.call.tenant)
+    if (isLost || !isQuick) this.#markSlow(job.call.tenant, answer.ending !== 'done')
+    // Its tenant is one like the others again.
+    else if (answer.ending === 'done') this.#slowTenants.delete(job.call.tenant)
     if (isLost) cell.kill()
     else this.#giveBack(cell)
     job.answer(answer)
@@ -215,8 +235,7 @@ export class Lanes {
       return
     }
     if (!this.#running.has(job)) return
-    const cpu = job.cell!.cpuMs()
-    const used = cpu === undefined ? this.#ran(job) : cpu - (job.cpuAtStart ?? 0)
+    const used = this.#used(job)
     if (used >= this.#settings.fairMs) this.#markSlow(job.call.tenant, true)
     this.#stop(job, { ending: used >= this.#settings.fairMs ? 'late' : 'busy' })
   }
@@ -242,7 +261,9 @@ export class Lanes {
     this.#keepSpares()
   }
 
-  #takeCell(key: string): Cell {
+  /** A slow call leaves the spare processes to the quick ones. */
+  #takeCell(key: string, lane: 'quick' | 'slow'): Cell {
+    if (lane === 'slow' && this.#idle.length <= this.#settings.quickAtOnce) return this.#newCell()
     const known = this.#idle.findIndex(cell => cell.has(key))
     const [cell] = this.#idle.splice(Math.max(known, 0), 1)
     return cell ?? this.#newCell()
@@ -276,14 +297,24 @@ export class Lanes {
     return [...this.#running].some(job => job.call.tenant === tenant)
   }
 
+  /** What the call has had of the processor. */
+  #used(job: Job): number {
+    return job.cell!.callCpuMs() ?? this.#ran(job)
+  }
+
   #ran({ ranMs, runsSince }: Job): number {
     return ranMs + (runsSince === undefined ? 0 : performance.now() - runsSince)
   }
 
-  #isSlow(tenant: string): boolean {
+  /** Where a call of the tenant begins. Only one whose last call had to be ended waits for the slow lane. */
+  #laneFor(tenant: string): 'quick' | 'slow' {
     const known = this.#slowTenants.get(tenant)
-    if (known && known.until < performance.now()) this.#slowTenants.delete(tenant)
-    return this.#slowTenants.has(tenant)
+    if (!known) return 'quick'
+    if (known.until < performance.now()) {
+      this.#slowTenants.delete(tenant)
+      return 'quick'
+    }
+    return known.wasEnded || this.#in('slow').length < this.#settings.mostSlow ? 'slow' : 'quick'
   }
 
   #markSlow(tenant: string, isEnded: boolean): void {

@@ -1,0 +1,125 @@
+// How the platform ends a call in an isolate. Its limits act in production alone, so that a loader that behaves as it does stands
+// in for it here.
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { LoadedConfiguration } from '../../src/configuration/cache.ts'
+import { isolateRunner } from '../../src/plugins/isolate.ts'
+import { ISOLATE_LIMITS, LONGEST_CALL_MS } from '../../src/plugins/limits.ts'
+import { type PluginProgram, SPOILED } from '../../src/plugins/runner.ts'
+import { CALL } from './runner/direct.ts'
+
+const FINE = JSON.stringify({ value: 'fine', missing: [], logs: [], writes: [], events: [] })
+
+const CODE = { limits: ISOLATE_LIMITS } as unknown as WorkerLoaderWorkerCode
+
+let programs = 0
+
+const programOf = (): PluginProgram => {
+  programs += 1
+  return { key: `tenant/1/1/${programs}`, configuration: {} as LoadedConfiguration, scripts: new Map() }
+}
+
+type Answer = () => Promise<unknown>
+
+/** Isolates answer one after the other as `answers` say; whatever comes after is fine. */
+function loaderOf(answers: Answer[]) {
+  const names: string[] = []
+  const limits: unknown[] = []
+  const loader = {
+    get(name: string) {
+      names.push(name)
+      return {
+        getEntrypoint(_: undefined, options: { limits: unknown }) {
+          limits.push(options.limits)
+          return { run: answers.shift() ?? (async () => FINE) }
+        },
+      }
+    },
+  } as unknown as WorkerLoader
+  return { names, limits, runner: isolateRunner(loader, () => CODE) }
+}
+
+const thrown =
+  (message: string): Answer =>
+  () =>
+    Promise.reject(new Error(message))
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('a call in an isolate', () => {
+  it('carries the limits of time and requests each time, and less of them than a client waits', async () => {
+    const { runner, limits } = loaderOf([])
+    const program = programOf()
+    await runner.run(program, CALL)
+    await runner.run(program, CALL)
+    expect(limits).toEqual([
+      { cpuMs: 4_000, subRequests: 0 },
+      { cpuMs: 4_000, subRequests: 0 },
+    ])
+    expect(ISOLATE_LIMITS.cpuMs).toBeLessThan(LONGEST_CALL_MS)
+    expect(LONGEST_CALL_MS).toBeLessThan(5_000)
+  })
+
+  it.each([
+    ['CPU time', 'Worker exceeded CPU time limit.'],
+    ['memory', 'Worker exceeded memory limit.'],
+    ['resources', 'Worker exceeded resource limits.'],
+    ['requests', 'Too many subrequests by single Worker invocation: limit exceeded.'],
+    [
+      'a wait without end',
+      "The Workers runtime canceled this request because it detected that your Worker's code had hung and would never generate a response.",
+    ],
+  ])('that the platform ends for %s is a limit, and the next one runs elsewhere', async (_what, message) => {
+    const { runner, names } = loaderOf([thrown(message)])
+    const program = programOf()
+    expect((await runner.run(program, CALL)).failure).toEqual({
+      reason: `was stopped by the sandbox: ${message}`,
+      limit: true,
+    })
+    expect(await runner.run(program, CALL)).toMatchObject({ value: 'fine' })
+    expect(new Set(names).size).toBe(2)
+  })
+
+  it.each(['Network connection lost.', 'internal error; reference = 0a1b2c', 'The script threw'])(
+    'that ends by "%s" is made once more elsewhere, and is a failure when it ends so again',
+    async message => {
+      vi.spyOn(console, 'error').mockImplementation(() => undefined)
+      const program = programOf()
+      const once = loaderOf([thrown(message)])
+      expect(await once.runner.run(program, CALL)).toMatchObject({ value: 'fine' })
+      expect(new Set(once.names).size).toBe(2)
+      const twice = loaderOf([thrown(message), thrown(message)])
+      expect((await twice.runner.run(program, CALL)).failure).toEqual({
+        reason: `was ended by the sandbox: ${message}`,
+      })
+      expect(await twice.runner.run(program, CALL)).toMatchObject({ value: 'fine' })
+    },
+  )
+
+  it('that nothing answers is a limit in time, and the next one runs elsewhere', async () => {
+    vi.useFakeTimers()
+    const { runner, names } = loaderOf([() => new Promise(() => undefined)])
+    const program = programOf()
+    const outcome = runner.run(program, CALL)
+    await vi.advanceTimersByTimeAsync(LONGEST_CALL_MS)
+    expect((await outcome).failure).toEqual({ reason: 'takes longer than 4.2 seconds', limit: true })
+    expect(await runner.run(program, CALL)).toMatchObject({ value: 'fine' })
+    expect(new Set(names).size).toBe(2)
+  })
+
+  it('whose code the platform does not take says why', async () => {
+    const { runner } = loaderOf([thrown('Failed to start Worker: too large')])
+    expect((await runner.run(programOf(), CALL)).failure).toEqual({
+      reason: 'Failed to start Worker: too large',
+    })
+  })
+
+  it('leaves what an earlier one spoiled, and asks to be tried again where all are', async () => {
+    const spoiled: Answer = async () => SPOILED
+    const { runner } = loaderOf([spoiled, spoiled])
+    expect(await runner.run(programOf(), CALL)).toMatchObject({ value: 'fine' })
+    const all = loaderOf([spoiled, spoiled, spoiled])
+    await expect(all.runner.run(programOf(), CALL)).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})

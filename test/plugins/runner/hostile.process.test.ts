@@ -1,0 +1,70 @@
+// A corpus of scripts that mean harm, on the plugin runner as `npm start` starts it: every one is ended, calls of four tenants at
+// once, while a neighbour's plugin goes on being served.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LANES } from '../../../runner/lanes.ts'
+import { LONGEST_CALL_MS } from '../../../src/plugins/limits.ts'
+import { measured, size } from '../../support/sizes.ts'
+import { CALL, type DirectRunner, directRunner, programOf, timed } from './direct.ts'
+import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'
+
+/** How long each hostile call may take; in full, as long as in the service. */
+const HOSTILE_MS = size(2_000, LONGEST_CALL_MS)
+
+let direct: DirectRunner
+
+beforeAll(async () => {
+  direct = await directRunner({ lanes: { fairMs: size(10, LANES.fairMs) } })
+})
+
+afterAll(() => direct.stop())
+
+test(`the corpus has ${HOSTILE_SCRIPTS.length} scripts, no two alike`, () => {
+  expect(HOSTILE_SCRIPTS.length).toBeGreaterThanOrEqual(60)
+  expect(new Set(HOSTILE_SCRIPTS.map(([, body]) => body)).size).toBe(HOSTILE_SCRIPTS.length)
+})
+
+test('each script of four tenants at once fails within five seconds, and a neighbour is served all along', async () => {
+  const { runner } = direct
+  const neighbour = programOf('neighbour', 'return "served"')
+  let isOver = false
+  const served: { ms: number; value: unknown }[] = []
+  const neighbours = (async () => {
+    while (!isOver) {
+      const { outcome, ms } = await timed(runner, neighbour)
+      served.push({ ms, value: outcome.value })
+      await sleep(100)
+    }
+  })()
+  const left = [...HOSTILE_SCRIPTS]
+  const ended: { what: string; ms: number; reason: string | undefined }[] = []
+  const hostile = async (tenant: string): Promise<void> => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [what, body] = next
+      const { outcome, ms } = await timed(runner, programOf(tenant, body), HOSTILE_MS)
+      ended.push({
+        what,
+        ms,
+        reason: outcome.failure?.reason ?? (outcome.missing.length > 0 ? 'asks' : undefined),
+      })
+    }
+  }
+  await Promise.all(['one', 'two', 'three', 'four'].map(hostile))
+  isOver = true
+  await neighbours
+  expect(ended.length).toBe(HOSTILE_SCRIPTS.length)
+  expect(ended.filter(({ reason }) => reason === undefined)).toEqual([])
+  expect(ended.filter(({ ms }) => ms > 5_000)).toEqual([])
+  expect(served.length).toBeGreaterThan(10)
+  expect(served.filter(({ value }) => value !== 'served')).toEqual([])
+  const times = served.map(({ ms }) => ms).sort((a, b) => a - b)
+  measured(
+    'plugin call beside hostile scripts, median',
+    Math.round(times[Math.floor(times.length / 2)]!),
+    'ms',
+  )
+  measured('plugin call beside hostile scripts, slowest', Math.round(times.at(-1)!), 'ms')
+  // Usable at once.
+  expect((await timed(runner, programOf('one', 'return "fine"'))).outcome).toMatchObject({ value: 'fine' })
+  expect(await runner.run(neighbour, CALL)).toMatchObject({ value: 'served' })
+})

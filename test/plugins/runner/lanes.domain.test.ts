@@ -1,0 +1,191 @@
+// Whose call runs when, with processes that do nothing but let the time pass.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Cell, CellAnswer } from '../../../runner/cells.ts'
+import { type LaneCall, type LaneSettings, Lanes } from '../../../runner/lanes.ts'
+
+/** A process whose call works for as long as the text of its body says, in milliseconds, while it is not paused. */
+class IdleCell implements Cell {
+  isLow = false
+  isDead = false
+  isPaused = false
+  ranMs = 0
+  left = 0
+  done: ((answer: CellAnswer) => void) | undefined
+  timer: NodeJS.Timeout | undefined
+
+  has = () => false
+  isLowered = () => this.isLow
+  isAlive = () => !this.isDead
+  callCpuMs = () => this.ranMs
+  lowerPriority = () => {
+    this.isLow = true
+  }
+  pause = () => {
+    this.isPaused = true
+  }
+  resume = () => {
+    this.isPaused = false
+  }
+  kill = () => {
+    this.isDead = true
+    clearInterval(this.timer)
+  }
+
+  run(_key: string, _program: Buffer, call: Buffer): Promise<CellAnswer> {
+    this.left = Number(call.toString())
+    this.ranMs = 0
+    return new Promise(done => {
+      this.timer = setInterval(() => {
+        if (this.isPaused) return
+        this.ranMs += 10
+        if (this.ranMs < this.left) return
+        clearInterval(this.timer)
+        done({ ending: 'done', text: Buffer.from('fine') })
+      }, 10)
+    })
+  }
+}
+
+const FOR_EVER = 1e9
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** Lanes of one slow call at a time, as on two cores. */
+function lanesOf(settings: Partial<LaneSettings> = {}) {
+  const cells: IdleCell[] = []
+  const lanes = new Lanes(
+    () => {
+      const cell = new IdleCell()
+      cells.push(cell)
+      return cell
+    },
+    { slowAtOnce: 1, ...settings },
+  )
+  /** How the call of the tenant ended, and when. */
+  const run = async (tenant: string, ms: number, more: Partial<LaneCall> = {}) => {
+    const began = performance.now()
+    const body = Buffer.from(String(ms))
+    const program = Buffer.alloc(0)
+    const { ending } = await lanes.run({ tenant, key: tenant, program, body, mostMs: 4_200, ...more })
+    return { ending, ms: performance.now() - began }
+  }
+  return { cells, run, lanes }
+}
+
+describe('the lanes of the plugin runner', () => {
+  it('end a call that is over its time, and start another process in its place', async () => {
+    const { cells, run } = lanesOf()
+    const hostile = run('a', FOR_EVER)
+    await vi.advanceTimersByTimeAsync(4_300)
+    expect(await hostile).toEqual({ ending: 'late', ms: 4_200 })
+    expect(cells.filter(cell => cell.isDead).length).toBe(1)
+    const next = run('b', 20)
+    await vi.advanceTimersByTimeAsync(100)
+    expect((await next).ending).toBe('done')
+  })
+
+  it('let a quick call pass at once while four tenants have calls without end', async () => {
+    const { run } = lanesOf()
+    for (let round = 0; round < 3; round += 1) {
+      const hostile = ['a', 'b', 'c', 'd'].map(tenant => run(tenant, FOR_EVER))
+      // The first time nobody is known: two quick places are theirs for 250 ms, twice.
+      await vi.advanceTimersByTimeAsync(round === 0 ? 600 : 10)
+      for (let n = 0; n < 5; n += 1) {
+        const quick = run('neighbour', 20)
+        await vi.advanceTimersByTimeAsync(50)
+        expect((await quick).ms).toBeLessThanOrEqual(30)
+      }
+      await vi.advanceTimersByTimeAsync(5_000)
+      expect((await Promise.all(hostile)).map(({ ending }) => ending)).toEqual(Array(4).fill('late'))
+    }
+  })
+
+  it('have one slow call running on two cores; the others are paused and take turns', async () => {
+    const { cells, run } = lanesOf()
+    const all = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
+    await vi.advanceTimersByTimeAsync(1_000)
+    for (let at = 0; at < 20; at += 1) {
+      await vi.advanceTimersByTimeAsync(50)
+      expect(cells.filter(cell => cell.ranMs > 0 && !cell.isPaused).length).toBe(1)
+    }
+    const ran = cells.filter(cell => cell.ranMs > 0).map(cell => cell.ranMs)
+    expect(Math.max(...ran) - Math.min(...ran)).toBeLessThanOrEqual(150)
+    await vi.advanceTimersByTimeAsync(5_000)
+    await Promise.all(all)
+  })
+
+  it('let a slow call of a tenant that did no harm go before those of tenants that did', async () => {
+    const { run } = lanesOf()
+    const first = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
+    await vi.advanceTimersByTimeAsync(5_000)
+    await Promise.all(first)
+    const again = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
+    const heavy = run('fleet', 2_000)
+    await vi.advanceTimersByTimeAsync(5_000)
+    const { ending, ms } = await heavy
+    expect([ending, ms < 2_100]).toEqual(['done', true])
+    await Promise.all(again)
+  })
+
+  it('make room for who waits for the quick lane, also where the machine gives a call little of its time', async () => {
+    const { cells, run } = lanesOf()
+    const starved = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
+    for (const cell of cells) cell.callCpuMs = () => 10
+    await vi.advanceTimersByTimeAsync(250)
+    const quick = run('neighbour', 20)
+    await vi.advanceTimersByTimeAsync(300)
+    const { ending, ms } = await quick
+    expect([ending, ms < 300]).toEqual(['done', true])
+    await vi.advanceTimersByTimeAsync(5_000)
+    // They had less than their share, and are to be tried again.
+    expect((await Promise.all(starved)).map(one => one.ending)).toEqual(['busy', 'busy', 'busy'])
+  })
+
+  it('give a tenant one running call, and let it begin anew once a quick call succeeded', async () => {
+    const { cells, run } = lanesOf()
+    const calls = [run('a', FOR_EVER), run('a', 10, { mostMs: 10_000 }), run('b', 10)]
+    await vi.advanceTimersByTimeAsync(100)
+    expect(cells.filter(cell => cell.ranMs > 10).length).toBe(1)
+    await vi.advanceTimersByTimeAsync(6_000)
+    const [late, waited, other] = await Promise.all(calls)
+    expect([late!.ending, waited!.ending, other!.ending]).toEqual(['late', 'done', 'done'])
+    expect(waited!.ms).toBeGreaterThanOrEqual(4_200)
+    // It ran at low priority, and its process is not used again; the next one is an ordinary process.
+    expect(cells.filter(cell => cell.isLow).map(cell => cell.isDead)).toEqual([true])
+    const next = run('a', 10)
+    await vi.advanceTimersByTimeAsync(100)
+    expect((await next).ending).toBe('done')
+    expect(cells.filter(cell => cell.isLow).length).toBe(1)
+  })
+
+  it('answer at once that they are busy where a tenant has too many calls, or all together', async () => {
+    const { run } = lanesOf({ mostWaitingOfTenant: 2, mostWaiting: 3, mostBytes: 60 })
+    const hostile = [1, 2, 3].map(() => run('a', FOR_EVER))
+    expect(await run('a', 10)).toEqual({ ending: 'busy', ms: 0 })
+    const other = run('b', 10)
+    // Each body has 10 bytes and more; this one would be too many.
+    expect(await run('c', 10, { body: Buffer.from('1'.padStart(60)) })).toEqual({ ending: 'busy', ms: 0 })
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect((await other).ending).toBe('done')
+    // Those that had no turn were not at fault.
+    expect((await Promise.all(hostile)).map(({ ending }) => ending)).toEqual(['late', 'busy', 'busy'])
+  })
+
+  it('end what nobody waits for any more', async () => {
+    const { cells, lanes } = lanesOf()
+    const abandoned = new AbortController()
+    const [body, program] = [Buffer.from(String(FOR_EVER)), Buffer.alloc(0)]
+    const call = { tenant: 'a', key: 'a', program, body, mostMs: 4_200 }
+    const ended = lanes.run(call, abandoned.signal)
+    await vi.advanceTimersByTimeAsync(500)
+    abandoned.abort()
+    await ended
+    expect(cells.filter(cell => cell.isDead).length).toBe(1)
+  })
+})

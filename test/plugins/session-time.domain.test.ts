@@ -1,0 +1,80 @@
+// The time that a plugin's call has, over its rounds.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { LoadedConfiguration } from '../../src/configuration/cache.ts'
+import type { ProductDefinition } from '../../src/configuration/configuration.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import type { CallOutcome, PluginProgram } from '../../src/plugins/runner.ts'
+import { PluginSession } from '../../src/plugins/session.ts'
+
+const NOTHING = { missing: [], logs: [], writes: [], events: [] }
+
+const ASKS: CallOutcome = { ...NOTHING, missing: [{ kind: 'aux', locator: 'a', key: 'b' }] }
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A call whose rounds take so long each, and come to that; fetching takes a minute each time. */
+function called(rounds: readonly (readonly [ms: number, outcome: CallOutcome])[]) {
+  const allowed: (number | undefined)[] = []
+  const left = [...rounds]
+  const runner = {
+    async run(_program: PluginProgram, _call: unknown, mostMs?: number) {
+      allowed.push(mostMs)
+      const [ms, outcome] = left.shift()!
+      vi.advanceTimersByTime(ms)
+      return outcome
+    },
+  }
+  const configuration = { lookup: () => () => 'noSuchTable' } as unknown as LoadedConfiguration
+  const product = {
+    name: 'motor',
+    plugins: { executeLambda: { path: 'main/all.js', enabled: true } },
+  } as unknown as ProductDefinition
+  const session = new PluginSession(
+    async () => ({ runner, programOf: () => ({}) as PluginProgram }),
+    { tenant: {} as never, now: 0 as Instant },
+    async () => {
+      vi.advanceTimersByTime(60_000)
+      return { aux: [['a', 'b', '']], auxLocators: [], entities: [], rows: [] }
+    },
+  )
+  const answer = session.call({ configuration, configVersion: 1, product }, 'executeLambda', [])
+  return { answer, allowed }
+}
+
+it('each round has what the ones before it left, and what is fetched between them costs nothing', async () => {
+  const { answer, allowed } = called([
+    [1_000, ASKS],
+    [2_000, ASKS],
+    [500, { ...NOTHING, value: 'fine' }],
+  ])
+  expect(await answer).toBe('fine')
+  expect(allowed).toEqual([4_200, 3_200, 1_200])
+})
+
+it('a call whose rounds have used all of it is over', async () => {
+  const { answer, allowed } = called([
+    [3_000, ASKS],
+    [1_300, ASKS],
+  ])
+  await expect(answer).rejects.toMatchObject({
+    code: 'pluginLimit',
+    message: 'Plugin executeLambda failed: main/all.js: takes longer than 4.2 seconds',
+  })
+  expect(allowed.length).toBe(2)
+})
+
+it('a call that was ended while it gathered is not made again without the time for it', async () => {
+  const limit: CallOutcome = { ...NOTHING, failure: { reason: 'takes longer than 4.2 seconds', limit: true } }
+  const { answer, allowed } = called([
+    [100, ASKS],
+    [4_100, limit],
+  ])
+  await expect(answer).rejects.toMatchObject({ code: 'pluginLimit' })
+  expect(allowed.length).toBe(2)
+})
