@@ -17,10 +17,12 @@ type RequiredKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, 
 type InitArguments<Init> = [RequiredKeys<NonNullable<Init>>] extends [never] ? [init?: Init] : [init: Init]
 
 type Success = 200 | 201 | 202 | 204
-/** Media of one kind of body alone: JSON, or a file. */
+/** JSON where the answer may be that, else the file; a client that sends its own Accept header says `parseAs` too. */
 type ContentOf<Operation> = Operation extends { responses: infer Responses }
   ? Responses[Extract<keyof Responses, Success>] extends { content: infer Content }
-    ? Content[keyof Content]
+    ? Content extends { 'application/json': infer Json }
+      ? Json
+      : Content[keyof Content]
     : undefined
   : never
 

@@ -150,3 +150,17 @@ export const RenderDocumentRequest = z
   }))
   .openapi('RenderDocumentRequest')
 export type RenderDocumentRequest = z.infer<typeof RenderDocumentRequest>
+
+/** What published clients read (brief 0.10). */
+export const RenderedDocumentResponse = z
+  .object({
+    displayName: Text,
+    fileName: Text,
+    type: DocumentType,
+    url: Text.openapi({ description: 'Signed; it works without a token.' }),
+    urlExpirationTimestamp: Timestamp.openapi({
+      description: 'When the address ends; the file goes within the hour.',
+    }),
+  })
+  .openapi('RenderedDocumentResponse')
+export type RenderedDocumentResponse = z.input<typeof RenderedDocumentResponse>

@@ -10,18 +10,23 @@ import type { RenderDocumentRequest } from './contract.ts'
 import type { DocumentSubject } from './document.ts'
 import { type MakingContext, makeDocument, type Product } from './make.ts'
 import { creationOf, TEMPLATE_ENDINGS } from './planned.ts'
+import { uploadedName } from './upload.ts'
 
 /** How messages name a text that is not deployed. */
 const PREVIEW_NAME = 'preview'
 
-type File = Extract<Product, { outcome: 'ready' }>
+/** The file, named after its template: documents of one template may have several names. */
+export type RenderedFile = Pick<Extract<Product, { outcome: 'ready' }>, 'type' | 'bytes'> & {
+  readonly displayName: string
+  readonly fileName: string
+}
 
 /** The file; refuses with 404 what the policy does not have, with 422 and the template's line and column what fails. */
 export async function rendered(
   request: RenderDocumentRequest,
   now: Instant,
   context: MakingContext,
-): Promise<File> {
+): Promise<RenderedFile> {
   const { type = 'pdf', pageLayout, template: text, templateFormat = 'liquid' } = request
   const { loaded } = context
   const templateName = templateNameOf(request, loaded)
@@ -29,7 +34,11 @@ export async function rendered(
     text === undefined ? undefined : { name: PREVIEW_NAME, format: templateFormat, source: text }
   const document = { ...subjectOf(request, loaded), templateName, type, pageLayout, createdAt: now }
   const product = await makeDocument(document, { ...context, template })
-  if (product.outcome === 'ready') return product
+  if (product.outcome === 'ready') {
+    const { type: made, bytes } = product
+    const displayName = withoutEnding(templateName)
+    return { type: made, bytes, displayName, fileName: uploadedName(displayName, made) }
+  }
   if (product.outcome === 'none')
     throw new Refusal(
       'templateFailed',
@@ -55,6 +64,9 @@ const templateNameOf = ({ templateName }: RenderDocumentRequest, { product }: Lo
     .find(one => templateName !== undefined && Object.hasOwn(product.templates, one)) ??
   templateName ??
   PREVIEW_NAME
+
+const withoutEnding = (name: string): string =>
+  name.replace(/(?:\.template)?\.(?:liquid|vm|velocity|pdf|html?)$/i, '')
 
 type Subject = { subject: DocumentSubject; subjectLocator: string; modificationLocator?: Uuid }
 

@@ -5,6 +5,7 @@ import {
   AddDocumentQuery,
   PolicyDocumentRemoveRequest,
   RenderDocumentRequest,
+  RenderedDocumentResponse,
 } from './contract.ts'
 import { LARGEST_UPLOAD_BYTES } from './limits.ts'
 
@@ -48,11 +49,20 @@ export const documentRoutes: readonly Route[] = [
     path: '/document/renderPolicyDocument',
     summary: 'Render a template over a policy, for authors of templates',
     description:
-      'The template by its name, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named; and like that document it uses the templates, snippets, fonts, static documents and tables that are in force when its transaction takes effect, else those of the configuration. Nothing is stored. A template that fails answers 422 with its line and column.',
+      'The template by its name, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named; and like that document it uses the templates, snippets, fonts, static documents and tables that are in force when its transaction takes effect, else those of the configuration. The answer names the file, which is kept for an hour and for no longer; with `Accept: application/pdf` or `text/html` it is the file itself, and nothing is stored. The policy does not change. A template that fails answers 422 with its line and column.',
     tags,
     permission: 'policies.read',
     body: { schema: RenderDocumentRequest, required: true, largestBytes: 6 * 1024 * 1024 },
-    answer: { description: 'The PDF, or the HTML.', media: 'application/pdf' },
-    handle: async ({ body }, context) => await (await service()).renderPolicyDocument(context, body),
+    answer: {
+      schema: RenderedDocumentResponse,
+      description: 'Where the PDF or the HTML is; or the file itself, for a client that asks for it.',
+      fileMedia: ['application/pdf', 'text/html'],
+    },
+    handle: async ({ body, asksForFile }, context) => {
+      const { renderPolicyDocument, storeRendered, renderedFile } = await service()
+      const product = await renderPolicyDocument(context, body)
+      // A Response is sent as it is, whatever the schema says.
+      return asksForFile ? (renderedFile(product) as never) : jsonText(await storeRendered(context, product))
+    },
   }),
 ]

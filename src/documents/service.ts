@@ -2,16 +2,31 @@
 import type { JsonAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { isRefused, Refusal } from '../platform/errors.ts'
+import { fileAddress } from '../platform/http/file-links.ts'
 import type { FilePart } from '../platform/http/route.ts'
-import { newUuid, readUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
+import {
+  derivedUuid,
+  newUuid,
+  type PolicyLocator,
+  readUuid,
+  shardOfDigits,
+  type Uuid,
+} from '../platform/locators.ts'
 import { fileKey, shardDatabase, shardOfPolicy, tenantFiles } from '../platform/tenancy.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import { loadPolicy } from '../policies/store/loading.ts'
 import { RatingTables } from '../resources/data-tables/rating-tables.ts'
 import { staticFiles } from './archive-files.ts'
-import type { AddDocumentForm, AddDocumentQuery, DocumentType, RenderDocumentRequest } from './contract.ts'
+import type {
+  AddDocumentForm,
+  AddDocumentQuery,
+  DocumentType,
+  RenderDocumentRequest,
+  RenderedDocumentResponse,
+} from './contract.ts'
 import { documentPath, type PolicyDocument, type UnplacedDocument } from './document.ts'
 import { deleteUnnamedFile, expectDocument } from './gone-files.ts'
+import type { RenderedFile } from './preview.ts'
 import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
 const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
@@ -137,11 +152,11 @@ function readUpload({ query, form, file }: Upload): {
   return { file, type, displayName, documentType }
 }
 
-/** Renders a template over a policy as its documents are made; nothing is stored. */
+/** Renders a template over a policy as its documents are made. */
 export async function renderPolicyDocument(
   context: RequestContext,
   request: RenderDocumentRequest,
-): Promise<Response> {
+): Promise<RenderedFile & { policy: PolicyLocator }> {
   const { env, tenant, calls } = context
   const policy = policyLocator(request.policyLocator)
   const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
@@ -154,21 +169,52 @@ export async function renderPolicyDocument(
   ])
   const tables = new RatingTables(context)
   await tables.open()
-  const product = await rendered(request, context.now, {
+  const file = await rendered(request, context.now, {
     loaded,
     renderer: await pdfRenderer(env),
     files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
     tables,
     resources: documentResources(context),
   })
-  return new Response(product.bytes, {
+  return { ...file, policy }
+}
+
+/** The file as the answer itself. */
+export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response =>
+  new Response(bytes, {
     headers: {
-      'content-type': MEDIA_TYPES[product.type],
-      'content-disposition': `inline; filename="preview.${product.type}"`,
+      'content-type': MEDIA_TYPES[type],
+      'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent(fileName)}`,
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
       // HTML of a template runs nothing in the browser that shows it.
       'content-security-policy': "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'",
     },
   })
+
+/**
+ * Stores the file and answers with its address. No record names it, so its timer takes it away within the hour. A repeat
+ * of the request with the same key stores it in the same place.
+ */
+export async function storeRendered(
+  context: RequestContext,
+  { bytes, type, displayName, fileName, policy }: RenderedFile & { policy: PolicyLocator },
+): Promise<JsonAnswer> {
+  const { env, tenant, idempotency, calls } = context
+  const shard = shardOfDigits(policy)
+  const locator = idempotency
+    ? derivedUuid(shard, 'document.rendered', `${idempotency.key} ${idempotency.bodyHash}`)
+    : newUuid(shard)
+  await expectDocument(context, locator)
+  calls.r2 += 1
+  await tenantFiles(env, tenant).put(fileKey(tenant, ...documentPath(locator)), bytes, {
+    httpMetadata: { contentType: MEDIA_TYPES[type] },
+  })
+  const answer: RenderedDocumentResponse = {
+    displayName,
+    fileName,
+    type,
+    ...fileAddress('documents', locator, fileName),
+  }
+  return { status: 200, text: JSON.stringify(answer) }
 }

@@ -124,6 +124,23 @@ const made = (policy: string): Promise<PolicyDocumentResponse[]> =>
     documents => documents,
   )
 
+describe('the file of a rendering that was asked for', () => {
+  it('goes within the hour, and not before its address ends', async () => {
+    const policyLocator = await draft()
+    const [document] = await expectLeft(async () => {
+      const before = new Set(await storedFiles())
+      const request = { policyLocator, template: 'x', type: 'html' }
+      expect((await motor.post('/document/renderPolicyDocument', request)).status).toBe(200)
+      return (await storedFiles()).filter(one => !before.has(one))
+    })
+    expect(document).toBeDefined()
+    await halfAnHourOn()
+    expect(await storedFiles()).toContain(document)
+    await recordedByNow()
+    await expect.poll(storedFiles).not.toContain(document)
+  })
+})
+
 describe('the file of an upload', () => {
   it('stays once, for a repeat of the request and for a repeat after it was removed', async () => {
     const policy = await draft()

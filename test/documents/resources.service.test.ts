@@ -165,6 +165,7 @@ const tried = async (request: object) => {
   const answer = await callApi<string>('POST', '/document/renderPolicyDocument', {
     token: motor.token,
     body: { type: 'html', ...request },
+    headers: { accept: 'text/html' },
   })
   return { status: answer.status, body: answer.body, calls: roundTrips(answer) }
 }

@@ -1,5 +1,6 @@
 // Documents that users upload, and renderings for authors of templates, through HTTP.
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { RenderedDocumentResponse } from '../../src/documents/contract.ts'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -144,9 +145,79 @@ describe('renderPolicyDocument', () => {
     const response = await callApi<string>('POST', '/document/renderPolicyDocument', {
       token: motor.token,
       body: request,
+      headers: { accept: 'application/pdf, text/html' },
     })
     return { status: response.status, type: response.headers.get('content-type'), body: response.body }
   }
+
+  const ask = <Body>(policyLocator: string, request: object, headers: Record<string, string> = {}) =>
+    motor.post<Body>('/document/renderPolicyDocument', { policyLocator, ...request }, headers)
+
+  it('answers with the address of the file, which works without a token and is no document of the policy', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const before = Date.now()
+    const answer = await ask<RenderedDocumentResponse>(policy.locator, { templateName: 'schedule' })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
+    expect(answer.body).toEqual({
+      displayName: 'schedule',
+      fileName: 'schedule.pdf',
+      type: 'pdf',
+      url: expect.stringMatching(/^http:.*\/files\//),
+      urlExpirationTimestamp: expect.stringMatching(/^\d{13}$/),
+    })
+    const life = Number(answer.body.urlExpirationTimestamp) - before
+    expect(life).toBeGreaterThan(29 * 60_000)
+    expect(life).toBeLessThan(31 * 60_000)
+    const { headers, bytes } = await fileAt(answer.body.url)
+    expect([headers.get('content-type'), new TextDecoder().decode(bytes.subarray(0, 5))]).toEqual([
+      'application/pdf',
+      '%PDF-',
+    ])
+    expect((await motor.get<PolicyResponse>(`/policy/${policy.locator}`)).body.documents).toEqual([])
+  })
+
+  it('costs the file and its timer beside what the file itself costs', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const request = { template: 'x', type: 'html' }
+    await ask(policy.locator, request)
+    const file = roundTrips(await ask(policy.locator, request, { accept: 'text/html' }))
+    const named = roundTrips(await ask(policy.locator, request, { accept: '*/*' }))
+    expect(named).toEqual({ ...file, d1: file.d1! + 1, r2: file.r2! + 1 })
+  })
+
+  it('stores the file of a repeat with the same key in the same place', async () => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const place = async (key: string): Promise<string> => {
+      const { body } = await ask<RenderedDocumentResponse>(
+        policy.locator,
+        { template: 'x', type: 'html' },
+        { 'idempotency-key': key },
+      )
+      const [link] = new URL(body.url).pathname.split('/').at(-1)!.split('.')
+      return (JSON.parse(Buffer.from(link!, 'base64url').toString()) as [string, number, string[]])[2]!.join(
+        '/',
+      )
+    }
+    const [first, repeat, other] = [await place('once'), await place('once'), await place('twice')]
+    expect(repeat).toBe(first)
+    expect(other).not.toBe(first)
+  })
+
+  it.each([
+    ['application/json', 'application/json'],
+    ['application/json, text/plain, */*', 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/pdf;q=0.5, application/json', 'application/json'],
+    ['application/pdf', 'application/pdf'],
+    ['application/pdf, application/json;q=0.5', 'application/pdf'],
+    ['image/png', undefined],
+  ])('answers Accept: %s with %s', async (accept, type) => {
+    const { body: policy } = await motor.createPolicy({ finalize: false })
+    const answer = await ask(policy.locator, { template: '<p>x' }, { accept })
+    expect([answer.status, answer.headers.get('content-type')]).toEqual(
+      type === undefined ? [406, 'application/json'] : [200, type],
+    )
+  })
 
   it('renders a template of the configuration as a PDF', async () => {
     const { body } = await motor.createPolicy()

@@ -156,13 +156,17 @@ describe('papers that the service makes', () => {
   it('see the reinstatement as `data.reinstatement`', async () => {
     const { policy, path, locator } = await reinstating()
     const { invoiceLocator, reinstatementTimestamp } = await invoiced(policy, path)
-    const { status, body } = await post('/document/renderPolicyDocument', {
-      policyLocator: policy.locator,
-      reinstatementLocator: locator,
-      type: 'html',
-      template:
-        '{% assign it = data.reinstatement %}{{ it.locator }} {{ it.current_status }} {{ it.invoice_locator }} {{ it.effective_timestamp | minus: it.reinstatement_timestamp }} ' +
-        `{{ it.reinstatement_timestamp | minus: ${reinstatementTimestamp} }}`,
+    const { status, body } = await callApi<string>('POST', '/document/renderPolicyDocument', {
+      token: home.token,
+      headers: { accept: 'text/html' },
+      body: {
+        policyLocator: policy.locator,
+        reinstatementLocator: locator,
+        type: 'html',
+        template:
+          '{% assign it = data.reinstatement %}{{ it.locator }} {{ it.current_status }} {{ it.invoice_locator }} {{ it.effective_timestamp | minus: it.reinstatement_timestamp }} ' +
+          `{{ it.reinstatement_timestamp | minus: ${reinstatementTimestamp} }}`,
+      },
     })
     expect([status, body]).toEqual([200, `${locator} invoiced ${invoiceLocator} 0 0`])
   })
@@ -177,6 +181,7 @@ describe('papers that the service makes', () => {
       callApi<string>('POST', '/document/renderPolicyDocument', {
         token: home.token,
         body: { policyLocator: policy.locator, ...request },
+        headers: { accept: 'application/pdf, text/html' },
       })
     const ofGrace = await render({
       gracePeriodLocator: grace.locator,

@@ -72,7 +72,8 @@ export type Block = Common &
     | { ul: Block[]; type: string; indent: number; markerColor: string; fontSize: number }
     | { ol: Block[]; type: string; indent: number; start: number; markerColor: string; fontSize: number }
     | { image: string; width: number; height: number }
-    | { svg: string; width: number; height: number }
+    /** `weight`: characters that drawing it comes to. */
+    | { svg: string; weight: number; width: number; height: number }
     | {
         table: {
           widths: (number | string)[]

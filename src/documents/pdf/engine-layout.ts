@@ -1,10 +1,8 @@
 // What the layout engine (pdfmake 0.3) does otherwise than browsers, mended on its own classes: where a text stands
 // within its line and in which order, how far a list is indented; and what takes it time without end.
 import docMeasure from 'pdfmake/js/DocMeasure.js'
-import documentContext from 'pdfmake/js/DocumentContext.js'
 import elementWriter from 'pdfmake/js/ElementWriter.js'
 import line, { type EngineLine, type Extent, type Inline } from 'pdfmake/js/Line.js'
-import { ConversionBudget } from './limits.ts'
 
 /** Above and below the base line of what stands in a line. Half of what the line is higher than its text lies above. */
 function extentOf({ font, fontSize, height, line: own, strut, extent }: Inline): Extent {
@@ -43,14 +41,6 @@ for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
     measured._maxWidth += more
     return measured
   }
-}
-
-const addPage = documentContext.default.prototype.addPage
-
-/** Pages are counted as they are made: what fills too many of them is stopped before it is all laid out. */
-documentContext.default.prototype.addPage = function (...given) {
-  new ConversionBudget().check('pages', this.pages.length + 1)
-  return addPage.apply(this, given)
 }
 
 /** The words of a text that are still to be put into lines. The engine's own list is copied whole for each of them. */
@@ -110,12 +100,13 @@ elementWriter.default.prototype.alignLine = function (placed) {
 function inVisualOrder(placed: EngineLine): void {
   const last = placed.inlines.at(-1)!
   let inlines = placed.inlines
-  for (let level = Math.max(...inlines.map(one => one.level ?? 0)); level > 0; level -= 1) {
+  const deepest = inlines.reduce((most, { level = 0 }) => Math.max(most, level), 0)
+  for (let level = deepest; level > 0; level -= 1) {
     const turned: Inline[] = []
     for (let at = 0; at < inlines.length; ) {
       const start = at
       while (at < inlines.length && (inlines[at]!.level ?? 0) >= level) at += 1
-      if (at > start) turned.push(...inlines.slice(start, at).reverse())
+      if (at > start) for (let from = at - 1; from >= start; from -= 1) turned.push(inlines[from]!)
       else {
         turned.push(inlines[at]!)
         at += 1

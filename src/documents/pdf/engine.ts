@@ -2,8 +2,10 @@
 import printer from 'pdfmake/js/Printer.js'
 import './engine-layout.ts'
 import './engine-tables.ts'
+import './engine-text.ts'
 import type { ContentDefinition } from './content.ts'
 import { MAIN_FONT, OTHER_FONT } from './fonts.ts'
+import type { ConversionBudget } from './limits.ts'
 
 const FACES = {
   [MAIN_FONT]: { normal: 'regular', bold: 'bold', italics: 'italic', bolditalics: 'boldItalic' },
@@ -15,17 +17,25 @@ const FACES = {
   },
 } as const
 
-/** Makes PDFs of content with these fonts, and those of a document. It reads nothing else: no file, no address. */
+/**
+ * Makes PDFs of content with these fonts, and those of a document. It reads nothing else: no file, no address. What it
+ * does counts against the budget.
+ */
 export class Engine {
   readonly #printer: InstanceType<typeof printer.default>
 
   constructor(
     files: ReadonlyMap<string, Uint8Array>,
+    budget: ConversionBudget,
     own: Readonly<Record<string, Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>>> = {},
   ) {
     this.#printer = new printer.default(
       { ...FACES, ...own },
-      { existsSync: (name: string) => files.has(name), readFileSync: (name: string) => files.get(name) },
+      {
+        existsSync: (name: string) => files.has(name),
+        readFileSync: (name: string) => files.get(name),
+        budget,
+      },
       { resolve: () => undefined, resolved: async () => undefined },
       () => false,
     )

@@ -315,7 +315,7 @@ function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Fl
   const width = Math.min(wide, flow.width)
   const height = style.height !== undefined && width === wide ? style.height : width * ratio
   const margin = [...style.margin] as Margin
-  const source = 'svg' in image ? { svg: image.svg } : { image: image.key }
+  const source = 'svg' in image ? { svg: image.svg, weight: image.weight } : { image: image.key }
   const block: Block = {
     ...source,
     width,
@@ -357,9 +357,12 @@ function addRun(paragraph: Paragraph, given: string, style: Style, flow: Flow): 
       })
 }
 
-/** A word longer than any line in parts: the engine measures all that is left of a word for each line that it fills. */
+/**
+ * A word longer than any line in parts, and as many blanks: the engine measures all that is left of them for each line
+ * that they fill.
+ */
 const inParts = (text: string): string[] =>
-  text.match(/[^ \n]{400}/) ? text.match(/[^ \n]{1,200}[ \n]*|[ \n]+/gu)! : [text]
+  /[^ \n]{400}| {400}/.test(text) ? text.match(/[^ \n]{1,200}[ \n]{0,200}|[ \n]{1,200}/gu)! : [text]
 
 function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): void {
   if (flow.page !== undefined) {

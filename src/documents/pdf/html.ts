@@ -9,6 +9,7 @@ export type HtmlElement = {
   /** Of an `svg` element, whose own elements are not read. */
   readonly drawing?: Drawing
   readonly attributes: Readonly<Record<string, string>>
+  readonly classes: ReadonlySet<string>
   readonly children: readonly HtmlNode[]
   readonly parent: HtmlElement | undefined
   /** Among the elements of its parent, from 0. */
@@ -68,7 +69,7 @@ export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
   }
   const drawn = (node: Element, parent: Growing): HtmlElement => ({
     tag: 'svg',
-    attributes: Object.fromEntries(node.attrs.map(({ name, value }) => [name, value])),
+    ...attributesOf(node),
     children: [],
     parent,
     index: parent.size,
@@ -81,7 +82,7 @@ export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
     const children: HtmlNode[] = []
     const element: Growing = {
       tag: node.tagName,
-      attributes: Object.fromEntries(node.attrs.map(({ name, value }) => [name, value])),
+      ...attributesOf(node),
       children,
       parent,
       index: parent?.size ?? 0,
@@ -101,6 +102,11 @@ export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
     (node): node is HtmlElement => typeof node !== 'string' && node.tag === 'body',
   )!
   return { body, header: found[HEADER_TAG], footer: found[FOOTER_TAG], sheets, title }
+}
+
+function attributesOf({ attrs }: Element): Pick<HtmlElement, 'attributes' | 'classes'> {
+  const attributes = Object.fromEntries(attrs.map(({ name, value }) => [name, value]))
+  return { attributes, classes: new Set((attributes.class ?? '').split(/\s+/)) }
 }
 
 type WithAttributes = { currentToken: { attrs: unknown[] }; _leaveAttrName(): void }

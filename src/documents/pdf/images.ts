@@ -14,6 +14,8 @@ export type DocumentImage =
 export class Images {
   readonly #budget: ConversionBudget
   readonly #known = new Map<string, DocumentImage>()
+  /** By the address as it is written: those of headers are asked for on every page. */
+  readonly #asked = new Map<string, DocumentImage>()
 
   constructor(budget: ConversionBudget) {
     this.#budget = budget
@@ -29,6 +31,14 @@ export class Images {
   /** The image of the address, its size in pixels; undefined for an address that leads out of the document. */
   take(source: string): DocumentImage | undefined {
     if (!/^data:/i.test(source)) return undefined
+    const asked = this.#asked.get(source)
+    if (asked) return asked
+    const image = this.#read(source)
+    this.#asked.set(source, image)
+    return image
+  }
+
+  #read(source: string): DocumentImage {
     const address = source.replace(/\s+/g, '')
     const known = this.#known.get(address)
     if (known) return known

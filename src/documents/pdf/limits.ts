@@ -34,6 +34,14 @@ export const CONVERSION_LIMITS = {
   /** The same on all pages together. */
   marginElementsOnAllPages: 50_000,
   pages: 1_000,
+  /** Words and blocks that are laid out, each time that they are: on every page, and when a heading moves to the next. */
+  steps: 300_000,
+  /** Characters whose glyphs are chosen and measured, words that come again once. */
+  glyphs: 1_500_000,
+  /** Lines, borders and the like of what is kept together on a page, and of heads of tables on every page. */
+  copies: 500_000,
+  /** Characters of drawings (SVG), on all pages on which they stand; what one refers to counts for each time. */
+  drawnCharacters: 3_000_000,
 } as const
 
 const WORDS: Readonly<Record<keyof typeof CONVERSION_LIMITS, string>> = {
@@ -54,6 +62,11 @@ const WORDS: Readonly<Record<keyof typeof CONVERSION_LIMITS, string>> = {
   marginElements: 'elements in a header or footer',
   marginElementsOnAllPages: 'elements of headers and footers on all its pages',
   pages: 'pages',
+  steps: 'words and blocks to lay out, counted again on every page that repeats them',
+  glyphs: 'characters to measure; very long words count several times, so put blanks into them',
+  copies: 'lines and borders in rows kept together and in repeated heads of tables',
+  drawnCharacters:
+    'characters in drawings (SVG), counted on every page, gradients and clips wherever they are used',
 }
 
 /** What one conversion has used up. `count` throws a ConversionError when a limit is passed. */
@@ -64,6 +77,15 @@ export class ConversionBudget {
     const used = (this.#used.get(what) ?? 0) + units
     this.#used.set(what, used)
     this.check(what, used)
+  }
+
+  used(what: keyof typeof CONVERSION_LIMITS): number {
+    return this.#used.get(what) ?? 0
+  }
+
+  /** All that was counted, in one number: what making the document costs. */
+  get work(): number {
+    return [...this.#used.values()].reduce((sum, used) => sum + used, 0)
   }
 
   check(what: keyof typeof CONVERSION_LIMITS, used: number): void {

@@ -18,7 +18,11 @@ declare module 'pdfmake/js/Printer.js' {
       fonts: Readonly<
         Record<string, Readonly<Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>>>
       >,
-      files: { existsSync(name: string): boolean; readFileSync(name: string): Uint8Array | undefined },
+      files: {
+        existsSync(name: string): boolean
+        readFileSync(name: string): Uint8Array | undefined
+        readonly budget: import('./limits.ts').ConversionBudget
+      },
       addresses: { resolve(url: string): void; resolved(): Promise<void> },
       isAllowed: (path: string) => boolean,
     )
@@ -55,16 +59,111 @@ declare module 'pdfmake/js/Line.js' {
 declare module 'pdfmake/js/ElementWriter.js' {
   import type { EngineLine } from 'pdfmake/js/Line.js'
 
-  const writer: { readonly default: { readonly prototype: { alignLine(line: EngineLine): void } } }
+  type Writer = {
+    alignLine(line: EngineLine): void
+    addFragment(block: { readonly items: readonly unknown[] }, ...rest: unknown[]): unknown
+  }
+  const writer: { readonly default: { readonly prototype: Writer } }
   export default writer
 }
 
+declare module 'pdfmake/js/LayoutBuilder.js' {
+  type ConversionBudget = import('./limits.ts').ConversionBudget
+
+  type Pdf = { readonly virtualfs: { readonly budget: ConversionBudget } }
+  type Builder = { layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown }
+  const builder: { readonly default: { readonly prototype: Builder } }
+  export default builder
+}
+
+declare module 'pdfmake/js/PDFDocument.js' {
+  type Shaped = { glyphs: unknown[]; positions: unknown[]; advanceWidth: number }
+  export type EngineFont = {
+    lineHeight(size: number): number
+    layoutRun(text: string, features?: unknown): Shaped
+    layoutCached(text: string): Shaped
+    layout(text: string, features?: unknown, onlyWidth?: boolean): Shaped
+  }
+  type Pdf = { provideFont(family: string, bold: boolean, italics: boolean): EngineFont }
+  const pdf: { readonly default: { readonly prototype: Pdf } }
+  export default pdf
+}
+
+declare module 'pdfmake/js/TextBreaker.js' {
+  import type { MeasuredInline, StyleStack } from 'pdfmake/js/TextInlines.js'
+
+  class TextBreaker {
+    getBreaks(runs: readonly unknown[], styles: StyleStack): MeasuredInline[]
+  }
+  const breaker: { readonly default: typeof TextBreaker }
+  export default breaker
+}
+
+declare module 'pdfmake/js/TextInlines.js' {
+  import type { EngineFont } from 'pdfmake/js/PDFDocument.js'
+
+  export type StyleStack = {
+    getProperty(name: string): unknown
+    auto<T>(item: object, use: () => T): T
+  }
+  /** A word with its styles and its size. */
+  export type MeasuredInline = Record<string, unknown> & {
+    text: string
+    font: EngineFont
+    fontSize: number
+    width: number
+    height: number
+    leadingCut: number
+    trailingCut: number
+    lineEnd?: boolean
+  }
+  type Inlines = { items: MeasuredInline[]; minWidth: number; maxWidth: number }
+  type TextInlines = {
+    readonly pdfDocument: { provideFont(family: string, bold: boolean, italics: boolean): EngineFont }
+    buildInlines(given: unknown, stack: StyleStack): Inlines
+    measure(words: MeasuredInline[], styles: StyleStack): MeasuredInline[]
+    widthOfText(text: string, word: MeasuredInline): number
+  }
+  const inlines: { readonly default: { readonly prototype: TextInlines } }
+  export default inlines
+}
+
 declare module 'bidi-js' {
+  type TypeName =
+    | 'L'
+    | 'R'
+    | 'AL'
+    | 'EN'
+    | 'AN'
+    | 'ES'
+    | 'ET'
+    | 'CS'
+    | 'NSM'
+    | 'BN'
+    | 'B'
+    | 'S'
+    | 'WS'
+    | 'ON'
+    | 'LRE'
+    | 'RLE'
+    | 'LRO'
+    | 'RLO'
+    | 'PDF'
+    | 'LRI'
+    | 'RLI'
+    | 'FSI'
+    | 'PDI'
   type Bidi = {
     getEmbeddingLevels(
       text: string,
       direction?: 'ltr' | 'rtl',
     ): { levels: Uint8Array; paragraphs: { start: number; end: number; level: number }[] }
+    getBidiCharTypeName(character: string): TypeName
+    /** Null for what is no bracket. */
+    openingToClosingBracket(character: string): string | null
+    closingToOpeningBracket(character: string): string | null
+    /** The bracket that means the same; null for most. */
+    getCanonicalBracket(character: string): string | null
     /** Null for a character that looks the same both ways. */
     getMirroredCharacter(character: string): string | null
   }
@@ -105,6 +204,8 @@ declare module 'pdfmake/js/DocMeasure.js' {
         measureUnorderedList: Measure
         measureOrderedList: Measure
         measureLeaf(node: object): { _inlines: unknown }
+        measureNode(node: object): object
+        measureSVG(node: { readonly weight: number }): object
       }
     }
   }

@@ -8,7 +8,7 @@ import type { OwnFontFiles } from './font-names.ts'
 import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT } from './fonts.ts'
 import { type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
-import { ConversionBudget } from './limits.ts'
+import { CONVERSION_LIMITS, ConversionBudget } from './limits.ts'
 import { ownFonts } from './own-fonts.ts'
 import { ConversionError, type Page, paperOf, type RenderedPdf } from './page.ts'
 import { marginBoxes } from './page-rules.ts'
@@ -21,7 +21,7 @@ export { ConversionError }
 /** Between a header or footer and the edge of the page, and the text, at least; points. */
 const GAP = 12
 
-type Fonts = { files: ReadonlyMap<string, Uint8Array>; engine: Engine; main: Font; other: Font }
+type Fonts = { files: ReadonlyMap<string, Uint8Array>; main: Font; other: Font }
 let fonts: Fonts | undefined
 
 /** Fonts are read once in an isolate. */
@@ -32,7 +32,6 @@ function readFonts(files: FontFiles): Fonts {
   )
   fonts = {
     files: all,
-    engine: new Engine(all),
     main: { name: MAIN_FONT, coverage: coverageOf(new DataView(files.regular)) },
     other: { name: OTHER_FONT, coverage: coverageOf(new DataView(files.otherRegular)) },
   }
@@ -81,8 +80,7 @@ async function pdfOf(
     footer: read.footer ?? marginOf(boxes.footer)?.footer,
   }
   const own = ownFonts(sheet.faces, ownFiles)
-  const engine =
-    own.fonts.size === 0 ? known.engine : new Engine(new Map([...own.files, ...known.files]), own.faces)
+  const engine = new Engine(new Map([...own.files, ...known.files]), budget, own.faces)
   const missing = new Set<string>()
   const { width: across, height: down, margins } = paperOf(page, sheet.page)
   let ids = 0
@@ -165,7 +163,10 @@ async function pdfOf(
         return header ? header(pageNumber, all) : { stack: [] }
       },
       footer,
-      ...(elements <= MOST_KEPT_WITH_NEXT && { pageBreakBefore: isLonelyHeading }),
+      ...(elements <= MOST_KEPT_WITH_NEXT && {
+        pageBreakBefore: (node, queries) =>
+          budget.used('steps') < MOST_STEPS_KEPT_WITH_NEXT && isLonelyHeading(node, queries),
+      }),
     })
     // Images of headers and footers are known once these were laid out to be measured.
     const bytes = await engine.bytesOf({ ...definition, images: flow.images.dictionary }, id)
@@ -174,13 +175,16 @@ async function pdfOf(
   const first = await make(undefined)
   // Text that tells how many pages there are is laid out again when they are known.
   const { bytes } = has(document.body, PAGE_COUNT_TAG) ? await make(first.pages) : first
-  return { bytes, missing: [...missing].join('') }
+  return { bytes, missing: [...missing].join(''), work: budget.work }
 }
 
 /** A heading that nothing follows on its page goes to the next. Longer documents go without: it lays them out again. */
 const MOST_KEPT_WITH_NEXT = 3_000
 
-const isLonelyHeading: ContentDefinition['pageBreakBefore'] = (
+/** The same for documents with so many such headings that laying them out again takes half of all steps. */
+const MOST_STEPS_KEPT_WITH_NEXT = CONVERSION_LIMITS.steps / 2
+
+const isLonelyHeading: NonNullable<ContentDefinition['pageBreakBefore']> = (
   { headlineLevel },
   { getFollowingNodesOnPage },
 ) => headlineLevel !== undefined && getFollowingNodesOnPage().length === 0

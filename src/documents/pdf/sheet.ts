@@ -35,6 +35,8 @@ export type Sheet = {
   readonly rules: readonly Rule[]
   readonly faces: readonly FontFace[]
   readonly page: PageRules
+  /** What elements were found to have: those of headers are asked for on every page. */
+  readonly known: WeakMap<HtmlElement, Declarations>
 }
 
 /** `@media` within one another, and characters before a pair of braces or of one declaration; what is more is skipped. */
@@ -68,7 +70,7 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
   }
   for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '), 1)
   rules.sort((a, b) => a.rule.selector.weight - b.rule.selector.weight || a.at - b.at)
-  return { rules: rules.map(({ rule }) => rule), faces, page }
+  return { rules: rules.map(({ rule }) => rule), faces, page, known: new WeakMap() }
 }
 
 /** Boxes of a rule that are read. */
@@ -150,14 +152,11 @@ function simpleOf(text: string): { simple: Simple; weight: number } | undefined 
     }
     rest = rest.slice(whole.length)
   }
-  return { simple: { tag, id, classes, attributes, place }, weight }
+  return { simple: { tag, id, classes: [...new Set(classes)], attributes, place }, weight }
 }
 
 function selectorOf(text: string): Selector | undefined {
-  const words = text
-    .trim()
-    .replace(/\s*>\s*/g, ' > ')
-    .split(/\s+/)
+  const words = text.trim().replaceAll('>', ' > ').split(/\s+/)
   const parts: { simple: Simple; parent: boolean }[] = []
   let weight = 0
   let parent = false
@@ -178,6 +177,12 @@ function selectorOf(text: string): Selector | undefined {
 
 /** The declarations that the rules and the element's own style give it; later ones stand over earlier ones. */
 export function declared(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
+  const known = sheet.known.get(element) ?? declaredAnew(element, sheet, budget)
+  sheet.known.set(element, known)
+  return known
+}
+
+function declaredAnew(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
   const all = new Map<string, string>()
   const important = new Map<string, string>()
   const put = (into: Map<string, string>, from: Declarations): void => {
@@ -186,6 +191,7 @@ export function declared(element: HtmlElement, sheet: Sheet, budget: ConversionB
   budget.count('matches', sheet.rules.length)
   for (const rule of sheet.rules)
     if (matches(element, rule.selector, budget)) {
+      budget.count('matches', rule.declarations.size + rule.important.size)
       put(all, rule.declarations)
       put(important, rule.important)
     }
@@ -200,6 +206,8 @@ export function declared(element: HtmlElement, sheet: Sheet, budget: ConversionB
 }
 
 function matches(element: HtmlElement, { parts }: Selector, budget: ConversionBudget): boolean {
+  const asked = parts[0]!.simple.attributes.length
+  if (asked > 0) budget.count('matches', asked)
   if (!fits(element, parts[0]!.simple)) return false
   let at: HtmlElement | undefined = element
   for (let index = 1; index < parts.length; index += 1) {
@@ -218,19 +226,18 @@ function matches(element: HtmlElement, { parts }: Selector, budget: ConversionBu
   return true
 }
 
-function fits({ tag, attributes, parent, index }: HtmlElement, simple: Simple): boolean {
+function fits({ tag, attributes, classes, parent, index }: HtmlElement, simple: Simple): boolean {
   if (simple.tag !== undefined && simple.tag !== tag) return false
   if (simple.id !== undefined && simple.id !== attributes.id) return false
-  if (simple.classes.length > 0) {
-    const own = (attributes.class ?? '').split(/\s+/)
-    if (!simple.classes.every(one => own.includes(one))) return false
-  }
+  if (!simple.classes.every(one => classes.has(one))) return false
   for (const { name, value } of simple.attributes)
     if (attributes[name] === undefined || (value !== undefined && attributes[name] !== value)) return false
   if (simple.place === 'first') return index === 0
   if (simple.place === 'last') return index === (parent?.size ?? 1) - 1
   return simple.place === undefined || index % 2 === (simple.place === 'odd' ? 0 : 1)
 }
+
+const IMPORTANT = /!\s*important$/i
 
 /** The declarations of a text as longhands. */
 function declarationsOf(text: string): { plain: Declarations; important: Declarations } {
@@ -240,9 +247,9 @@ function declarationsOf(text: string): { plain: Declarations; important: Declara
     if (colon < 0 || one.length > LONGEST_DECLARATION) continue
     const name = one.slice(0, colon).trim().toLowerCase()
     const value = one.slice(colon + 1).trim()
-    const insists = /\s*!\s*important$/i.test(value)
+    const insists = IMPORTANT.test(value)
     const into = insists ? important : plain
-    for (const [long, part] of longhands(name, value.replace(/\s*!\s*important$/i, ''))) into.set(long, part)
+    for (const [long, part] of longhands(name, value.replace(IMPORTANT, '').trimEnd())) into.set(long, part)
   }
   return { plain, important }
 }
@@ -267,7 +274,7 @@ function outsideParentheses(text: string, cut: string): string[] {
 const SIDES = ['top', 'right', 'bottom', 'left'] as const
 
 function longhands(name: string, value: string): [string, string][] {
-  const words = value.split(/\s+(?![^(]*\))/).filter(word => word !== '')
+  const words = wordsOf(value)
   if (name === 'margin' || name === 'padding')
     return SIDES.map((side, at) => [`${name}-${side}`, ofFour(words, at)])
   if (name === 'background')
@@ -285,6 +292,23 @@ function longhands(name: string, value: string): [string, string][] {
   if (name === 'text-decoration-line') return [['text-decoration', value]]
   if (/^break-(before|after|inside)$/.test(name)) return [[`page-${name}`, value]]
   return [[name, value]]
+}
+
+/** The words of a value; a blank before a parenthesis that closes, as in `rgb(0, 0, 0)`, divides none. */
+function wordsOf(value: string): string[] {
+  const words: string[] = []
+  let [word, closes] = ['', false]
+  for (const piece of value.split(/(\s+)/).reverse()) {
+    const isBlank = piece.trim() === ''
+    if (isBlank && !closes) {
+      if (word !== '') words.push(word)
+      word = ''
+    } else word = piece + word
+    const parenthesis = /[()]/.exec(piece)?.[0]
+    if (parenthesis !== undefined) closes = parenthesis === ')'
+  }
+  if (word !== '') words.push(word)
+  return words.reverse()
 }
 
 const ofFour = (words: readonly string[], at: number): string =>

@@ -6,7 +6,13 @@ import { ConversionError } from './page.ts'
 import { lengthOf } from './values.ts'
 
 /** A drawing as the engine takes it; its size in points. */
-export type Drawing = { readonly svg: string; readonly width: number; readonly height: number }
+export type Drawing = {
+  readonly svg: string
+  readonly width: number
+  readonly height: number
+  /** Characters that it comes to with gradients and clips wherever it refers to them. */
+  readonly weight: number
+}
 
 type Element = DefaultTreeAdapterMap['element']
 
@@ -31,7 +37,7 @@ export function drawingOf(element: Element, budget: ConversionBudget): Drawing {
   // The engine reads XML, which knows no such name.
   const svg = serializeOuter(element).replaceAll('&nbsp;', '&#160;')
   budget.check('drawingCharacters', svg.length)
-  return { svg, ...size }
+  return { svg, ...size, weight: weightOf(element, svg.length) }
 }
 
 /** The drawing of a file's text; undefined when it is none. */
@@ -63,6 +69,41 @@ function clean(element: Element, budget: ConversionBudget, depth: number): void 
     clean(node, budget, depth + 1)
     return true
   })
+}
+
+const REFERENCE = /url\(\s*["']?#([^"')]+)/g
+
+/** Gradients and clips may refer to others: each counts with what it refers to, and one within itself once. */
+function weightOf(drawing: Element, length: number): number {
+  const named = new Map<string, Element>()
+  const elementsIn = (element: Element): Element[] =>
+    element.childNodes.filter((node): node is Element => 'tagName' in node)
+  const name = (element: Element): void => {
+    const id = element.attrs.find(one => one.name === 'id')?.value
+    if (id !== undefined) named.set(id, element)
+    for (const child of elementsIn(element)) name(child)
+  }
+  name(drawing)
+  const known = new Map<Element, number>()
+  const referredTo = (element: Element): number => {
+    let weight = 0
+    for (const { value } of element.attrs)
+      for (const [, id] of value.matchAll(REFERENCE)) {
+        const target = named.get(id!.trim())
+        if (target) weight += weightOfNamed(target)
+      }
+    return elementsIn(element).reduce((sum, child) => sum + referredTo(child), weight)
+  }
+  const weightOfNamed = (element: Element): number => {
+    const before = known.get(element)
+    if (before !== undefined) return before
+    const own = serializeOuter(element).length
+    known.set(element, own)
+    const weight = own + referredTo(element)
+    known.set(element, weight)
+    return weight
+  }
+  return length + referredTo(drawing)
 }
 
 /** Its width and height, else those of its view box; pixels become points as those of images do. */

@@ -25,13 +25,22 @@ function takes(list: string, ...names: readonly string[]): boolean {
   return parts.length === 0
 }
 
+/** Whether the client asks for a file by its media type, at least as much as for JSON. Wildcards ask for no file. */
+export function asksForFile({ headers }: Request, { answer }: Route): boolean {
+  const parts = new Map(weighted(headers.get('accept') ?? ''))
+  const file = Math.max(0, ...(answer.fileMedia ?? []).map(media => parts.get(media) ?? 0))
+  return file > 0 && file >= (parts.get('application/json') ?? 0)
+}
+
 /**
  * Refuses (406) who takes no JSON where the answer is JSON: before anything is done, since nobody could tell what was. Files
  * are sent as what they are, and probes and sign-ins are answered whoever asks.
  */
-export function requireAcceptable({ headers }: Request, { access, answer }: Route): void {
-  const accept = headers.get('accept')
+export function requireAcceptable(request: Request, route: Route): void {
+  const { access, answer } = route
+  const accept = request.headers.get('accept')
   if (accept === null || access.kind === 'public' || !answer.schema || answer.media !== undefined) return
+  if (asksForFile(request, route)) return
   if (!takes(accept, 'application/json', 'application/*', '*/*'))
     throw new Refusal(
       'notAcceptable',

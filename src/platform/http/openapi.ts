@@ -87,10 +87,14 @@ function requestOf({ path, query, body, form, upload, access, method }: Route) {
   }
 }
 
-const contentOf = ({ schema, media }: Route['answer']) => ({
-  ...(schema && { content: { 'application/json': { schema } } }),
-  ...(media && { content: { [media]: { schema: z.string().openapi({ format: 'binary' }) } } }),
-})
+function contentOf({ schema, media, fileMedia = [] }: Route['answer']) {
+  const files = (media === undefined ? fileMedia : [media]).map(one => [one, { schema: FILE }] as const)
+  const content = {
+    ...(schema && { 'application/json': { schema } }),
+    ...Object.fromEntries(files),
+  }
+  return Object.keys(content).length === 0 ? {} : { content }
+}
 
 /** What the service posts to webhooks: the name is that of the event. */
 export type Notification = {

@@ -78,6 +78,8 @@ export type RouteInput<Path extends string, Query, Body, File> = {
   readonly query: Query
   readonly body: Body
   readonly file: File
+  /** Whether the client asks for the file itself, where the answer may be one (`Answer.fileMedia`). */
+  readonly asksForFile: boolean
 }
 
 type Description = {
@@ -130,6 +132,8 @@ export type Answer<Schema extends z.ZodType> = {
   readonly schema?: Schema
   /** Media type of a body that is no JSON; the handler makes the whole Response. */
   readonly media?: string
+  /** Media types of the file that the answer is, in place of the JSON that names it, for a client whose Accept header names one. */
+  readonly fileMedia?: readonly string[]
   /** 200 unless told. */
   readonly status?: number
 }

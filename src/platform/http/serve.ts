@@ -15,7 +15,7 @@ import { mayNameFiles, withFileAddresses } from './file-links.ts'
 import { type Form, readForm } from './form-body.ts'
 import { idempotencyKey, type SentBody } from './idempotency.ts'
 import { readJson } from './json-body.ts'
-import { requireAcceptable } from './negotiation.ts'
+import { asksForFile, requireAcceptable } from './negotiation.ts'
 import { limitAddress, limitCaller } from './rate-limits.ts'
 import { writeOf } from './records.ts'
 import { answerResponse } from './respond.ts'
@@ -65,7 +65,8 @@ export async function serve(
           ifMatch: ifMatchOf(route, exchange),
         }
       : { ...open, requestHeaders: exchange.request.headers }
-    const value = await route.handle({ params, query, body, file } as never, context as never)
+    const input = { params, query, body, file, asksForFile: asksForFile(exchange.request, route) }
+    const value = await route.handle(input as never, context as never)
     const tenant = who?.tenant
     const signing = { env, origin: exchange.url.origin, now }
     return answerResponse({ route, exchange, params, query, value }, json =>

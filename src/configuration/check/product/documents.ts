@@ -16,6 +16,22 @@ const FIXED_NAMES = ['invoice', 'cancellation', 'gracePeriod', 'lapse', 'reinsta
 const SUFFIXES = ['', '.liquid', '.template.liquid', '.vm', '.template.vm', '.velocity', '.template.velocity']
 
 /**
+ * The policy's documents as those of a renewal: made when it is accepted, where they do not say when. Those of invoices are
+ * made with every invoice already.
+ */
+export const documentsOfRenewals = (
+  files: DocumentFiles,
+  compiled: readonly DocumentDefinition[],
+): DocumentDefinition[] =>
+  present(files)
+    .map(([, { generatingEvent, trigger }], at) =>
+      generatingEvent === undefined && trigger === undefined
+        ? { ...compiled[at]!, generatingEvent: 'accept' as const }
+        : compiled[at]!,
+    )
+    .filter(one => !one.isOfInvoices)
+
+/**
  * The documents of one list, with their templates' full names. `path` leads to the list; `otherwise` is when those
  * are made that do not say it.
  */

@@ -8,7 +8,12 @@ import { withJurisdiction } from '../jurisdictions.ts'
 import { checkProductName } from '../names.ts'
 import type { Report } from '../report.ts'
 import { type PolicyFile, policyFile } from '../schemas/product.ts'
-import { checkUnusedTemplates, compileDocuments, type TemplateNames } from './documents.ts'
+import {
+  checkUnusedTemplates,
+  compileDocuments,
+  documentsOfRenewals,
+  type TemplateNames,
+} from './documents.ts'
 import { compileExposures } from './exposures.ts'
 import { compileFees, compileTaxes } from './levies.ts'
 import { compilePlugins } from './plugins.ts'
@@ -87,6 +92,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   const fees = compileFees(`${folder}/fees.json`, files, report)
   const calculations = script(`${folder}/${CALCULATIONS}`)
   const underwriting = script(`${folder}/${GUIDELINES}`)
+  const documents = compileDocuments(value.documents, ['documents'], place, names, report)
   const product: ProductDefinition = {
     name,
     displayName: value.displayName?.trim() || displayNameOf(name),
@@ -97,10 +103,12 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
       { jurisdictions: context.jurisdictions, place, report },
     ),
     exposures,
-    documents: compileDocuments(value.documents, ['documents'], place, names, report),
+    documents,
     ...compileTerms({ value, place }, report),
     endorsements: compileEndorsements(files.take(`${folder}/endorsements.json`), names, report),
-    renewals: compileRenewals(files.take(`${folder}/renewals.json`), names, report),
+    renewals: compileRenewals(files.take(`${folder}/renewals.json`), names, report, () =>
+      documentsOfRenewals(value.documents, documents),
+    ),
     ...(cancellationTypes !== undefined && { cancellationTypes }),
     fees,
     taxes: compileTaxes(`${folder}/taxes`, files, script, report),

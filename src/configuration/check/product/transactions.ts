@@ -16,6 +16,9 @@ import { cancellationsFile, endorsementsFile, renewalsFile } from '../schemas/pr
 import { present } from '../schemas/scalars.ts'
 import { compileDocuments, type TemplateNames } from './documents.ts'
 
+/** Documents of endorsements and renewals that do not say when they are made (brief 5.1). */
+const WHEN_ACCEPTED = 'accept'
+
 export function compileEndorsements(
   file: ArchiveFile | undefined,
   templates: TemplateNames,
@@ -35,19 +38,31 @@ export function compileEndorsements(
     name,
     displayName: displayName?.trim() || displayNameOf(name),
     reprice,
-    documents: compileDocuments(documents, ['endorsements', index, 'documents'], place, templates, report),
+    documents: compileDocuments(
+      documents,
+      ['endorsements', index, 'documents'],
+      place,
+      templates,
+      report,
+      WHEN_ACCEPTED,
+    ),
   }))
 }
 
+/** A product without renewals.json has the product's own documents for a renewal (brief 5.1). */
 export function compileRenewals(
   file: ArchiveFile | undefined,
   templates: TemplateNames,
   report: Report,
+  ofProduct: () => DocumentDefinition[],
 ): { documents: DocumentDefinition[] } {
-  const decoded = file && decodeFile(file, () => renewalsFile, report)
+  if (!file) return { documents: ofProduct() }
+  const decoded = decodeFile(file, () => renewalsFile, report)
   if (decoded === undefined) return { documents: [] }
   const { value, place } = decoded
-  return { documents: compileDocuments(value.documents, ['documents'], place, templates, report) }
+  return {
+    documents: compileDocuments(value.documents, ['documents'], place, templates, report, WHEN_ACCEPTED),
+  }
 }
 
 /** Undefined when the product has no cancellations.json: it then cancels the legacy way. */

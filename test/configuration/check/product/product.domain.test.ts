@@ -135,8 +135,15 @@ describe('a product compiles', () => {
         { name: 'Ends', daysBefore: 7 },
         { name: 'Renew', daysBefore: 14 },
       ],
-      endorsements: [{ name: 'generic', displayName: 'Generic', reprice: 'always' }],
-      renewals: { documents: [{ generatingEvent: 'issue', type: 'pdf' }] },
+      endorsements: [
+        {
+          name: 'generic',
+          displayName: 'Generic',
+          reprice: 'always',
+          documents: [{ generatingEvent: 'accept' }],
+        },
+      ],
+      renewals: { documents: [{ generatingEvent: 'accept', type: 'pdf' }] },
       cancellationTypes: [
         {
           name: 'lapse',

@@ -1,0 +1,136 @@
+// How the layout engine (pdfmake 0.3) measures texts, in its own way but in proportion to their length: it copies all
+// runs of a paragraph for each of them, all glyphs of a line for each word, and asks every block around a word for
+// each of its styles.
+import pdfDocument, { type EngineFont } from 'pdfmake/js/PDFDocument.js'
+import textBreaker from 'pdfmake/js/TextBreaker.js'
+import textInlines, { type MeasuredInline, type StyleStack } from 'pdfmake/js/TextInlines.js'
+import { layoutBudget } from './engine-counting.ts'
+
+/** Styles that the blocks around a paragraph give its words: the same for all of them, so each is looked up once. */
+class BlockStyles implements StyleStack {
+  readonly #stack: StyleStack
+  readonly #known = new Map<string, unknown>()
+
+  constructor(stack: StyleStack) {
+    this.#stack = stack
+  }
+
+  getProperty(name: string): unknown {
+    if (!this.#known.has(name)) this.#known.set(name, this.#stack.getProperty(name))
+    return this.#known.get(name)
+  }
+
+  /** The word itself has been asked before its blocks. */
+  auto<T>(_item: object, use: () => T): T {
+    return use()
+  }
+}
+
+/** What a word takes from its run, its blocks or, where neither says anything, from here. */
+const STYLES: readonly (readonly [keyof MeasuredInline, unknown])[] = [
+  ['alignment', 'left'],
+  ['fontSize', 12],
+  ['fontFeatures', null],
+  ['characterSpacing', 0],
+  ['color', 'black'],
+  ['decoration', null],
+  ['decorationColor', null],
+  ['decorationStyle', null],
+  ['decorationThickness', null],
+  ['background', null],
+  ['link', null],
+  ['linkToPage', null],
+  ['linkToDestination', null],
+  ['noWrap', null],
+  ['opacity', 1],
+  ['sup', false],
+  ['sub', false],
+]
+
+/** Of the font size; as the engine has it. */
+const SCRIPT_SIZE = 0.58
+
+const prototype = textInlines.default.prototype
+
+prototype.buildInlines = function (given, stack) {
+  const styles = new BlockStyles(stack)
+  const words = new textBreaker.default().getBreaks(Array.isArray(given) ? given : [given], styles)
+  layoutBudget()?.count('steps', words.length)
+  const items = this.measure(words, styles)
+  let [minWidth, maxWidth] = [0, 0]
+  let line: { width: number; leadingCut: number } | undefined
+  for (const { width, leadingCut, trailingCut, lineEnd } of items) {
+    minWidth = Math.max(minWidth, width - leadingCut - trailingCut)
+    line ??= { width: 0, leadingCut }
+    line.width += width
+    maxWidth = Math.max(maxWidth, line.width - line.leadingCut - trailingCut)
+    if (lineEnd) line = undefined
+  }
+  return { items, minWidth: styles.getProperty('noWrap') ? maxWidth : minWidth, maxWidth }
+}
+
+prototype.measure = function (words, styles) {
+  for (const word of words) {
+    const styleOf = (name: keyof MeasuredInline, otherwise: unknown): never =>
+      (word[name] ?? styles.getProperty(name) ?? otherwise) as never
+    word.font = this.pdfDocument.provideFont(
+      styleOf('font', 'Roboto'),
+      styleOf('bold', false),
+      styleOf('italics', false),
+    )
+    for (const [name, otherwise] of STYLES) word[name] = styleOf(name, otherwise)
+    if (word.sup || word.sub) word.fontSize *= SCRIPT_SIZE
+    const widthOf = (text: string): number => (text === '' ? 0 : this.widthOfText(text, word))
+    word.width = this.widthOfText(word.text, word)
+    word.height = word.font.lineHeight(word.fontSize) * styleOf('lineHeight', 1)
+    const { text } = word
+    word.leadingCut = styleOf('preserveLeadingSpaces', false)
+      ? 0
+      : widthOf(text.slice(0, text.length - text.trimStart().length))
+    word.trailingCut = styleOf('preserveTrailingSpaces', false)
+      ? 0
+      : widthOf(text.slice(text.trimEnd().length))
+  }
+  return words
+}
+
+const mended = new WeakSet<object>()
+const provideFont = pdfDocument.default.prototype.provideFont
+
+/** The class of fonts has no name outside of its library; each document has its own objects of it. */
+pdfDocument.default.prototype.provideFont = function (...face) {
+  const font = provideFont.apply(this, face)
+  const fonts: EngineFont = Object.getPrototypeOf(font)
+  if (!mended.has(fonts)) {
+    mended.add(fonts)
+    mend(fonts)
+  }
+  return font
+}
+
+function mend(fonts: EngineFont): void {
+  const { layoutRun } = fonts
+  fonts.layoutRun = function (text, features) {
+    layoutBudget()?.count('glyphs', text.length)
+    return layoutRun.call(this, text, features)
+  }
+  /** Word for word, each with the blank after it: so words that come again are shaped once. */
+  fonts.layout = function (text, features, onlyWidth) {
+    if (features) return this.layoutRun(text, features)
+    const [glyphs, positions]: [unknown[], unknown[]] = [[], []]
+    let [advanceWidth, start] = [0, 0]
+    for (let end = 1; end <= text.length; end += 1) {
+      const last = text.charCodeAt(end - 1)
+      if (end < text.length && last !== BLANK && last !== TAB) continue
+      const run = this.layoutCached(text.slice(start, end))
+      advanceWidth += run.advanceWidth
+      start = end
+      if (onlyWidth) continue
+      for (const glyph of run.glyphs) glyphs.push(glyph)
+      for (const position of run.positions) positions.push(position)
+    }
+    return { glyphs, positions, advanceWidth }
+  }
+}
+
+const [BLANK, TAB] = [0x20, 0x09]
