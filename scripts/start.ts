@@ -1,5 +1,4 @@
 // `npm start`: the whole service on this machine, from nothing or from what the data folder holds.
-import { mkdirSync } from 'node:fs'
 import { type Administrator, prepareAdministrator } from './administrator.ts'
 import { signIn } from './api-client.ts'
 import { buildBundles } from './bundles.ts'
@@ -19,7 +18,14 @@ import {
   startService,
   waitForHealth,
 } from './service.ts'
-import { completeSecrets, readSecrets, readSettings, SECRETS_FILE, type Settings } from './settings.ts'
+import {
+  completeSecrets,
+  makeDataFolder,
+  readSecrets,
+  readSettings,
+  SECRETS_FILE,
+  type Settings,
+} from './settings.ts'
 import { CONFIG_FILE, writeConfig } from './write-config.ts'
 
 const say = (line: string): void => console.log(`bindery: ${line}`)
@@ -29,7 +35,7 @@ async function prepareFiles(): Promise<Settings> {
   const added = completeSecrets()
   if (added.length > 0) say(`${SECRETS_FILE} has a new random ${added.join(' and ')}`)
   const settings = readSettings(process.env, readSecrets())
-  mkdirSync(settings.dataFolder, { recursive: true })
+  makeDataFolder(settings.dataFolder)
   if (await endStaleService(settings.dataFolder)) say('ended a service that a crash had left running')
   await checkPort(settings.port)
   writeConfig()

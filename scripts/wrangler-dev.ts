@@ -75,5 +75,8 @@ const wranglerArguments = ({
   ...['--persist-to', resolve(dataFolder)],
   // A line for each request is shown to nobody at this level, and costs a tenth of the request.
   ...['--var', 'REQUEST_LOG:off'],
+  // No edge is in front of it, so what a client says of its address is not believed; and links lead to this port.
+  ...['--var', `TRUSTED_PROXIES:${process.env.TRUSTED_PROXIES ?? ''}`],
+  ...['--var', `PUBLIC_ORIGIN:${process.env.PUBLIC_ORIGIN ?? `http://localhost:${port}`}`],
   '--show-interactive-dev-session=false',
 ]

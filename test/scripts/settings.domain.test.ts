@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { completeSecrets, readSecrets, readSettings } from '../../scripts/settings.ts'
+import { completeSecrets, makeDataFolder, readSecrets, readSettings } from '../../scripts/settings.ts'
 
 describe('settings', () => {
   test('have defaults', () => {
@@ -60,4 +60,17 @@ describe('.dev.vars', () => {
     expect(completeSecrets(folder)).toEqual(['TOKEN_KEYS', 'PASSWORD_PEPPER', 'SEALING_KEY'])
     expect(readSecrets(folder)).toMatchObject({ ADMIN_PASSWORD: 'a b#c', TOKEN_SECRET: 'mine' })
   })
+})
+
+test('the data folder is open to its owner alone, also one that was there before', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bindery-data-'))
+  try {
+    chmodSync(folder, 0o755)
+    for (const path of [folder, join(folder, 'new', 'data')]) {
+      makeDataFolder(path)
+      expect(statSync(path).mode & 0o777).toBe(0o700)
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -1,6 +1,7 @@
 // Addresses that a client has the service call, and headers that go with every call (resources brief 7.3).
 import { z } from '@hono/zod-openapi'
 import { breaks, rule } from '../wire-problem.ts'
+import { hasControlCharacters } from './address.ts'
 import { hasBrokenReference, meansReference } from './secret-references.ts'
 
 const MOST_HEADERS = 20
@@ -14,6 +15,7 @@ export const OutboundUrl = z
     const url = URL.parse(text)
     return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   }, rule('must be an http or https address without user name and password'))
+  .refine(text => !hasControlCharacters(text), rule('must have no blanks and no control characters'))
   .refine(
     text => !meansReference(text),
     rule('must not refer to a secret; headers may, as {{secret:staticName.item}}'),
