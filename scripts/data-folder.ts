@@ -1,5 +1,5 @@
 // The folder of everything that the local service keeps, and what is said when it cannot be used.
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /** What the operating system calls it, and what a person does about it. */
@@ -17,10 +17,14 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 const codeOf = (problem: unknown): string => String((problem as { code?: unknown } | null)?.code ?? '')
 
-/** Makes the folder where it is missing; an Error in one line when it cannot be used. */
+/**
+ * Makes the folder where it is missing, and lets no other account of this machine into it, also where it was there before. An Error
+ * in one line when it cannot be used.
+ */
 export function prepareDataFolder(folder: string): void {
   try {
     makeFolder(resolve(folder))
+    chmodSync(folder, 0o700)
     accessSync(folder, constants.W_OK | constants.X_OK)
   } catch (problem) {
     const cause = CAUSES[codeOf(problem)] ?? (problem as Error).message
@@ -36,7 +40,7 @@ function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
   const above = dirname(folder)
   if (above !== folder) makeFolder(above)
-  mkdirSync(folder)
+  mkdirSync(folder, { mode: 0o700 })
 }
 
 const isDiskFull = (problem: unknown): boolean => {

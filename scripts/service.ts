@@ -86,7 +86,13 @@ export async function startService(port: number, dataFolder: string): Promise<Se
     port,
     dataFolder,
     // A line for each request is shown to nobody here, and costs a tenth of the request.
-    vars: { REQUEST_LOG: 'off', ...runner.vars },
+    vars: {
+      REQUEST_LOG: 'off',
+      // No edge is in front of it, so that a client's word for its address is not believed; and links lead to this port.
+      TRUSTED_PROXIES: process.env.TRUSTED_PROXIES ?? '',
+      PUBLIC_ORIGIN: process.env.PUBLIC_ORIGIN ?? `http://localhost:${port}`,
+      ...runner.vars,
+    },
   })
   const group = child.pid
   const note: RunningService = { launcher: process.pid, group, port }

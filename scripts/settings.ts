@@ -1,6 +1,6 @@
 // What `npm start` and the commands beside it take from the environment and from .dev.vars.
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { newTokenKeys } from './token-key.ts'
@@ -72,5 +72,7 @@ export function completeSecrets(folder = '.', name = SECRETS_FILE): string[] {
   const gap = before === '' || before.endsWith('\n') ? '' : '\n'
   const lines = missing.map(name => `${name}=${SECRETS[name]!()}\n`)
   writeFileSync(file, `${before}${gap}${lines.join('')}`, { mode: 0o600 })
+  // One that was there keeps its mode otherwise.
+  chmodSync(file, 0o600)
   return missing
 }

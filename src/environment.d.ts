@@ -77,6 +77,8 @@ interface __BaseEnv_Env {
 	LOADER: WorkerLoader;
 	ENVIRONMENT: "local";
 	DOMAIN: "bindery.test";
+	TRUSTED_PROXIES: "cloudflare";
+	PUBLIC_ORIGIN: "";
 	PLUGIN_RUNNER: "quickjs";
 	REQUEST_LOG: "on";
 	TOKEN_SECRET: string;
@@ -100,7 +102,7 @@ type StringifyValues<EnvType extends Record<string, unknown>> = {
 	[Binding in keyof EnvType]: EnvType[Binding] extends string ? EnvType[Binding] : string;
 };
 declare namespace NodeJS {
-	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "ENVIRONMENT" | "DOMAIN" | "PLUGIN_RUNNER" | "REQUEST_LOG" | "TOKEN_SECRET" | "PASSWORD_PEPPER" | "SEALING_KEY" | "TOKEN_KEYS">> {}
+	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "ENVIRONMENT" | "DOMAIN" | "TRUSTED_PROXIES" | "PUBLIC_ORIGIN" | "PLUGIN_RUNNER" | "REQUEST_LOG" | "TOKEN_SECRET" | "PASSWORD_PEPPER" | "SEALING_KEY" | "TOKEN_KEYS">> {}
 }
 declare module "*.ttf" {
 	const value: ArrayBuffer;

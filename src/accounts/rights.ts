@@ -2,7 +2,7 @@
 import type { Caller } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenancy.ts'
-import { may, type Permission } from './permissions.ts'
+import { may, type Permission, permissionsHeld } from './permissions.ts'
 
 /** Permissions that a refusal names; the rest is counted. */
 const MOST_NAMED = 20
@@ -24,6 +24,24 @@ export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 
   throw new Refusal(
     'forbidden',
     `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
+  )
+}
+
+/** An account with its rights, as `requireReach` sees it. */
+type Target = Made &
+  Pick<Caller, 'username' | 'accountType' | 'permissions'> & { readonly isService: boolean }
+
+/**
+ * Refuses (422) to change, end or reset an account that may do what the caller may not. Your own account is yours, and so is a
+ * service account that you made: it has the type of your account, and its tokens what you could give them.
+ */
+export function requireAuthority(caller: Caller, account: Target): void {
+  if (account.locator === caller.accountLocator) return
+  if (account.isService && account.createdBy === caller.accountLocator) return
+  requireWithin(
+    permissionsHeld(account),
+    permissionsHeld(caller),
+    `The account '${account.username}' may what you may not:`,
   )
 }
 

@@ -41,7 +41,10 @@ const Headers = z
 const SECURE_SSL = 'Kept; certificates are always verified.'
 
 const Secret = optional(
-  LongName.refine(isSecret, rule('begins with whsec_ and must go on in base64')),
+  LongName.refine(
+    isSecret,
+    rule('must have at least 4 characters; what begins with whsec_ must go on in base64'),
+  ),
 ).openapi({ description: 'whsec_ and base64, or any text.', writeOnly: true })
 
 const Tag = optional(HeaderValue.min(1).max(128)).openapi({

@@ -1,9 +1,9 @@
 // What a request makes of an integration. What it leaves out is gone; what it sends as `********`, as answers show
 // secrets, stays what it was.
 import { Refusal } from '../platform/errors.ts'
+import { MASK } from '../platform/outbound/masking.ts'
 import type { ExternalServiceIntegrationUpdateRequest, SecuritySpecRequest } from './contract.ts'
 import type { Connection, Security } from './integration.ts'
-import { MASK } from './secrecy.ts'
 
 /** The connection of the request; refuses (400) a mask where `before` has nothing to keep. */
 export function connectionOf(

@@ -51,7 +51,7 @@ export const SecuritySpecRequest = z
     if (secret === undefined && hmacEnabled === true) breaks(ctx, 'needs a secret', ['hmacEnabled'])
     if (secret === undefined && tag !== undefined) breaks(ctx, 'needs a secret', ['tag'])
     if (secret !== undefined && !isSecret(secret))
-      breaks(ctx, 'begins with whsec_ and must go on in base64', ['secret'])
+      breaks(ctx, 'must have at least 4 characters; what begins with whsec_ must go on in base64', ['secret'])
   })
   .openapi('SecuritySpecRequest')
 export type SecuritySpecRequest = z.infer<typeof SecuritySpecRequest>

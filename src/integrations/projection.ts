@@ -1,7 +1,8 @@
+import { MASK } from '../platform/outbound/masking.ts'
 import type { Tenant } from '../platform/tenancy.ts'
 import type { ExternalServiceIntegrationResponse, ExternalServiceIntegrationsResponse } from './contract.ts'
 import type { Integration } from './integration.ts'
-import { MASK, maskedHeaders, maskedUrl } from './secrecy.ts'
+import { maskedHeaders, maskedUrl } from './secrecy.ts'
 
 /** All integrations for the wire, without their secrets. */
 export const integrationsResponse = (

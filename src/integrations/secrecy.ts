@@ -1,9 +1,7 @@
 // What of a connection is secret, and how answers and logs show it.
+import { MASK, SHORTEST_SECRET } from '../platform/outbound/masking.ts'
 import { besideReferences } from '../platform/outbound/secret-references.ts'
 import type { Connection } from './integration.ts'
-
-/** What stands in the place of a secret; sent back, it means the one that is kept. */
-export const MASK = '********'
 
 const SECRET_NAME =
   /auth|token|secret|passw|pwd|passphrase|credential|cookie|session|signature|sig$|key|^code$/i
@@ -43,9 +41,6 @@ export function maskedUrl(address: string): string {
   return url.href
 }
 
-/** Shorter texts are no secrets, and stand in bodies by chance. */
-const SHORTEST_SECRET = 6
-
 /**
  * Texts that are in no log: the signing secret, what headers and address have that looks secret, and what was put into the
  * headers of secrets. Of the connection as it was sent.
@@ -54,15 +49,7 @@ export function secretsOf({ headers, url, security }: Connection, put: readonly 
   const carried = [...Object.entries(headers), ...new URL(url).searchParams]
     .filter(([name, value]) => looksSecret(name, value))
     .flatMap(([, value]) => [value, value.trim().replace(/^[\w-]+\s+/, '')])
-  return [...new Set([security?.secret ?? '', ...put, ...carried])]
-    .filter(text => text.length >= SHORTEST_SECRET)
-    .sort((a, b) => b.length - a.length)
-}
-
-/** The text with `********` for every secret, also where it stands as in JSON. */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  let shown = text
-  for (const secret of secrets)
-    shown = shown.replaceAll(secret, MASK).replaceAll(JSON.stringify(secret).slice(1, -1), MASK)
-  return shown
+  return [...new Set([security?.secret ?? '', ...put, ...carried])].filter(
+    text => text.length >= SHORTEST_SECRET,
+  )
 }

@@ -11,6 +11,7 @@ import { type JsonText, jsonText } from '../platform/http/route.ts'
 import { newUuid } from '../platform/locators.ts'
 import { addressProblem, mayCallThisMachine } from '../platform/outbound/address.ts'
 import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
+import { requireMaySend } from '../resources/secrets/naming.ts'
 import { connectionOf } from './change.ts'
 import type {
   ExternalServiceIntegrationAddRequest,
@@ -93,6 +94,7 @@ async function changed(
   const present = await readIntegrations(context)
   const after = new Map(present)
   const planned = await plan(present)
+  if (planned) await requireMaySend(context, [{ before: present.get(name), after: planned }])
   if (planned) after.set(name, planned)
   else after.delete(name)
   const removed = planned ? undefined : present.get(name)

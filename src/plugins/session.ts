@@ -2,10 +2,10 @@
 // the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
 import type { LoadedConfiguration } from '../configuration/cache.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
-import { withoutSecrets } from '../integrations/secrecy.ts'
 import { isStorable, storable } from '../platform/characters.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { Refusal } from '../platform/errors.ts'
+import { SHORTEST_SECRET, withoutSecrets } from '../platform/outbound/masking.ts'
 import { now as currentTime } from '../platform/time.ts'
 import type { TransactionTables, WantedRange } from '../resources/data-tables/rating-tables.ts'
 import { NeedsTableRows } from '../resources/data-tables/table-rows.ts'
@@ -142,10 +142,7 @@ export class PluginSession {
 
   /** The text with `********` in the place of secrets that calls read: an answer that is refused is told with the reason. */
   shown(text: string): string {
-    return withoutSecrets(
-      text,
-      [...this.#secrets].sort((a, b) => b.length - a.length),
-    )
+    return withoutSecrets(text, [...this.#secrets])
   }
 
   async #settled(
@@ -264,9 +261,6 @@ const logOf = (
   lines: [],
 })
 
-/** Shorter values stand in texts by chance. */
-const SHORTEST_SECRET = 6
-
 /**
  * The outcome whose log, failure and events have `********` in the place of secrets that the call read; and its answer, in
  * what people are to read of it. What a lambda answers is answered verbatim (brief 5.6).
@@ -300,7 +294,7 @@ function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
   }
 }
 
-/** Every text and number of the secrets that were read, the longest first. */
+/** Every text and number of the secrets that were read. */
 function secretTexts({ secrets = [] }: Known): string[] {
   const found: string[] = []
   const waiting: unknown[] = secrets.map(([, , value]) => value)
@@ -309,7 +303,7 @@ function secretTexts({ secrets = [] }: Known): string[] {
     if (typeof next === 'object' && next !== null) waiting.push(...Object.values(next))
     else if (typeof next === 'string' || typeof next === 'number') found.push(String(next))
   }
-  return found.filter(text => text.length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length)
+  return found.filter(text => text.length >= SHORTEST_SECRET)
 }
 
 /** The outcome with texts that the database can keep; data with one that it cannot is a failure of the call. */

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  looksSecret,
-  MASK,
-  maskedHeaders,
-  maskedUrl,
-  secretsOf,
-  withoutSecrets,
-} from '../../src/integrations/secrecy.ts'
+import { looksSecret, maskedHeaders, maskedUrl, secretsOf } from '../../src/integrations/secrecy.ts'
+import { MASK, withoutSecrets } from '../../src/platform/outbound/masking.ts'
 
 const SECRET: [name: string, value: string][] = [
   ['Authorization', 'x'],

@@ -1,4 +1,13 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -22,6 +31,14 @@ describe('a data folder that cannot be used is named in one line, with the cause
     expect(() => prepareDataFolder(path())).toThrow(
       `The data folder ${path()} cannot be used: ${cause}. Set BINDERY_DATA to another folder.`,
     )
+  })
+
+  test('one that can be used is open to its owner alone, also where it was there before', () => {
+    chmodSync(folder, 0o755)
+    for (const path of [folder, join(folder, 'new', 'data')]) {
+      prepareDataFolder(path)
+      expect(statSync(path).mode & 0o777).toBe(0o700)
+    }
   })
 
   test('one that can be used is made, with those above it', () => {

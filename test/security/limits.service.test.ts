@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { z } from '@hono/zod-openapi'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { mount } from '../../src/platform/http/mount.ts'
-import { addressKey } from '../../src/platform/http/rate-limits.ts'
+import { addressKey, clientAddress } from '../../src/platform/http/rate-limits.ts'
 import { publicRoute, tenantRoute } from '../../src/platform/http/route.ts'
 import { newUuid } from '../../src/platform/locators.ts'
 import { forgetTenants } from '../../src/platform/tenancy.ts'
@@ -31,6 +31,7 @@ const { THREE_AT_ONCE: three, FOUR_AT_ONCE: four } = env as unknown as Low
 const open: RateLimit = { limit: async () => ({ success: true }) }
 const unlimited = {
   ENVIRONMENT: 'production',
+  TRUSTED_PROXIES: 'cloudflare',
   ADDRESS_LIMIT: open,
   SIGN_IN_LIMIT: open,
   ACCOUNT_LIMIT: open,
@@ -115,6 +116,29 @@ describe('more requests than there may be are answered 429 with a time to wait',
   })
 })
 
+it('headers of a client undo no limit where no edge is in front', async () => {
+  const call = caller({ TRUSTED_PROXIES: '', ADDRESS_LIMIT: three })
+  let at = 0
+  const rotating = () => {
+    at += 1
+    return call('GET', '/v1/ping', {
+      'cf-connecting-ip': `203.0.113.${at}`,
+      'x-forwarded-for': `198.51.100.${at}`,
+    })
+  }
+  expect(await statuses(5, rotating)).toEqual([200, 200, 200, 429, 429])
+})
+
+it('behind trusted proxies the last address that is not theirs counts', () => {
+  const from = (forwarded: string, trusted = '127.0.0.1, 10.0.0.2') =>
+    clientAddress(new Headers({ 'x-forwarded-for': forwarded, 'cf-connecting-ip': '1.1.1.1' }), trusted)
+  expect(from('9.9.9.9, 203.0.113.7, 10.0.0.2')).toBe('203.0.113.7')
+  expect(from('203.0.113.8')).toBe('203.0.113.8')
+  expect(from('')).toBe('127.0.0.1')
+  expect(from('203.0.113.8', '10.0.0.2')).toBe('127.0.0.1')
+  expect(from('203.0.113.8', 'cloudflare')).toBe('1.1.1.1')
+})
+
 it('on one’s own machine there are no limits', async () => {
   const call = caller({ ENVIRONMENT: 'local', ADDRESS_LIMIT: three })
   const from = { 'cf-connecting-ip': '203.0.113.5' }
@@ -129,14 +153,13 @@ it('a counter that does not answer keeps nobody out', async () => {
 })
 
 it('an IPv6 address counts as its first 64 bits, however it is written', () => {
-  const key = (address: string) => addressKey(new Headers({ 'cf-connecting-ip': address }))
+  const key = addressKey
   expect(key('2001:db8:1:2:aaaa:bbbb:cccc:dddd')).toBe('2001:db8:1:2')
   expect(key('2001:0DB8:0001:2::1')).toBe('2001:db8:1:2')
   expect(key('2001:db8::1')).toBe('2001:db8:0:0')
   expect(key('2001:db8::')).toBe('2001:db8:0:0')
   expect(key('::1')).toBe('0:0:0:0')
   expect(key('203.0.113.9')).toBe('203.0.113.9')
-  expect(addressKey(new Headers())).toBe('local')
 })
 
 describe('quotas', () => {

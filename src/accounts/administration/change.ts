@@ -11,6 +11,7 @@ import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import { forgetAuthTokens } from '../auth-tokens/known.ts'
 import type { PasswordRules } from '../password-rules/rules.ts'
 import { announceRevocation, revocationTimer } from '../revocation.ts'
+import { requireAuthority } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
 
@@ -41,7 +42,7 @@ export type AccountChange = {
 
 type Decide = (account: StoredAccount, rules: PasswordRules) => Promise<AccountChange> | AccountChange
 
-/** Reads the account (404 when there is none, or it was deleted), decides, commits. A repeat is answered as the first. */
+/** Reads the account (404 when there is none, or it was deleted), decides, commits. 422 for one with more rights than the caller's. A repeat is answered as the first. */
 export async function changeAccount(
   context: RequestContext,
   locator: string,
@@ -62,6 +63,7 @@ async function changeOnce(
   const { tenant } = context
   const { account, rules } = await accountAt(database, given)
   const { set, endsAccess = false, endsTokens = false, told, answer } = await decide(account, rules)
+  requireAuthority(context.caller, account)
   const { locator } = account
   const epoch = account.tokenEpoch + (endsAccess ? 1 : 0)
   const facts: Query[] = [

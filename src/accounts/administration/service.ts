@@ -19,7 +19,7 @@ import type {
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
 import { permissionsHeld } from '../permissions.ts'
-import { requireReach, requireWithin } from '../rights.ts'
+import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { rolePermissions } from '../roles.ts'
 import {
   accountsQuery,
@@ -229,11 +229,7 @@ export async function setPassword(
     requireAnother(account, context, 'set the password of')
     if (account.isService)
       throw new Refusal('wrongState', `'${account.username}' is a service account and has no password.`)
-    requireWithin(
-      permissionsHeld(account),
-      permissionsHeld(context.caller),
-      `The account '${account.username}' may what you may not:`,
-    )
+    requireAuthority(context.caller, account)
     await requireGoodPassword(password, rules, account)
     passwordHash ??= await hashPassword(password, context.env.PASSWORD_PEPPER)
     return {

@@ -9,6 +9,7 @@ import type { SignedInContext } from '../../platform/http/route.ts'
 import { controlDatabase, HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import type { AccountUnlockRequest } from '../contract.ts'
 import { openQuery } from '../lock-out.ts'
+import { requireAuthority } from '../rights.ts'
 import { readAccount, readAdministrator, readNamedTenant } from '../store.ts'
 import { accounts } from '../tables.ts'
 import { namings, tenantNamed } from '../tenant-named.ts'
@@ -33,6 +34,7 @@ export async function unlock(request: AccountUnlockRequest, context: SignedInCon
   const { account } = await readAccount(database, { username })
   if (!account) throw notFound('account', username)
   requireAnother(account.locator, context)
+  requireAuthority(context.caller, account)
   await commit(within, database, {
     shard: HOME_SHARD,
     guards: [],

@@ -10,7 +10,7 @@ import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts
 import { type Instant, now as realNow } from '../../platform/time.ts'
 import { accountAt, attempted, changeAccount } from '../administration/change.ts'
 import { ALL_PERMISSIONS, grants, type Permission, permissionsHeld } from '../permissions.ts'
-import { requireReach, requireWithin } from '../rights.ts'
+import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
 import { revoked } from '../tokens.ts'
@@ -244,6 +244,7 @@ export async function deleteToken(
   if (await storedAnswer(context, database)) return
   const { account } = await accountAt(database, locator)
   requireReach(context.caller, account, ['users.write'])
+  requireAuthority(context.caller, account)
   const meant = isMeant(account.locator, tokenOrName)
   const [[row]] = await database.batch([database.build.select().from(authTokens).where(meant)])
   if (!row) throw noSuchToken(account.username, tokenOrName)

@@ -36,7 +36,7 @@ export async function sendAlert(
     timestamp: new Date(at).toISOString(),
   })
   try {
-    const headers = await resolvedHeaders(place, endpoint.headers)
+    const headers = await resolvedHeaders(place, endpoint.headers, endpoint.url)
     const sent = await attempt(
       place.env,
       endpoint,

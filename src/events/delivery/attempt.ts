@@ -1,6 +1,7 @@
-import { secretsOf, withoutSecrets } from '../../integrations/secrecy.ts'
+import { secretsOf } from '../../integrations/secrecy.ts'
 import { storable } from '../../platform/characters.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+import { withoutSecrets } from '../../platform/outbound/masking.ts'
 import { retryAfterMs } from '../../platform/outbound/retry-after.ts'
 import { signatureHeaders } from '../../platform/outbound/signature.ts'
 import { type Instant, now } from '../../platform/time.ts'

@@ -103,7 +103,7 @@ async function claimed({ place, webhookLocator, recorder }: Run): Promise<Ready[
   })
   if ('nextDue' in claim) return claim
   const webhook = await webhookOf(place, claim.webhook)
-  const headers = await resolvedHeaders(place, webhook.endpoint.headers)
+  const headers = await resolvedHeaders(place, webhook.endpoint.headers, webhook.endpoint.url)
   if ('problem' in headers)
     console.warn(JSON.stringify({ at: 'delivery', webhook: webhook.locator, problem: headers.problem }))
   const sender = { place, webhook, headers, sendBefore: (at + SEND_WITHIN_MS) as Instant }

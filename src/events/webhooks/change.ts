@@ -1,10 +1,10 @@
 // What a request makes of a webhook (contract 2, Webhooks): removals are applied first, then additions, so that what is
 // in both is there afterwards; what is left out stays as it is.
 import { keptUrl, nothingKept } from '../../integrations/change.ts'
-import { MASK } from '../../integrations/secrecy.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { headersProblem } from '../../platform/outbound/contract.ts'
+import { MASK } from '../../platform/outbound/masking.ts'
 import type { Instant } from '../../platform/time.ts'
 import type {
   CreateEndpointRequest,

@@ -143,7 +143,7 @@ export async function testWebhook(
     accountLocator: caller.accountLocator,
     username: caller.username,
   }
-  const headers = await resolvedHeaders(context, webhook.endpoint.headers)
+  const headers = await resolvedHeaders(context, webhook.endpoint.headers, webhook.endpoint.url)
   const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
   const { outcome, made } = await attempt(context.env, webhook.endpoint, headers, { id: event.locator, body })
   return {

@@ -1,4 +1,5 @@
-import { MASK, maskedHeaders, maskedUrl } from '../../integrations/secrecy.ts'
+import { maskedHeaders, maskedUrl } from '../../integrations/secrecy.ts'
+import { MASK } from '../../platform/outbound/masking.ts'
 import type { EndpointResponse, FailureHandlingResponse, WebhookResponse } from '../contract-webhook.ts'
 import { handlingOf, type Webhook, type WebhookEndpoint, type WebhookFailureHandling } from '../webhook.ts'
 

@@ -21,6 +21,7 @@ import { addressProblem, mayCallThisMachine } from '../../platform/outbound/addr
 import { newSecret } from '../../platform/outbound/signature.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import { now } from '../../platform/time.ts'
+import { requireMaySend, type SenderChange } from '../../resources/secrets/naming.ts'
 import { announce } from '../announcement.ts'
 import type {
   CreateWebhookRequest,
@@ -62,6 +63,7 @@ export async function createWebhook(
   if (isTaken) throw nameTaken(request.name)
   if (count >= MOST_WEBHOOKS)
     throw new Refusal('tooLarge', `A tenant has at most ${MOST_WEBHOOKS} webhooks; delete one first.`)
+  await requireMaySend(context, senderChanges(undefined, webhook))
   const answer = await record(context, webhook, [], [])
   await copyWebhook(context.env, context.tenant, webhook.locator, context.calls)
   return await answerOf(answer, context)
@@ -156,6 +158,7 @@ async function changed(
     }
     const after = decide(before)
     if (after === before) return told(after, TELL_NOTHING)
+    await requireMaySend(context, senderChanges(before, after))
     try {
       const answer = await record(context, after, [unchanged(before)], changesOf(before, after))
       await copyWebhook(env, tenant, after.locator, calls)
@@ -170,6 +173,15 @@ async function changed(
         )
     }
   }
+}
+
+/** What a change makes of the two endpoints of a webhook. */
+const senderChanges = (before: Webhook | undefined, after: Webhook): SenderChange[] => {
+  const alert = after.failureHandling?.alertEndpoint
+  return [
+    { before: before?.endpoint, after: after.endpoint },
+    ...(alert ? [{ before: before?.failureHandling?.alertEndpoint, after: alert }] : []),
+  ]
 }
 
 /** Names of what is not as it was, for the audit; values may be secrets. */

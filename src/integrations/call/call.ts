@@ -1,5 +1,6 @@
 // Calls an external service of the tenant: values in, parsed JSON out (resources brief 6.2–6.4). Every call is logged,
 // whatever becomes of the operation that it was made for.
+
 import { createHash } from 'node:crypto'
 import { storable } from '../../platform/characters.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -8,10 +9,11 @@ import { utf8Text } from '../../platform/http/bytes.ts'
 import { DEEPEST_JSON } from '../../platform/http/json-body.ts'
 import { jsonDepth } from '../../platform/http/json-fault.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../platform/locators.ts'
+import { withoutSecrets } from '../../platform/outbound/masking.ts'
 import { now } from '../../platform/time.ts'
 import { resolvedHeaders } from '../../resources/secrets/sending.ts'
 import type { Integration } from '../integration.ts'
-import { maskedUrl, secretsOf, withoutSecrets } from '../secrecy.ts'
+import { maskedUrl, secretsOf } from '../secrecy.ts'
 import { circuitOf } from './circuit.ts'
 import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
@@ -102,7 +104,7 @@ export async function makeCall<T>(
     integration.locator,
     requestHash,
   )
-  const resolved = await resolvedHeaders(context, integration.headers)
+  const resolved = await resolvedHeaders(context, integration.headers, integration.url)
   const sent = 'problem' in resolved ? integration : { ...integration, headers: resolved.headers }
   const exchanged =
     'problem' in resolved ? notSent(resolved.problem) : await exchange(context.env, sent, key, body)

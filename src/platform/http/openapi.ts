@@ -27,6 +27,9 @@ const IdempotencyHeader = z.object({
   'Idempotency-Key': z.string().max(255).optional().openapi({
     description: 'Visible ASCII. The same key with the same request is carried out once; kept for 30 days.',
   }),
+  'X-Idempotency-Key': z.string().max(255).optional().openapi({
+    description: 'The same under its older name; read where there is no `Idempotency-Key`.',
+  }),
 })
 
 const refusal = (description: string) => ({
@@ -105,6 +108,10 @@ export type Notification = {
   readonly schema: z.ZodType
 }
 
+/** The permissions that any one is enough of; `none` without a token, `signedIn` where any token is enough. */
+const permissionText = (access: Route['access']): string =>
+  access.kind === 'public' ? 'none' : access.permissions?.join(' | ') || 'signedIn'
+
 /** The document as JSON text. Slow: made on the first request for it. */
 export function openApiDocument(
   routes: readonly Route[],
@@ -130,6 +137,7 @@ export function openApiDocument(
       ...(route.deprecated && { deprecated: true }),
       security: route.access.kind === 'public' ? [] : [{ [SCHEME]: [] }],
       'x-access': route.access.kind,
+      'x-permission': permissionText(route.access),
       ...('permissions' in route.access && { 'x-permissions': [...(route.access.permissions ?? [])] }),
       request: requestOf(route),
       responses: {

@@ -33,7 +33,7 @@ const EXPOSED =
   'x-request-id, x-client-request-id, x-d1-bookmark, etag, link, location, server-timing, retry-after, deprecation, allow'
 const ASKED_AT_MOST_SECONDS = '600'
 const SENT =
-  'authorization, content-type, idempotency-key, if-match, if-none-match, range, traceparent, x-client-request-id, x-d1-bookmark, x-request-id'
+  'authorization, content-type, idempotency-key, if-match, if-none-match, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
 
 /**
  * The origin of the page that calls, if the tenant whose host name it calls lists it (PUT /tenant/allowedOrigins). The

@@ -9,7 +9,10 @@ import type { SignedIn } from './sign-in-check.ts'
 /** The period of every limit. */
 const PERIOD_SECONDS = 10
 
-type Limits = Pick<Env, 'ENVIRONMENT' | 'ADDRESS_LIMIT' | 'SIGN_IN_LIMIT' | 'ACCOUNT_LIMIT' | 'TENANT_LIMIT'>
+type Limits = Pick<
+  Env,
+  'ENVIRONMENT' | 'TRUSTED_PROXIES' | 'ADDRESS_LIMIT' | 'SIGN_IN_LIMIT' | 'ACCOUNT_LIMIT' | 'TENANT_LIMIT'
+>
 
 /**
  * On one's own machine nothing is limited: tests and benchmarks all come from one address, and there the platform's
@@ -25,12 +28,26 @@ const tooMany = (whose: string): Refusal =>
     PERIOD_SECONDS,
   )
 
+/** Where connections come from without the provider's edge: the service listens on this machine alone. */
+const CONNECTION = '127.0.0.1'
+
+/**
+ * From where a request comes, as far as it can be believed: the edge says it in `CF-Connecting-IP`; proxies that are trusted each add
+ * to the end of `X-Forwarded-For`, so that the last which is not theirs counts; nobody else is asked.
+ */
+export function clientAddress(headers: Headers, trusted: string): string {
+  if (trusted.trim() === 'cloudflare') return headers.get('cf-connecting-ip') ?? CONNECTION
+  const proxies = new Set(trusted.split(',').map(one => one.trim()))
+  if (!proxies.has(CONNECTION)) return CONNECTION
+  const passed = (headers.get('x-forwarded-for') ?? '').split(',').map(one => one.trim())
+  return passed.findLast(one => one !== '' && !proxies.has(one)) ?? CONNECTION
+}
+
 /**
  * What an address counts as: an IPv6 one by its first 64 bits, since every customer of a provider has as many as that
- * leaves. The platform says whose request it is; without it, on one's own machine, all are one.
+ * leaves.
  */
-export function addressKey(headers: Headers): string {
-  const address = headers.get('cf-connecting-ip') ?? 'local'
+export function addressKey(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')
   const groups = head.split(':')
@@ -60,7 +77,7 @@ export async function limitAddress(
   route: Pick<Route, 'path'>,
 ): Promise<void> {
   if (isUnlimited(limits)) return
-  const key = addressKey(headers)
+  const key = addressKey(clientAddress(headers, limits.TRUSTED_PROXIES))
   const limiter = isSignIn(route) ? limits.SIGN_IN_LIMIT : limits.ADDRESS_LIMIT
   if (!(await hasRoom(limiter, key))) throw tooMany('your address')
 }

@@ -7,7 +7,7 @@ import type { Caller, RequestContext } from '../context.ts'
 import { type IfMatch, readIfMatch } from '../entity-tags.ts'
 import { notFound, Refusal } from '../errors.ts'
 import { type FilePlace, filePlace } from '../large-files.ts'
-import { storedBytes, tenantNow } from '../tenancy.ts'
+import { storedBytes, type Tenant, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { requireAccess } from './access-check.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
@@ -59,7 +59,7 @@ export async function serve(
           ...(route.access.kind === 'signedIn' && {
             signedInAt: who.signedInAt,
             accountEpoch: who.accountEpoch,
-            origin: exchange.url.origin,
+            origin: publicOrigin(env, exchange, who.tenant),
           }),
           idempotency: repeatable(route, exchange, env, who.caller, sent),
           ifMatch: ifMatchOf(route, exchange),
@@ -68,7 +68,7 @@ export async function serve(
     const input = { params, query, body, file, asksForFile: asksForFile(exchange.request, route) }
     const value = await route.handle(input as never, context as never)
     const tenant = who?.tenant
-    const signing = { env, origin: exchange.url.origin, now }
+    const signing = { env, origin: publicOrigin(env, exchange, tenant), now }
     return answerResponse({ route, exchange, params, query, value }, json =>
       tenant && mayNameFiles(route) ? withFileAddresses(json, signing, tenant) : json,
     )
@@ -76,6 +76,19 @@ export async function serve(
     await upload?.close()
     place.leave()
   }
+}
+
+/**
+ * Where addresses in answers lead: as configured, never to what the `Host` of the request says; but for a local service that has no
+ * such setting.
+ */
+function publicOrigin(
+  { PUBLIC_ORIGIN: origin, ENVIRONMENT }: { readonly PUBLIC_ORIGIN: string; readonly ENVIRONMENT: string },
+  { url }: Exchange,
+  tenant: Pick<Tenant, 'hostName'> | undefined,
+): string {
+  if (origin) return origin.replace(/\/+$/, '')
+  return tenant && ENVIRONMENT !== 'local' ? `https://${tenant.hostName}` : url.origin
 }
 
 /** Methods that may make a tenant's databases larger. */

@@ -34,7 +34,18 @@ const PRIVATE_IPV4 = [
 
 const LOOPBACK_IPV4 = block('127.0.0.0/8')
 
-const PRIVATE_NAME = /(^|\.)(internal|local|localdomain|lan|home|corp|intranet|home\.arpa|onion)$/
+/** Ends of names that networks give to their own hosts; `svc` and `cluster.local` are those of Kubernetes. */
+const PRIVATE_NAME =
+  /(^|\.)(internal|intern|local|localdomain|lan|home|corp|intranet|private|svc|cluster|home\.arpa|onion|invalid)$/
+
+/** A label that means this machine in front of any name. */
+const LOOPBACK_LABEL = /(^|\.)(localhost|localhost6|localdomain|loopback)\./
+
+/** Names below which every address written into a name, or this machine, is resolved. */
+const WRITTEN_ADDRESS = /(^|\.)(nip\.io|sslip\.io|xip\.io|lvh\.me|localtest\.me|vcap\.me|lacolhost\.com)$/
+
+/** Four numbers in a name, with dots or dashes in between; those of public addresses are in names of public clouds too. */
+const FOUR_NUMBERS = /(?<![\d])\d{1,3}([.-])\d{1,3}\1\d{1,3}\1\d{1,3}(?!\d)/g
 
 /** Public IPv6 is 2000::/3, without the parts that stand for IPv4, for no host, for tests or for documentation. */
 const NOT_PUBLIC_IPV6 = /^(2001:0?:|2001::|2001:[12][0-9a-f]?:|2001:db8:|2002:|3fff:)/
@@ -58,8 +69,19 @@ function reachOf(host: string): Reach {
       : 'private'
   }
   if (name === 'localhost' || name.endsWith('.localhost')) return 'loopback'
-  return !name.includes('.') || PRIVATE_NAME.test(name) ? 'private' : 'public'
+  const leadsInside =
+    !name.includes('.') ||
+    PRIVATE_NAME.test(name) ||
+    LOOPBACK_LABEL.test(name) ||
+    WRITTEN_ADDRESS.test(name) ||
+    [...name.matchAll(FOUR_NUMBERS)].some(([text]) => reachOf(text.replaceAll('-', '.')) !== 'public')
+  return leadsInside ? 'private' : 'public'
 }
+
+/** As they are, which parsers of addresses pass over in silence, or with percent signs, once or twice. */
+export const hasControlCharacters = (address: string): boolean =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  /[\x00-\x20\x7f-\x9f]|%(25)*(0[\da-f]|1[\da-f]|7f)/i.test(address)
 
 /**
  * Whether addresses of this machine may be called, also by http: only where the variable ENVIRONMENT is `local`, as on a
@@ -72,6 +94,7 @@ export const mayCallThisMachine = (env: Pick<Env, 'ENVIRONMENT'>): boolean => en
  * service runs on a developer's machine, which it may call too, also by http.
  */
 export function addressProblem(address: string, local: boolean): string | undefined {
+  if (hasControlCharacters(address)) return 'must have no blanks and no control characters'
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an https address'
   const reach = reachOf(url.hostname)

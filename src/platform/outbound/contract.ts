@@ -1,7 +1,8 @@
 // Addresses that a client has the service call, and headers that go with every call (resources brief 7.3).
 import { z } from '@hono/zod-openapi'
 import { breaks, rule } from '../wire-problem.ts'
-import { hasBrokenReference } from './secret-references.ts'
+import { hasControlCharacters } from './address.ts'
+import { hasBrokenReference, meansReference } from './secret-references.ts'
 
 const MOST_HEADERS = 20
 const MOST_HEADER_CHARACTERS = 4_096
@@ -14,6 +15,11 @@ export const OutboundUrl = z
     const url = URL.parse(text)
     return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   }, rule('must be an http or https address without user name and password'))
+  .refine(text => !hasControlCharacters(text), rule('must have no blanks and no control characters'))
+  .refine(
+    text => !meansReference(text),
+    rule('must not refer to a secret; headers may, as {{secret:staticName.item}}'),
+  )
   .openapi({ format: 'uri' })
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/

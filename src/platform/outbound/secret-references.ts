@@ -16,6 +16,9 @@ export const referencesIn = (text: string): SecretReference[] =>
 
 export const hasReference = (text: string): boolean => referencesIn(text).length > 0
 
+/** Whether the text, or what it stands for once it is decoded, was meant to have a reference. */
+export const meansReference = (text: string): boolean => /(\{|%7b){2}(\s|%20|\+)*secret\b/i.test(text)
+
 /** Whether a reference in the text is written wrongly, and would be sent as it stands. */
 export const hasBrokenReference = (text: string): boolean =>
   (text.match(MEANT)?.length ?? 0) > referencesIn(text).length

@@ -1,6 +1,7 @@
 // Signatures (resources brief 7.4): Standard Webhooks, and beside it the header of the contract's platform.
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Instant } from '../time.ts'
+import { SHORTEST_SECRET } from './masking.ts'
 
 const PREFIX = 'whsec_'
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
@@ -8,9 +9,9 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 /** A new secret: 32 random bytes in the form of Standard Webhooks. */
 export const newSecret = (): string => PREFIX + randomBytes(32).toString('base64')
 
-/** Whether the secret can sign: any text, but what begins with `whsec_` must go on in base64. */
+/** Whether the secret can sign: any text that is long enough to be masked; what begins with `whsec_` goes on in base64. */
 export const isSecret = (secret: string): boolean =>
-  !secret.startsWith(PREFIX) || BASE64.test(secret.slice(PREFIX.length))
+  secret.length >= SHORTEST_SECRET && (!secret.startsWith(PREFIX) || BASE64.test(secret.slice(PREFIX.length)))
 
 const keyOf = (secret: string): Buffer =>
   secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret, 'utf8')

@@ -1,11 +1,17 @@
 // Secrets on the wire (contract 2, Secrets; resources brief 5).
 import { z } from '@hono/zod-openapi'
-import { booleanOr, Flag, Integer, Name, Text } from '../../platform/wire.ts'
+import { booleanOr, Flag, Integer, Name, optional, Text, Texts } from '../../platform/wire.ts'
 import { BasicResourceResponse, Jurisdictions, ResourceName } from '../contract.ts'
 
 const Items = z.record(z.string(), z.unknown()).openapi({
   description: 'Values by the names of items.',
   example: { apiKey: 'k-1', user: 'rating' },
+})
+
+const AllowedHosts = z.array(Name).openapi({
+  description:
+    'Hosts that headers may take the secret to: names without port, `*.example.com` for all below one. Absent: every address that may be called; empty: none.',
+  example: ['rater.example.com'],
 })
 
 /** Jurisdictions may stand here, or in the query as of other resources. */
@@ -15,6 +21,7 @@ export const SecretCreateRequest = z
     name: Name,
     secret: Items,
     jurisdictions: Jurisdictions.optional(),
+    allowedHosts: optional(AllowedHosts),
   })
   .openapi('SecretCreateRequest')
 export type SecretCreateRequest = z.output<typeof SecretCreateRequest>
@@ -25,12 +32,28 @@ export type SecretCreateQuery = z.output<typeof SecretCreateQuery>
 export const SecretUpdateRequest = Items
 export type SecretUpdateRequest = z.output<typeof SecretUpdateRequest>
 
+export const SecretUpdateQuery = z.object({
+  allowedHosts: z
+    .preprocess(
+      wire => (typeof wire === 'string' ? [wire] : wire),
+      z.array(z.string().max(256)).max(100).optional(),
+    )
+    .openapi({
+      description:
+        'The hosts from now on, in the place of those that there were; empty: every address again.',
+    }),
+})
+export type SecretUpdateQuery = z.output<typeof SecretUpdateQuery>
+
 export const SecretResponse = z
   .object({
     resource: BasicResourceResponse,
     secret: z.record(Text, Text).openapi({
       description: 'The names of its items, each with `********`.',
       example: { apiKey: '********' },
+    }),
+    allowedHosts: Texts.optional().openapi({
+      description: 'Absent where it may be sent to every address that may be called.',
     }),
   })
   .openapi('SecretResponse')

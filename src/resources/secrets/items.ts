@@ -1,11 +1,14 @@
 // What a secret is made of, and what a request makes of it (resources brief 5).
 import type { SecretDataType, SecretDeclaration } from '../../configuration/configuration.ts'
-import { MASK } from '../../integrations/secrecy.ts'
 import { Refusal } from '../../platform/errors.ts'
+import { MASK, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
 import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
 
 /** Values by the names of items: any JSON, but no null. */
 export type SecretItems = Readonly<Record<string, unknown>>
+
+/** A secret as it is kept. `allowedHosts` absent: it may be sent to every address that may be called. */
+export type SecretContents = { readonly items: SecretItems; readonly allowedHosts?: readonly string[] }
 
 const MOST_ITEMS = 100
 /** Characters of all items as JSON. */
@@ -14,9 +17,12 @@ const LARGEST_SECRET = 65_536
 /** The items of a new secret. 400: one that the configuration declares is missing, or one is wrong. */
 export function newItems(sent: SecretItems, declared: SecretDeclaration | undefined): SecretItems {
   const items = new Map(Object.entries(sent).filter(([, value]) => value !== null))
-  const problems = Object.keys(declared?.items ?? {})
-    .filter(name => !items.has(name))
-    .map(name => `'secret.${name}' is missing; the configuration declares it.`)
+  const problems = [
+    ...Object.keys(declared?.items ?? {})
+      .filter(name => !items.has(name))
+      .map(name => `'secret.${name}' is missing; the configuration declares it.`),
+    ...[...items].flatMap(([name, value]) => shortProblem(name, value, declared)),
+  ]
   for (const [name, value] of items)
     if (value === MASK) problems.push(`'secret.${name}' is ${MASK}, which stands for a value that is kept.`)
   return checked(items, declared, problems)
@@ -31,11 +37,28 @@ export function changedItems(
   const items = new Map(Object.entries(before))
   const problems: string[] = []
   for (const [name, value] of Object.entries(sent))
-    if (value === null) items.delete(name)
-    else if (value !== MASK) items.set(name, value)
-    else if (!items.has(name))
+    if (value === null) {
+      if (isDeclared(name, declared))
+        problems.push(`'${name}' is null, and cannot be taken away: the configuration declares it.`)
+      items.delete(name)
+    } else if (value !== MASK) {
+      problems.push(...shortProblem(name, value, declared))
+      items.set(name, value)
+    } else if (!items.has(name))
       problems.push(`'${name}' is ${MASK}, which stands for a value that is kept, and none is.`)
   return checked(items, declared, problems)
+}
+
+const isDeclared = (name: string, declared: SecretDeclaration | undefined): boolean =>
+  declared !== undefined && Object.hasOwn(declared.items, name)
+
+/** No text that is too short to be masked is taken; what is declared as no text, e.g. a number, is a setting and no secret. */
+function shortProblem(name: string, value: unknown, declared: SecretDeclaration | undefined): string[] {
+  const isText =
+    typeof value === 'string' && (!isDeclared(name, declared) || declared!.items[name]!.dataType === 'string')
+  return isText && value.length < SHORTEST_SECRET
+    ? [`'${name}' is too short for a secret: send at least ${SHORTEST_SECRET} characters.`]
+    : []
 }
 
 function checked(
@@ -44,7 +67,7 @@ function checked(
   problems: string[],
 ): SecretItems {
   for (const [name, value] of items) {
-    const declaration = declared && Object.hasOwn(declared.items, name) ? declared.items[name] : undefined
+    const declaration = isDeclared(name, declared) ? declared!.items[name] : undefined
     if (!SECRET_ITEM_NAME.test(name))
       problems.push(`'${name}' is no name of an item: letters, digits, _, - and $, 128 at most.`)
     else if (declared && !declaration)

@@ -16,7 +16,7 @@ export async function secretsForPlugin(
 ): Promise<Given[]> {
   const secrets = await readInForce(context, [...new Set(asked.map(one => one.staticName))])
   const given = asked.map(({ staticName, item }): Given => {
-    const items = secrets.get(staticName)
+    const items = secrets.get(staticName)?.items
     return [staticName, item, items && Object.hasOwn(items, item) ? items[item] : null]
   })
   const entries = [...secrets.keys()].flatMap((staticName): AuditEntry[] => {

@@ -5,6 +5,7 @@ import {
   SecretCreateRequest,
   SecretDeleteQuery,
   SecretResponse,
+  SecretUpdateQuery,
   SecretUpdateRequest,
   SecretUsageResponse,
 } from './contract.ts'
@@ -22,7 +23,7 @@ export const secretRoutes: readonly Route[] = [
     path: '/resource/{tenantLocator}/secrets',
     summary: 'Create a secret',
     description:
-      'Values that no answer shows again. Headers of integrations and webhooks refer to them as `{{secret:staticName.item}}`: what is sent is the item of the secret that is in force then, for no jurisdiction, so the secret must be in a resource group. Where config.json declares the static name under `secrets`, all of its items are needed, and no others.',
+      'Values that no answer shows again. Headers of integrations and webhooks refer to them as `{{secret:staticName.item}}`: what is sent is the item of the secret that is in force then, for no jurisdiction, so the secret must be in a resource group. To write such a reference takes `secrets.read`. With `allowedHosts` it is sent to these hosts only. Where config.json declares the static name under `secrets`, all of its items are needed, and no others.',
     tags,
     permission: 'secrets.write',
     query: SecretCreateQuery,
@@ -49,9 +50,11 @@ export const secretRoutes: readonly Route[] = [
       'Items that are named are set, or taken away with null; all others stay. `********` means the value that is kept. What was replaced is gone.',
     tags,
     permission: 'secrets.write',
+    query: SecretUpdateQuery,
     body: { schema: SecretUpdateRequest, required: true },
     answer: secret,
-    handle: async ({ params, body }, context) => (await service()).updateSecret(params.name, body, context),
+    handle: async ({ params, body, query }, context) =>
+      (await service()).updateSecret(params.name, body, query, context),
   }),
   tenantRoute({
     method: 'delete',

@@ -10,8 +10,9 @@ import { homeDatabase, sealedPlace, type Tenant, tenantNow } from '../../platfor
 import { type Instant, now } from '../../platform/time.ts'
 import { selectInForce } from '../selection.ts'
 import { findCandidates } from '../store.ts'
-import { plainText, type SecretItems } from './items.ts'
-import { readItemsOf, type SecretContext } from './store.ts'
+import { maySendTo } from './hosts.ts'
+import { plainText, type SecretContents } from './items.ts'
+import { readContentsOf, type SecretContext } from './store.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
@@ -24,7 +25,7 @@ export type Resolved<H extends Headers> =
 const TRUST_MS = 5_000
 const MOST_CACHED_TENANTS = 1_000
 
-type Cached = { readonly items: SecretItems | undefined; readonly readAt: Instant }
+type Cached = { readonly secret: SecretContents | undefined; readonly readAt: Instant }
 const cached = new Map<string, Map<string, Cached>>()
 
 /** Called after a change: this isolate reads them again. */
@@ -33,17 +34,23 @@ export const forgetSecrets = (tenant: Tenant): void => {
 }
 
 /**
- * The headers as they are to be sent now. Secrets are those of their static names in force in the tenant's time, for no
+ * The headers as they are to be sent to the address now. Secrets are those of their static names in force in the tenant's time, for no
  * jurisdiction. Without references nothing is read.
  */
 export async function resolvedHeaders<H extends Headers>(
   context: SecretContext,
   headers: H,
+  url: string,
 ): Promise<Resolved<H>> {
   const texts = Object.values(headers).flat()
   if (!texts.some(hasReference)) return { headers, values: [] }
   const names = [...new Set(texts.flatMap(referencesIn).map(one => one.staticName))]
-  const secrets = await itemsInForce(context, names)
+  const secrets = await secretsInForce(context, names)
+  const elsewhere = names.filter(name => !maySendTo(secrets.get(name)?.allowedHosts, url))
+  if (elsewhere.length > 0)
+    return {
+      problem: `its headers refer to secrets that may not be sent to this host: ${elsewhere.join(', ')}`,
+    }
   const values = new Set<string>()
   const missing: string[] = []
   const put = (text: string): string => {
@@ -70,40 +77,41 @@ export async function resolvedHeaders<H extends Headers>(
 }
 
 const itemOf = (
-  secrets: ReadonlyMap<string, SecretItems | undefined>,
+  secrets: ReadonlyMap<string, SecretContents | undefined>,
   { staticName, item }: SecretReference,
 ): string | undefined => {
-  const items = secrets.get(staticName)
+  const items = secrets.get(staticName)?.items
   return items && Object.hasOwn(items, item) ? plainText(items[item]) : undefined
 }
 
-/** The items of the secrets in force now, by static name; undefined where none is. */
-async function itemsInForce(
+/** The secrets in force now, by static name; undefined where none is. */
+async function secretsInForce(
   context: SecretContext,
   staticNames: readonly string[],
-): Promise<ReadonlyMap<string, SecretItems | undefined>> {
+): Promise<ReadonlyMap<string, SecretContents | undefined>> {
   const key = sealedPlace(context.tenant)
   const known = cached.get(key) ?? new Map<string, Cached>()
   const isKnown = (name: string): boolean => now() - (known.get(name)?.readAt ?? 0) < TRUST_MS
   const wanted = staticNames.filter(name => !isKnown(name))
   if (wanted.length > 0) {
-    for (const [name, items] of await readInForce(context, wanted)) known.set(name, { items, readAt: now() })
+    for (const [name, secret] of await readInForce(context, wanted))
+      known.set(name, { secret, readAt: now() })
     if (cached.size >= MOST_CACHED_TENANTS) cached.clear()
     cached.set(key, known)
   }
-  return new Map(staticNames.map(name => [name, known.get(name)?.items]))
+  return new Map(staticNames.map(name => [name, known.get(name)?.secret]))
 }
 
-/** As `itemsInForce`, from the database. */
+/** As `secretsInForce`, from the database. */
 export async function readInForce(
   context: SecretContext,
   staticNames: readonly string[],
   at: Instant = tenantNow(context.tenant),
-): Promise<ReadonlyMap<string, SecretItems | undefined>> {
+): Promise<ReadonlyMap<string, SecretContents | undefined>> {
   const database = homeDatabase(context)
   const [{ resources, groups }, items] = await Promise.all([
     findCandidates(database, staticNames),
-    readItemsOf(context, database, staticNames),
+    readContentsOf(context, database, staticNames),
   ])
   return new Map(
     await Promise.all(

@@ -1,13 +1,13 @@
 // Secrets as the Worker serves them. No answer, log or record of a write has a value of one.
 import { createHash } from 'node:crypto'
 import { auditRows } from '../../audit/store.ts'
-import { MASK } from '../../integrations/secrecy.ts'
 import { type AnswerBySubject, commit, type Guard, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { notFound, Refusal } from '../../platform/errors.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { newUuid } from '../../platform/locators.ts'
+import { MASK } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { readResource } from '../in-force.ts'
@@ -21,13 +21,15 @@ import type {
   SecretCreateRequest,
   SecretDeleteQuery,
   SecretResponse,
+  SecretUpdateQuery,
   SecretUpdateRequest,
   SecretUsageResponse,
 } from './contract.ts'
 import { declarationOf } from './declared.ts'
-import { changedItems, newItems, type SecretItems } from './items.ts'
+import { checkedHosts } from './hosts.ts'
+import { changedItems, newItems, type SecretContents } from './items.ts'
 import { forgetSecrets } from './sending.ts'
-import { putSecret, readItems, readNamed, sealedItems, secretDeletion } from './store.ts'
+import { putSecret, readContents, readNamed, sealedContents, secretDeletion } from './store.ts'
 import { usageOf } from './usage.ts'
 
 export async function readSecret(
@@ -39,12 +41,12 @@ export async function readSecret(
   if (!byStaticName) return secretResponse(await secretNamed(context, database, name))
   const at = date ?? context.now
   const { resource } = await readResource(database, { name, byStaticName, at, jurisdiction, type: 'secret' })
-  return secretResponse({ resource, items: await readItems(context, database, resource.name) })
+  return secretResponse({ resource, ...(await readContents(context, database, resource.name)) })
 }
 
 /** 400 for items that do not fit the configuration's declaration; 409 for a name that is taken. */
 export function createSecret(
-  { name, staticName, secret, jurisdictions = [] }: SecretCreateRequest,
+  { name, staticName, secret, jurisdictions = [], allowedHosts }: SecretCreateRequest,
   { jurisdiction = [] }: SecretCreateQuery,
   context: RequestContext,
 ): Promise<JsonText> {
@@ -61,7 +63,13 @@ export function createSecret(
       revision: newUuid(HOME_SHARD),
     }
     await assertNew(context, database, resource)
-    return { resource, items, guard: newNameGuard(resource), details: { items: Object.keys(items) } }
+    const hosts = allowedHosts && checkedHosts(allowedHosts)
+    return {
+      resource,
+      contents: { items, ...(hosts && { allowedHosts: hosts }) },
+      guard: newNameGuard(resource),
+      details: { items: Object.keys(items), ...(hosts && { allowedHosts: hosts }) },
+    }
   })
 }
 
@@ -69,19 +77,27 @@ export function createSecret(
 export const updateSecret = (
   name: string,
   request: SecretUpdateRequest,
+  { allowedHosts }: SecretUpdateQuery,
   context: RequestContext,
 ): Promise<JsonText> =>
   written(context, async database => {
-    const { resource: before, items: kept } = await secretNamed(context, database, name)
+    const {
+      resource: before,
+      items: kept,
+      allowedHosts: keptHosts,
+    } = await secretNamed(context, database, name)
     const items = changedItems(kept, request, await declarationOf(context, before.staticName))
     const named = Object.keys(request)
+    const isBound = allowedHosts ? allowedHosts.some(host => host !== '') : keptHosts !== undefined
+    const hosts = allowedHosts ? checkedHosts(allowedHosts.filter(host => host !== '')) : keptHosts
     return {
       resource: { ...before, revision: newUuid(HOME_SHARD) },
-      items,
+      contents: { items, ...(isBound && hosts && { allowedHosts: hosts }) },
       guard: contentsGuard(before),
       details: {
         items: named.filter(item => Object.hasOwn(items, item)),
         removed: named.filter(item => !Object.hasOwn(items, item)),
+        ...(allowedHosts && { allowedHosts: hosts ?? [] }),
       },
     }
   })
@@ -131,7 +147,7 @@ export async function readUsage(name: string, context: RequestContext): Promise<
 
 type Written = {
   resource: Resource
-  items: SecretItems
+  contents: SecretContents
   guard: Guard
   /** For the audit trail: names, never values. */
   details: Readonly<Record<string, readonly string[]>>
@@ -146,9 +162,9 @@ function written(
     context,
     database,
     async (): Promise<JsonAnswer | AnswerBySubject> => {
-      const { resource, items, guard, details } = await decide(database)
+      const { resource, contents, guard, details } = await decide(database)
       const { name, staticName, revision } = resource
-      const sealed = await sealedItems(context, name, items)
+      const sealed = await sealedContents(context, name, contents)
       const answer = await commit(context, database, {
         shard: HOME_SHARD,
         guards: [guard],
@@ -169,7 +185,7 @@ function written(
           ]),
         ],
         events: [],
-        answer: { status: 200, text: JSON.stringify(secretResponse({ resource, items })) },
+        answer: { status: 200, text: JSON.stringify(secretResponse({ resource, ...contents })) },
         subject: name,
       })
       forgetSecrets(context.tenant)
@@ -191,11 +207,12 @@ async function secretAt(database: Database, name: string): Promise<Resource> {
   return resource
 }
 
-type NamedSecret = { readonly resource: Resource; readonly items: SecretItems }
+type NamedSecret = { readonly resource: Resource } & SecretContents
 
-const secretResponse = ({ resource, items }: NamedSecret): SecretResponse => ({
+const secretResponse = ({ resource, items, allowedHosts }: NamedSecret): SecretResponse => ({
   resource: basicResourceResponse(resource),
   secret: Object.fromEntries(Object.keys(items).map(name => [name, MASK])),
+  ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
 })
 
 function inUse(

@@ -6,7 +6,7 @@ import { seal, unseal } from '../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../platform/tenancy.ts'
 import type { Resource } from '../resource.ts'
 import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from '../tables.ts'
-import type { SecretItems } from './items.ts'
+import type { SecretContents, SecretItems } from './items.ts'
 import { secrets } from './tables.ts'
 
 /** What it takes to open secrets. */
@@ -14,12 +14,20 @@ export type SecretContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
 const placeOf = (tenant: Tenant, name: string): string => sealedPlace(tenant, 'secret', name)
 
-/** The items as they are kept. */
-export const sealedItems = ({ env, tenant }: SecretContext, name: string, items: SecretItems) =>
-  seal(env, placeOf(tenant, name), JSON.stringify(items))
+/** The secret as it is kept: its items, or where it is bound to hosts a pair of items and hosts. */
+export const sealedContents = (
+  { env, tenant }: SecretContext,
+  name: string,
+  { items, allowedHosts }: SecretContents,
+): Promise<string> =>
+  seal(env, placeOf(tenant, name), JSON.stringify(allowedHosts ? [items, allowedHosts] : items))
 
-const opened = async ({ env, tenant }: SecretContext, name: string, sealed: string): Promise<SecretItems> =>
-  JSON.parse(await unseal(env, placeOf(tenant, name), sealed))
+async function opened({ env, tenant }: SecretContext, name: string, sealed: string): Promise<SecretContents> {
+  const kept = JSON.parse(await unseal(env, placeOf(tenant, name), sealed)) as
+    | SecretItems
+    | [SecretItems, string[]]
+  return Array.isArray(kept) ? { items: kept[0], allowedHosts: kept[1] } : { items: kept as SecretItems }
+}
 
 export const putSecret = (database: Database, resourceName: string, sealed: string): Query[] =>
   putRows(database, secrets, [{ resourceName, items: sealed }])
@@ -29,7 +37,7 @@ export async function readNamed(
   context: SecretContext,
   database: Database,
   name: string,
-): Promise<{ resource: Resource; items: SecretItems } | undefined> {
+): Promise<({ resource: Resource } & SecretContents) | undefined> {
   const [[resource], [row]] = await database.batch([
     database.build
       .select()
@@ -38,27 +46,27 @@ export async function readNamed(
     database.build.select().from(secrets).where(eq(secrets.resourceName, name)),
   ])
   if (!resource) return undefined
-  return { resource: resource as Resource, items: row ? await opened(context, name, row.items) : {} }
+  return { resource: resource as Resource, ...(row ? await opened(context, name, row.items) : { items: {} }) }
 }
 
-/** The items of the secret of that name; empty where there is none. */
-export async function readItems(
+/** What the secret of that name holds; no items where there is none. */
+export async function readContents(
   context: SecretContext,
   database: Database,
   name: string,
-): Promise<SecretItems> {
+): Promise<SecretContents> {
   const [rows] = await database.batch([
     database.build.select().from(secrets).where(eq(secrets.resourceName, name)),
   ])
-  return rows[0] ? opened(context, name, rows[0].items) : {}
+  return rows[0] ? opened(context, name, rows[0].items) : { items: {} }
 }
 
-/** The items of all secrets of the static names, by the secrets' own names. */
-export async function readItemsOf(
+/** All secrets of the static names, by the secrets' own names. */
+export async function readContentsOf(
   context: SecretContext,
   database: Database,
   staticNames: readonly string[],
-): Promise<ReadonlyMap<string, () => Promise<SecretItems>>> {
+): Promise<ReadonlyMap<string, () => Promise<SecretContents>>> {
   const [rows] = await database.batch([
     database.build
       .select({ name: secrets.resourceName, items: secrets.items })

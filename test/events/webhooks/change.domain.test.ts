@@ -19,7 +19,7 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
     headers: { 'X-Desk': ['7'], authorization: ['Bearer one'] },
     secureSsl: true,
     hmacEnabled: true,
-    secret: 'old',
+    secret: 'earlier',
   },
   failureHandling: undefined,
   eventTypes: ['policy.*', 'payment.pay'],
@@ -155,12 +155,12 @@ describe('a new secret', () => {
     const second = changed(webhook(), { endpoint: { secret: 'second' } })
     expect(second.endpoint).toMatchObject({
       secret: 'second',
-      earlierSecrets: [{ secret: 'old', until: AT + OVERLAP_MS }],
+      earlierSecrets: [{ secret: 'earlier', until: AT + OVERLAP_MS }],
     })
     const soon = (AT + 1_000) as Instant
     const third = changed(second, { endpoint: { secret: 'third' } }, soon)
     expect(third.endpoint.earlierSecrets).toEqual([
-      { secret: 'old', until: AT + OVERLAP_MS },
+      { secret: 'earlier', until: AT + OVERLAP_MS },
       { secret: 'second', until: soon + OVERLAP_MS },
     ])
     const nextDay = (AT + OVERLAP_MS) as Instant
@@ -171,7 +171,7 @@ describe('a new secret', () => {
   })
 
   it('that is the one there, or its mask, replaces nothing', () => {
-    for (const secret of ['old', '********'])
+    for (const secret of ['earlier', '********'])
       expect(changed(webhook(), { endpoint: { secret } }).endpoint).toEqual(webhook().endpoint)
   })
 

@@ -6,6 +6,10 @@ const PUBLIC = [
   'https://example.co.uk:8443/',
   'https://93.184.216.34/',
   'https://172.32.0.1/',
+  'https://localhosting.example.com/',
+  'https://ec2-54-12-3-4.eu-central-1.compute.amazonaws.com/',
+  'https://internal-audit.example.com/',
+  'https://v1-2-3.example.com/',
   'https://[2606:4700:4700::1111]/',
 ]
 
@@ -52,6 +56,19 @@ const PRIVATE = [
   'https://intranet/',
   'https://router.lan./',
   'https://10.0.0.1../',
+  'https://db.prod.svc/',
+  'https://api.default.svc.cluster.local./',
+  'https://localhost.example.com/',
+  'https://a.localhost.example.com/',
+  'https://host.home.arpa/',
+  'https://wiki.intranet/',
+  'https://pay.corp/',
+  'https://10.0.0.1.nip.io/',
+  'https://app.127-0-0-1.sslip.io/',
+  'https://7f000001.nip.io/',
+  'https://--1.sslip.io/',
+  'https://169.254.169.254.example.com/',
+  'https://localtest.me/',
 ]
 
 describe('an address in production', () => {
@@ -91,3 +108,11 @@ describe("an address on a developer's machine", () => {
     expect(addressProblem(url, true)).toBeTypeOf('string')
   })
 })
+
+it.each(['\n', '\r', '\t', '\0', ' ', '\x7f', '%0a', '%0D', '%00', '%250a', '%7F'])(
+  'an address has no control characters, which parsers pass over or pass on: %j',
+  character => {
+    for (const url of [`https://a.example.com/x${character}y`, `https://a.example${character}.com/`])
+      expect(addressProblem(url, true)).toBe('must have no blanks and no control characters')
+  },
+)

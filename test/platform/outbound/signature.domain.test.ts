@@ -53,7 +53,7 @@ it('a new secret has 32 random bytes in base64 behind its prefix', () => {
   expect(newSecret()).not.toBe(newSecret())
 })
 
-it('a secret is any text, but base64 behind the prefix', () => {
-  expect(['x', 'any text at all', 'whsec_QUJD', newSecret()].every(isSecret)).toBe(true)
-  expect(['whsec_', 'whsec_not base64', 'whsec_a-b_'].some(isSecret)).toBe(false)
+it('a secret is any text of four characters or more, but base64 behind the prefix', () => {
+  expect(['four', 'any text at all', 'whsec_QUJD', newSecret()].every(isSecret)).toBe(true)
+  expect(['abc', 'whsec_', 'whsec_not base64', 'whsec_a-b_'].some(isSecret)).toBe(false)
 })

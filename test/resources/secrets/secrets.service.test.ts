@@ -86,7 +86,7 @@ describe('a secret', () => {
     const made = await create({
       name: 'bank 2027',
       staticName: 'bank',
-      secret: { user: 'u-1', pin: 'geheim-4711' },
+      secret: { user: 'user-1', pin: 'geheim-4711' },
     })
     const shown = {
       resource: {
@@ -111,8 +111,8 @@ describe('a secret', () => {
   })
 
   it('takes changes item by item: null removes one, the mask keeps one, the rest stays', async () => {
-    await create({ name: 'patched', staticName: 'patched', secret: { a: '1', b: '2', c: '3' } })
-    const { body } = await call('PATCH', at('/patched'), { a: null, b: MASK, d: '4' })
+    await create({ name: 'patched', staticName: 'patched', secret: { a: 'one-1', b: 'two-2', c: 'three-3' } })
+    const { body } = await call('PATCH', at('/patched'), { a: null, b: MASK, d: 'four-4' })
     expect(body.secret).toEqual({ b: MASK, c: MASK, d: MASK })
     const refused = await call('PATCH', at('/patched'), { a: MASK })
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining("'a'")])
@@ -124,21 +124,32 @@ describe('a secret', () => {
 
   it('has what the configuration declares, of the types that it declares, and nothing else', async () => {
     const of = (secret: object) => create({ name: 'typed', staticName: 'raterAccess', secret })
-    expect((await of({ apiKey: 'k' })).body.message).toContain("'secret.attempts' is missing")
-    expect((await of({ apiKey: 'k', attempts: 'many' })).body.message).toContain("'attempts' is no int")
-    expect((await of({ apiKey: 'k', attempts: 3, more: 1 })).body.message).toContain("'more' is no item")
-    const made = await of({ apiKey: 'k', attempts: 3 })
+    expect((await of({ apiKey: 'k-4711' })).body.message).toContain("'secret.attempts' is missing")
+    expect((await of({ apiKey: 'k-4711', attempts: 'many' })).body.message).toContain("'attempts' is no int")
+    expect((await of({ apiKey: 'k-4711', attempts: 3, more: 1 })).body.message).toContain("'more' is no item")
+    const made = await of({ apiKey: 'k-4711', attempts: 3 })
     expect([made.status, made.body.secret]).toEqual([200, { apiKey: MASK, attempts: MASK }])
     expect((await call('PATCH', at('/typed'), { attempts: 2.5 })).status).toBe(400)
-    expect((await call('PATCH', at('/typed'), { attempts: null })).body.secret).toEqual({ apiKey: MASK })
+    for (const item of ['apiKey', 'attempts']) {
+      const taken = await call('PATCH', at('/typed'), { [item]: null })
+      expect([taken.status, taken.body.message]).toEqual([400, expect.stringContaining(`'${item}' is null`)])
+    }
+  })
+
+  it('has at least four characters; an item that the configuration declares as a number is no text', async () => {
+    const short = await create({ name: 'short', staticName: 'short', secret: { pin: '123' } })
+    expect([short.status, short.body.message]).toEqual([400, expect.stringContaining("'pin' is too short")])
+    expect((await create({ name: 'four', staticName: 'short', secret: { pin: '1234' } })).status).toBe(200)
+    expect((await call('PATCH', at('/four'), { pin: 'abc' })).status).toBe(400)
+    expect((await call('PATCH', at('/typed'), { attempts: 7 })).status).toBe(200)
   })
 
   it('is named once, is made once for a key, and belongs to those who administer', async () => {
-    const body = { name: 'once', staticName: 'once', secret: { a: '1' } }
+    const body = { name: 'once', staticName: 'once', secret: { a: 'one-1' } }
     const key = { 'idempotency-key': 'secret-once' }
     const made = await create(body, key)
     expect((await create(body, key)).body).toEqual(made.body)
-    const otherSecret = await create({ ...body, secret: { a: '2' } }, key)
+    const otherSecret = await create({ ...body, secret: { a: 'two-2' } }, key)
     expect([otherSecret.status, otherSecret.body.code]).toEqual([409, 'idempotencyConflict'])
     const again = await create(body)
     expect([again.status, again.body.code]).toEqual([409, 'alreadyExists'])
@@ -164,11 +175,11 @@ describe('a secret', () => {
   })
 
   it('is found by its static name when its group is in force, for its jurisdiction', async () => {
-    await create({ name: 'ca', staticName: 'place', secret: { a: '1' }, jurisdictions: ['CA'] })
+    await create({ name: 'ca', staticName: 'place', secret: { a: 'one-1' }, jurisdictions: ['CA'] })
     await call('POST', at('?jurisdiction=NY&jurisdiction=TX'), {
       name: 'ny',
       staticName: 'place',
-      secret: { a: '2' },
+      secret: { a: 'two-2' },
     })
     expect((await call('GET', at('/place?byStaticName=true&jurisdiction=TX'))).body.code).toBe(
       'resourceNotInForce',
@@ -281,7 +292,7 @@ describe('a deletion', () => {
     await create({ name: 'acmeKeyNext', staticName: 'acmeAccess', secret: { key: 'third' } })
     expect((await call('GET', at('/acmeKeyNext/usage'))).body.isNeeded).toBe(false)
     expect((await call('DELETE', at('/acmeKeyNext'))).status).toBe(200)
-    await create({ name: 'loose', staticName: 'loose', secret: { a: '1' } })
+    await create({ name: 'loose', staticName: 'loose', secret: { a: 'one-1' } })
     await group('loose')
     expect((await call('DELETE', at('/loose'))).status).toBe(200)
     const { items } = (await call('GET', `/resource/${motor.tenantLocator}/groups/list`)).body

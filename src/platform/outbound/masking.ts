@@ -1,0 +1,112 @@
+// Taking secrets out of texts that are kept or shown. The text is read once, whatever the secrets are: a search for one
+// after another could be made slow by whoever writes both.
+
+/** What stands in the place of a secret; sent back, it means the one that is kept. */
+export const MASK = '********'
+
+/** Characters. Shorter texts stand in bodies by chance; no such secret is taken any more. */
+export const SHORTEST_SECRET = 4
+
+/** The text with `********` for every secret, also where JSON, an address, a form or base64 writes it otherwise. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const forms = new Set(secrets.filter(secret => secret.length >= SHORTEST_SECRET).flatMap(formsOf))
+  return forms.size === 0 ? text : masked(text, new Automaton(forms))
+}
+
+/** The texts that a secret may stand as. */
+function formsOf(secret: string): string[] {
+  const text = secret.toWellFormed()
+  const json = JSON.stringify(secret).slice(1, -1)
+  const url = encodeURIComponent(text)
+  const base64 = Buffer.from(text).toString('base64').replace(/=+$/, '')
+  return [
+    secret,
+    json,
+    json.replaceAll('/', '\\/'),
+    JSON.stringify(json).slice(1, -1),
+    json.replace(/[\u0080-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    url,
+    url.replace(/%[\dA-F]{2}/g, code => code.toLowerCase()),
+    new URLSearchParams([['', text]]).toString().slice(1),
+    base64,
+    base64.replaceAll('+', '-').replaceAll('/', '_'),
+  ]
+}
+
+/** Finds all of a set of texts in one pass (Aho and Corasick). */
+class Automaton {
+  /** State by the state before and the character: `state * 65,536 + character`. */
+  readonly #next = new Map<number, number>()
+  /** The state of the longest suffix that begins one of the texts. */
+  readonly #fallback: number[] = [0]
+  /** Length of the longest text that ends in the state; 0 for none. */
+  readonly #found: number[] = [0]
+
+  constructor(texts: Iterable<string>) {
+    const depths: number[][] = []
+    const parents: number[] = [0]
+    const characters: number[] = [0]
+    for (const text of texts) {
+      let state = 0
+      for (let at = 0; at < text.length; at += 1) {
+        const key = state * 65_536 + text.charCodeAt(at)
+        let next = this.#next.get(key)
+        if (next === undefined) {
+          next = this.#found.length
+          this.#next.set(key, next)
+          this.#found.push(0)
+          this.#fallback.push(0)
+          parents.push(state)
+          characters.push(text.charCodeAt(at))
+          depths[at] ??= []
+          depths[at]!.push(next)
+        }
+        state = next
+      }
+      this.#found[state] = text.length
+    }
+    for (const states of depths)
+      for (const state of states) {
+        const parent = parents[state]!
+        const fallback = parent === 0 ? 0 : this.step(this.#fallback[parent]!, characters[state]!)
+        this.#fallback[state] = fallback
+        this.#found[state] = Math.max(this.#found[state]!, this.#found[fallback]!)
+      }
+  }
+
+  step(from: number, character: number): number {
+    for (let state = from; ; state = this.#fallback[state]!) {
+      const next = this.#next.get(state * 65_536 + character)
+      if (next !== undefined) return next
+      if (state === 0) return 0
+    }
+  }
+
+  foundAt = (state: number): number => this.#found[state]!
+}
+
+type Span = { from: number; to: number }
+
+/** Secrets that overlap become one mask, so that no end of one is left. */
+function masked(text: string, automaton: Automaton): string {
+  const spans: Span[] = []
+  let state = 0
+  for (let at = 0; at < text.length; at += 1) {
+    state = automaton.step(state, text.charCodeAt(at))
+    const length = automaton.foundAt(state)
+    if (length === 0) continue
+    const span = { from: at + 1 - length, to: at + 1 }
+    for (let last = spans.at(-1); last && last.to > span.from; last = spans.at(-1)) {
+      span.from = Math.min(span.from, last.from)
+      spans.pop()
+    }
+    spans.push(span)
+  }
+  let shown = ''
+  let end = 0
+  for (const { from, to } of spans) {
+    shown += text.slice(end, from) + MASK
+    end = to
+  }
+  return shown + text.slice(end)
+}

@@ -1,0 +1,31 @@
+// The hosts that a secret may be sent to. A secret that names none goes to every address that may be called.
+import { Refusal } from '../../platform/errors.ts'
+
+const MOST_HOSTS = 50
+
+const LABEL = '[a-z\\d]([a-z\\d-]{0,61}[a-z\\d])?'
+const HOST = new RegExp(`^(\\*\\.)?${LABEL}(\\.${LABEL})*$|^\\[[\\da-f:.]+\\]$`)
+
+/** The hosts in lower case, each once; refuses (400) what is no host. */
+export function checkedHosts(wanted: readonly string[]): string[] {
+  const hosts = [...new Set(wanted.map(host => host.trim().toLowerCase().replace(/\.$/, '')))]
+  const wrong = hosts.filter(host => host.length > 253 || !HOST.test(host))
+  if (wrong.length > 0)
+    throw new Refusal(
+      'invalidRequest',
+      `'allowedHosts' has ${wrong
+        .slice(0, 5)
+        .map(host => `'${host.slice(0, 80).toWellFormed()}'`)
+        .join(', ')}: write host names without scheme, port and path, or *.example.com for every name below.`,
+    )
+  if (hosts.length > MOST_HOSTS)
+    throw new Refusal('invalidRequest', `'allowedHosts' has at most ${MOST_HOSTS} hosts.`)
+  return hosts
+}
+
+/** Whether a secret with these hosts may be sent to the address. `*.example.com` is every name below example.com. */
+export function maySendTo(allowedHosts: readonly string[] | undefined, url: string): boolean {
+  if (allowedHosts === undefined) return true
+  const host = new URL(url).hostname.replace(/\.+$/, '')
+  return allowedHosts.some(one => (one.startsWith('*.') ? host.endsWith(one.slice(1)) : host === one))
+}

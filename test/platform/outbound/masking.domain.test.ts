@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MASK, withoutSecrets } from '../../../src/platform/outbound/masking.ts'
+
+describe('secrets in texts', () => {
+  it.each(['abcd', 'abcde', 'kö/"+ß', 'a b+c/d=e', '1234', '密码密码'])(
+    'are masked in every form: %s',
+    secret => {
+      const json = JSON.stringify(secret)
+      const forms = [
+        secret,
+        json.slice(1, -1),
+        JSON.stringify(json),
+        encodeURIComponent(secret),
+        encodeURIComponent(secret).toLowerCase(),
+        new URLSearchParams({ secret }).toString(),
+        Buffer.from(secret).toString('base64'),
+        Buffer.from(secret).toString('base64url'),
+      ]
+      for (const form of forms) {
+        const shown = withoutSecrets(`<${form}>`, [secret])
+        expect(shown).toContain(MASK)
+        expect(shown).not.toContain(form)
+      }
+    },
+  )
+
+  it('are masked from four characters on, the longest where one holds another', () => {
+    expect(withoutSecrets('abc abcd abcdef', ['abc', 'abcd', 'abcdef'])).toBe(`abc ${MASK} ${MASK}`)
+    expect(withoutSecrets('xx-abcd-yy', ['abcd', 'xx-abcd-yy'])).toBe(MASK)
+  })
+
+  it('leave no end behind where they overlap', () => {
+    expect(withoutSecrets('[abcdefgh]', ['abcdef', 'efgh'])).toBe(`[${MASK}]`)
+    expect(withoutSecrets('abababab', ['abab'])).toBe(MASK)
+    expect(withoutSecrets('abcdabcd', ['abcd'])).toBe(MASK + MASK)
+  })
+
+  it('leave every other text as it was, and no secret in any', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '1'), maxLength: 60 })
+    const secret = fc.string({ unit: fc.constantFrom('a', 'b', '1'), minLength: 4, maxLength: 8 })
+    fc.assert(
+      fc.property(text, fc.array(secret, { maxLength: 4 }), (before, secrets) => {
+        const shown = withoutSecrets(before, secrets)
+        for (const one of secrets) expect(shown).not.toContain(one)
+        if (!secrets.some(one => before.includes(one))) {
+          const base64 = secrets.map(one => Buffer.from(one).toString('base64').replace(/=+$/, ''))
+          if (!base64.some(one => before.includes(one))) expect(shown).toBe(before)
+        }
+      }),
+    )
+  })
+})
