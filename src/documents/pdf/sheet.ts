@@ -177,12 +177,12 @@ function selectorOf(text: string): Selector | undefined {
 
 /** The declarations that the rules and the element's own style give it; later ones stand over earlier ones. */
 export function declared(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
-  const known = sheet.known.get(element) ?? declaredAnew(element, sheet, budget)
+  const known = sheet.known.get(element) ?? findDeclared(element, sheet, budget)
   sheet.known.set(element, known)
   return known
 }
 
-function declaredAnew(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
+function findDeclared(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
   const all = new Map<string, string>()
   const important = new Map<string, string>()
   const put = (into: Map<string, string>, from: Declarations): void => {
