@@ -2,7 +2,17 @@
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
-import { type CurrencyCode, type Money, minus, money, negated, plus, sum, zero } from '../platform/money.ts'
+import {
+  type CurrencyCode,
+  fromMinor,
+  type Money,
+  minus,
+  money,
+  negated,
+  plus,
+  sum,
+  zero,
+} from '../platform/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -20,6 +30,7 @@ import {
   feeReversals,
   installmentFeeCharges,
   installmentFeeReversals,
+  isPayable,
   perilCharges,
 } from './charge.ts'
 import { type Installment, type InstallmentFee, planInstallments } from './installments.ts'
@@ -33,6 +44,7 @@ import {
 } from './invoice.ts'
 import { restOf, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
+import { splitBy } from './split.ts'
 
 /** Kind of the timers that go off when an installment is to be invoiced. */
 export const INVOICE_TIMER = 'policy.invoice'
@@ -162,21 +174,38 @@ export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money 
  * All that the modification's plan bills: what it charges, what is left of charges that it took over, and the fees of its
  * installments.
  */
-export const billedCharges = (
+export function billedCharges(
   aggregate: PolicyAggregate,
   modification: Modification,
   known: BilledCharges = new Map(),
-): Charge[] => [
-  ...chargesOf(aggregate, modification),
-  ...restsOf(
-    aggregate,
-    [...aggregate.installments.values()].filter(one => one.absorbedBy.includes(modification.locator)),
-    known,
-    // A lapse takes over what was invoiced too. Others take over what is open, whatever comes of that should they be void.
-    modification.kind === 'lapse' ? undefined : () => false,
-  ),
-  ...installmentFeeCharges(planOf(aggregate, modification)),
-]
+): Charge[] {
+  const plan = planOf(aggregate, modification)
+  const absorbed = [...aggregate.installments.values()].filter(one =>
+    one.absorbedBy.includes(modification.locator),
+  )
+  // A lapse takes over what was invoiced too. Others take over what is open, whatever comes of that should they be void.
+  const isAsked = modification.kind === 'lapse' ? undefined : () => false
+  const paidBefore = plan[0]?.paidBefore ?? {}
+  const inPart = absorbed.filter(one => paidBefore[one.locator] !== undefined)
+  const whole = inPart.length === 0 ? absorbed : absorbed.filter(one => !inPart.includes(one))
+  return [
+    ...chargesOf(aggregate, modification),
+    ...restsOf(aggregate, whole, known, isAsked),
+    ...inPart.flatMap(one => unpaidPart(restsOf(aggregate, [one], known, isAsked), paidBefore[one.locator]!)),
+    ...installmentFeeCharges(plan),
+  ]
+}
+
+/** The charges without what was paid of them, in proportion to what each asks the policyholder for. */
+function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
+  const weights = charges.map(one => (isPayable(one) ? BigInt(Math.max(0, one.amount.minor)) : 0n))
+  if (weights.every(weight => weight === 0n)) return [...charges]
+  const [first] = charges
+  const paid = splitBy(weights)(fromMinor(paidMinor, first!.amount.currency))
+  return charges
+    .map((one, at): Charge => ({ ...one, amount: minus(one.amount, paid[at]!) }))
+    .filter(one => one.amount.minor !== 0)
+}
 
 /** What was worked out of other modifications already: a plan may have taken over from one that took over. */
 type BilledCharges = Map<Uuid, Charge[]>

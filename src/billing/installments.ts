@@ -28,7 +28,15 @@ export type Installment = Span & {
   readonly fees?: readonly InstallmentFee[]
   /** Its invoice is given up as soon as it is made: the plan says that nobody is asked for it (brief 4.4). */
   readonly writeOff?: boolean
+  readonly replans?: Replanned
 }
+
+/**
+ * Of a plan that changes one that was there (brief 4.5): what the installment is to it, and the installments of the
+ * plan before that it continues. `atOnce` bills what is given back or charged at once; a `planned` one goes on with the
+ * dates that it had; a `silent` one is never invoiced, as what it bills comes to nothing.
+ */
+export type Replanned = { readonly bill: 'atOnce' | 'planned' | 'silent'; readonly open: readonly Uuid[] }
 
 /**
  * What the service of paying by installments costs, asked for with one of them (brief 3.3, 5.6). It belongs to the
