@@ -31,12 +31,15 @@ export type Installment = Span & {
   readonly replans?: Replanned
 }
 
-/**
- * Of a plan that changes one that was there (brief 4.5): what the installment is to it, and the installments of the
- * plan before that it continues. `atOnce` bills what is given back or charged at once; a `planned` one goes on with the
- * dates that it had; a `silent` one is never invoiced, as what it bills comes to nothing.
- */
-export type Replanned = { readonly bill: 'atOnce' | 'planned' | 'silent'; readonly open: readonly Uuid[] }
+/** Of a plan that continues what was planned (brief 4.5, continued-plan.ts): what the installment is to it. */
+export type Replanned = {
+  /** `atOnce` bills what is charged or given back at once; a `planned` one, what is billed when it would have been. */
+  readonly bill: 'atOnce' | 'planned'
+  /** Installments that were planned, and in whose place it is. */
+  readonly open: readonly Uuid[]
+  /** What it bills comes to nothing: it is never invoiced. */
+  readonly isSilent?: true
+}
 
 /**
  * What the service of paying by installments costs, asked for with one of them (brief 3.3, 5.6). It belongs to the
@@ -95,7 +98,10 @@ export function installmentOf(
 
 /** How many invoices of the plan are made at once. */
 export const invoicedAtOnce = (plan: readonly Installment[], now: Instant): number =>
-  plan.filter(one => one.issueAt <= now).length
+  plan.filter(one => one.issueAt <= now && !isSilent(one)).length
+
+/** Whether what it bills comes to nothing, so that nobody is asked for it. */
+export const isSilent = ({ replans }: Pick<Installment, 'replans'>): boolean => replans?.isSilent === true
 
 /** Installments of a plan with their numbers. */
 export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>

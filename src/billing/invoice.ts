@@ -72,13 +72,12 @@ export type InvoiceIdentity = Pick<
 >
 
 /**
- * The invoice of an installment, made `at`. The first of a plan is named after the transaction, later ones are
- * installments. With nothing due it is settled at once (brief 4.4).
+ * The invoice of an installment, made `at`. With nothing due it is settled at once (brief 4.4).
  */
 export function invoiceOf(
   installment: Installment,
   totalDue: Money,
-  transaction: InvoicedTransaction,
+  type: InvoicedTransaction,
   identity: InvoiceIdentity,
   at: Instant,
 ): Invoice {
@@ -87,7 +86,7 @@ export function invoiceOf(
   return {
     ...identity,
     installmentNumber: installment.number,
-    type: installment.number === 1 ? transaction : 'installment',
+    type,
     start: installment.start,
     end: installment.end,
     dueAt: installment.dueAt,

@@ -1,6 +1,7 @@
 // What each action on a cancellation makes of its policy, and the events that tell of it (brief 1.5, 1.7). Pure.
 
-import { billAnew, billAtOnce } from '../billing/balance.ts'
+import { billAnew } from '../billing/balance.ts'
+import { planAfterCancellation } from '../billing/continuing.ts'
 import type { OwnBills } from '../billing/own-plan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { CancellationType, ProductDefinition } from '../configuration/configuration.ts'
@@ -184,7 +185,7 @@ async function billCancellation(
   const own = await ownBills(before, modification)
   const { aggregate, made } = own
     ? billAnew(before, modification, own.bills, { now, supply: own.supply })
-    : billAtOnce(before, modification, true, { now, supply })
+    : billAnew(before, modification, planAfterCancellation(before, modification, now), { now, supply })
   return {
     aggregate,
     events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),

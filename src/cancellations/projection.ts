@@ -1,5 +1,5 @@
 // A cancellation as answers show it, and what it does to the price.
-import { invoicesOf, totalsDueOf } from '../billing/bill.ts'
+import { invoiceOfTransaction, totalsDueOf } from '../billing/bill.ts'
 import { isOutstanding } from '../billing/invoice.ts'
 import { restDue } from '../billing/payments/payment.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
@@ -35,7 +35,7 @@ export function cancellationResponse(
     updatedTimestamp: String(cancellation.updatedAt),
     issuedTimestamp: textIfAny(cancellation.issuedAt),
     policyLocator: String(aggregate.policy.locator),
-    invoiceLocator: modification && invoicesOf(aggregate, modification)[0]?.locator,
+    invoiceLocator: modification && invoiceOfTransaction(aggregate, modification)?.locator,
     price: modification && recordedPriceChange(aggregate, modification, product),
     reinstatements: reinstatements.map(one => reinstatementResponse(aggregate, one, product)),
     documents: documentsOf(aggregate, 'cancellation', cancellation.locator),

@@ -1,7 +1,6 @@
 // The invoices that a transaction would make: one for each installment that it puts on the policy's plan.
-import { amountsDue, invoicesOf } from '../../billing/bill.ts'
+import { amountsDue, invoicesOf, invoiceTypeOf } from '../../billing/bill.ts'
 import { billedItemsOf, shownItems } from '../../billing/billed-items.ts'
-import { INVOICED_TRANSACTIONS } from '../../billing/invoice.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, those } from '../aggregate.ts'
@@ -29,7 +28,7 @@ export function previewedInvoices(
         startTimestamp: String(installment.start),
         endTimestamp: String(installment.end),
         writeOff: installment.writeOff ?? false,
-        invoiceType: number === 1 ? INVOICED_TRANSACTIONS[modification.kind] : 'installment',
+        invoiceType: invoiceTypeOf(installment, modification),
         totalDue: toNumber(totalDue),
         totalDueCurrency: totalDue.currency,
         financialTransactions: shownItems(after, itemsOf(installment), issueAt),
