@@ -521,3 +521,13 @@ export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallme
     .filter(modification => isBilled(aggregate, modification))
     .flatMap(modification => notInvoiced(aggregate, modification))
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
+
+/** What each planned invoice will ask for, in the order of time. */
+export function plannedTotals(aggregate: PolicyAggregate): Money[] {
+  const known = new Map<Uuid, Money[]>()
+  return futureInstallments(aggregate).map(({ modificationLocator: owner, number }) => {
+    const totals = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    known.set(owner, totals)
+    return totals[number - 1]!
+  })
+}

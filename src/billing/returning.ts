@@ -4,7 +4,7 @@
 // the reinstatement on.
 import type { PaymentScheduleType } from '../configuration/configuration.ts'
 import type { LocatorSupply } from '../platform/locators.ts'
-import { type Instant, later } from '../platform/time.ts'
+import { earlier, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
   type PlannedInstallment,
@@ -170,5 +170,5 @@ function lostFrom({ segments }: PolicyAggregate, { locator, effectiveAt }: Modif
   return all
     .filter(one => one.replacedBy === locator)
     .map(one => (kept.has(one.locator) ? effectiveAt : one.start))
-    .reduce((first, at) => (at < first ? at : first), Number.POSITIVE_INFINITY as Instant)
+    .reduce(earlier, Number.POSITIVE_INFINITY as Instant)
 }

@@ -19,7 +19,7 @@ import { withoutConflicts } from '../policies/conflicts.ts'
 import { invoiceEvents, policyEvent } from '../policies/events.ts'
 import type { Planned } from '../policies/planned.ts'
 import { assertPolicyAllows } from '../policies/transitions.ts'
-import { type CancellationOrder, cancelled, type EffectContext } from './effect.ts'
+import { type CancellationOrder, type Carried, cancelled, type EffectContext } from './effect.ts'
 import { assertCancellationAllows } from './transitions.ts'
 
 /** The cancellation that lapses make; every product has it. */
@@ -143,7 +143,7 @@ export async function planLegacyCancellation(
 ): Promise<Planned> {
   assertPolicyAllows(before, 'cancel')
   assertWithin(before, coverageEndAt)
-  return await carriedOut(before, context, {
+  return await planCancelled(before, context, {
     kind: 'cancellation',
     name: 'modification.policy.cancel',
     effectiveAt: coverageEndAt,
@@ -154,24 +154,27 @@ export async function planLegacyCancellation(
 /** Cancels from the policy's start: premium, taxes and fees become zero (brief 1.7). Takes two digits. */
 export async function planWithdrawal(before: PolicyAggregate, context: CancellingContext): Promise<Planned> {
   assertPolicyAllows(before, 'withdraw')
-  return await carriedOut(before, context, {
+  return await planCancelled(before, context, {
     kind: 'withdrawal',
     name: 'modification.policy.withdraw',
     effectiveAt: before.policy.originalStart,
     proration: 'monthly',
+    mayBeEmpty: true,
   })
 }
 
-async function carriedOut(
+/** The policy with the cancellation carried out and billed, after what stands in its way is taken back. */
+export async function planCancelled(
   before: PolicyAggregate,
   context: CancellingContext,
   order: CancellationOrder,
-): Promise<Planned> {
+): Promise<Planned & Carried> {
   const cleared = withoutConflicts(before, '', 'invalidate', context.now)
   const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
   const billed = await billCancellation(aggregate, modification, context)
   return {
     aggregate: billed.aggregate,
+    modification,
     events: [...cleared.events, cancelEvent(billed.aggregate, modification), ...billed.events],
     timers: [...(cleared.timers ?? []), ...(billed.timers ?? [])],
   }
