@@ -1,5 +1,5 @@
-// Bills a later modification at once, on one invoice: what it charges, and what was planned for after it and is now
-// not invoiced any more (brief 4.2, 1.5). What has been invoiced stays as it is.
+// Bills a later modification by its plan, which takes over installments that are planned. What has been invoiced stays as
+// it is.
 import type { LocatorSupply, Uuid } from '../platform/locators.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
@@ -8,25 +8,19 @@ import {
   type PolicyAggregate,
   withRecords,
 } from '../policies/aggregate.ts'
-import { type Invoicing, invoiceWhatIsDue, isAbsorbed, recorded, standingInvoices } from './bill.ts'
+import {
+  type Invoicing,
+  invoiceInstallments,
+  invoiceWhatIsDue,
+  isAbsorbed,
+  recorded,
+  standingInvoices,
+} from './bill.ts'
+import { isContinued } from './continued-plan.ts'
+import { isSilent } from './installments.ts'
 import type { Replan } from './replan.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }
-
-/**
- * One invoice for the modification, due at the end of today. With `absorbing`, installments that start where it ends
- * the policy or later and are not invoiced are billed by it too. Takes one digit.
- */
-export function billAtOnce(
-  before: PolicyAggregate,
-  modification: Modification,
-  absorbing: boolean,
-  { now, supply }: BalanceContext,
-): Invoicing {
-  const plan = onlyInstallment(before, modification, { now, supply })
-  const open = absorbing ? openAfter(before, modification.policyEnd) : []
-  return billed(before, modification, [plan], open, { now, supply })
-}
 
 /** Bills the modification by a plan over a new schedule, which takes over what is open. */
 export const billAnew = (
@@ -46,6 +40,11 @@ export function billed(
 ): Invoicing {
   const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
   const planned = { ...before, installments: withRecords(before.installments, [...absorbed, ...plan]) }
+  if (isContinued(plan)) {
+    // Bills that go on are made when their time comes, even where that is now (timers.ts).
+    const made = plan.filter(one => one.replans?.bill !== 'planned' && one.issueAt <= now && !isSilent(one))
+    return invoiceInstallments(planned, modification, made, { now, supply })
+  }
   return invoiceWhatIsDue(planned, modification, { now, supply })
 }
 
@@ -81,6 +80,7 @@ export function openInstallments(aggregate: PolicyAggregate): PlannedInstallment
   return [...aggregate.installments.values()].filter(
     one =>
       !isAbsorbed(aggregate, one) &&
+      !isSilent(one) &&
       counts(aggregate, one.modificationLocator) &&
       !invoiced.has(keyOf(one.modificationLocator, one.number)),
   )

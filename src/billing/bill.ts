@@ -2,7 +2,17 @@
 // invoice's total is the sum of its items; nothing writes a total.
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
-import { type CurrencyCode, type Money, minus, money, negated, plus, sum, zero } from '../platform/money.ts'
+import {
+  type CurrencyCode,
+  fromMinor,
+  type Money,
+  minus,
+  money,
+  negated,
+  plus,
+  sum,
+  zero,
+} from '../platform/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -20,19 +30,23 @@ import {
   feeReversals,
   installmentFeeCharges,
   installmentFeeReversals,
+  isPayable,
   perilCharges,
 } from './charge.ts'
-import { type Installment, type InstallmentFee, planInstallments } from './installments.ts'
+import { isContinued } from './continued-plan.ts'
+import { type Installment, type InstallmentFee, isSilent, planInstallments } from './installments.ts'
 import {
   carriedForward,
   INVOICED_TRANSACTIONS,
   type Invoice,
+  type InvoicedTransaction,
   invoiceOf,
   invoiceStatus,
   writtenOff,
 } from './invoice.ts'
-import { restOf, totalsDue } from './items.ts'
+import { restOf, restsByInstallment, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
+import { splitBy } from './split.ts'
 
 /** Kind of the timers that go off when an installment is to be invoiced. */
 export const INVOICE_TIMER = 'policy.invoice'
@@ -162,21 +176,44 @@ export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money 
  * All that the modification's plan bills: what it charges, what is left of charges that it took over, and the fees of its
  * installments.
  */
-export const billedCharges = (
+export function billedCharges(
   aggregate: PolicyAggregate,
   modification: Modification,
   known: BilledCharges = new Map(),
-): Charge[] => [
-  ...chargesOf(aggregate, modification),
-  ...restsOf(
-    aggregate,
-    [...aggregate.installments.values()].filter(one => one.absorbedBy.includes(modification.locator)),
-    known,
-    // A lapse takes over what was invoiced too. Others take over what is open, whatever comes of that should they be void.
-    modification.kind === 'lapse' ? undefined : () => false,
-  ),
-  ...installmentFeeCharges(planOf(aggregate, modification)),
-]
+): Charge[] {
+  const plan = planOf(aggregate, modification)
+  const absorbed = [...aggregate.installments.values()].filter(one =>
+    one.absorbedBy.includes(modification.locator),
+  )
+  // A lapse takes over what was invoiced too. Others take over what is open, whatever comes of that should they be void.
+  const isAsked = modification.kind === 'lapse' ? undefined : () => false
+  if (isContinued(plan))
+    return [
+      ...chargesOf(aggregate, modification),
+      ...restsApart(aggregate, absorbed, known),
+      ...installmentFeeCharges(plan),
+    ]
+  const paidBefore = plan[0]?.paidBefore ?? {}
+  const inPart = absorbed.filter(one => paidBefore[one.locator] !== undefined)
+  const whole = inPart.length === 0 ? absorbed : absorbed.filter(one => !inPart.includes(one))
+  return [
+    ...chargesOf(aggregate, modification),
+    ...restsOf(aggregate, whole, known, isAsked),
+    ...inPart.flatMap(one => unpaidPart(restsOf(aggregate, [one], known, isAsked), paidBefore[one.locator]!)),
+    ...installmentFeeCharges(plan),
+  ]
+}
+
+/** The charges without what was paid of them, in proportion to what each asks the policyholder for. */
+function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
+  const weights = charges.map(one => (isPayable(one) ? BigInt(Math.max(0, one.amount.minor)) : 0n))
+  if (weights.every(weight => weight === 0n)) return [...charges]
+  const [first] = charges
+  const paid = splitBy(weights)(fromMinor(paidMinor, first!.amount.currency))
+  return charges
+    .map((one, at): Charge => ({ ...one, amount: minus(one.amount, paid[at]!) }))
+    .filter(one => one.amount.minor !== 0)
+}
 
 /** What was worked out of other modifications already: a plan may have taken over from one that took over. */
 type BilledCharges = Map<Uuid, Charge[]>
@@ -211,6 +248,33 @@ export function restsOf(
     }
   }
   return [...rests.values()].filter(rest => rest.amount.minor !== 0)
+}
+
+/** As `restsOf`, of each installment by itself (`from`). */
+export function restsApart(
+  aggregate: PolicyAggregate,
+  installments: readonly PlannedInstallment[],
+  known: BilledCharges = new Map(),
+): Charge[] {
+  const rests: Charge[] = []
+  const isAsked: Asked = () => false
+  for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
+    const from = aggregate.modifications.get(owner)!
+    const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
+    known.set(owner, billed)
+    const numbers = new Set(open.map(one => one.number))
+    const gone = new Set(open.flatMap(one => feesThatGo(aggregate, one, isAsked)).map(fee => fee.locator))
+    const kept = billed.filter(charge => charge.type !== 'fee' || !gone.has(charge.feeLocator))
+    rests.push(...restsByInstallment(planOf(aggregate, from), kept, numbers))
+    for (const one of open) {
+      const { added, leftOut } = alsoBilled(aggregate, one)
+      const more = restsOf(aggregate, added, known, askedWith(aggregate, one, isAsked))
+      const less = restsOf(aggregate, leftOut, known)
+      rests.push(...more.map(rest => ({ ...rest, from: one.locator })))
+      rests.push(...less.map(rest => ({ ...rest, amount: negated(rest.amount), from: one.locator })))
+    }
+  }
+  return rests
 }
 
 /** Two rests of one charge, left by two plans. */
@@ -364,7 +428,7 @@ export function invoiceInstallments(
       const invoice = invoiceOf(
         { ...installment, dueAt },
         totalDue,
-        INVOICED_TRANSACTIONS[modification.kind],
+        invoiceTypeOf(installment, modification),
         {
           locator: supply.uuid(),
           displayId: supply.digits() as DisplayId,
@@ -391,6 +455,22 @@ export function invoiceInstallments(
   return { aggregate: { ...aggregate, installments, invoices }, made }
 }
 
+/** What an invoice of the installment is called: the plan's first after the transaction, and only where it is made at once. */
+export const invoiceTypeOf = (
+  { number, replans }: Installment,
+  { kind }: Pick<Modification, 'kind'>,
+): InvoicedTransaction =>
+  number === 1 && replans?.bill !== 'planned' ? INVOICED_TRANSACTIONS[kind] : 'installment'
+
+/** The invoice of what the transaction itself asks for or gives back at once; undefined where it makes none. */
+export const invoiceOfTransaction = (
+  aggregate: PolicyAggregate,
+  modification: Modification,
+): Invoice | undefined =>
+  invoicesOf(aggregate, modification).find(
+    invoice => installmentOf(aggregate, invoice).replans?.bill !== 'planned',
+  )
+
 /** The policy's invoices that are not void. */
 export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   [...invoices.values()].filter(invoice => invoiceStatus(invoice) !== 'invalidated')
@@ -414,7 +494,11 @@ function notInvoiced(aggregate: PolicyAggregate, modification: Modification): Pl
   const isFromLapse = aggregate.modifications.get(modification.undoes!)?.kind === 'lapse'
   const waits = isFromLapse && modification.issuedAt === undefined
   return planOf(aggregate, modification).filter(
-    one => !isAbsorbed(aggregate, one) && !invoiced.has(one.number) && !(waits && one.number > 1),
+    one =>
+      !isAbsorbed(aggregate, one) &&
+      !isSilent(one) &&
+      !invoiced.has(one.number) &&
+      !(waits && one.number > 1),
   )
 }
 
@@ -437,3 +521,13 @@ export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallme
     .filter(modification => isBilled(aggregate, modification))
     .flatMap(modification => notInvoiced(aggregate, modification))
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
+
+/** What each planned invoice will ask for, in the order of time. */
+export function plannedTotals(aggregate: PolicyAggregate): Money[] {
+  const known = new Map<Uuid, Money[]>()
+  return futureInstallments(aggregate).map(({ modificationLocator: owner, number }) => {
+    const totals = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    known.set(owner, totals)
+    return totals[number - 1]!
+  })
+}

@@ -2,7 +2,7 @@
 // the fees that the transaction made; neither changes later, so charges need no rows of their own.
 import type { Uuid } from '../platform/locators.ts'
 import { type Money, negated, sum } from '../platform/money.ts'
-import type { Span } from '../platform/time.ts'
+import type { Instant, Span } from '../platform/time.ts'
 import type { Fee, PerilRun, PlannedInstallment } from '../policies/aggregate.ts'
 
 type PerilSource = {
@@ -21,6 +21,10 @@ export type Charge = Span & {
   readonly policyModificationLocator: Uuid
   /** The stretch that it pays for, where that is not its whole span: of it the rest was billed, or stays as it was. */
   readonly rest?: Span
+  /** Of a rest that a plan keeps apart from others (continued-plan.ts): the installment that would have billed it. */
+  readonly from?: Uuid
+  /** Of a change of what was charged before: until when that stays as it was; 0 where nothing of it stays. */
+  readonly keptUntil?: Instant
 } & (
     | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
@@ -30,6 +34,9 @@ export type Charge = Span & {
     | (PerilSource & { readonly type: 'holdback'; readonly taxName?: string })
     | { readonly type: 'holdback'; readonly feeLocator: Uuid; readonly feeName: string }
   )
+
+/** `keptUntil` of what takes back all that was charged. */
+export const NOTHING_KEPT = 0 as Instant
 
 const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
 
@@ -99,6 +106,7 @@ export const installmentFeeReversals = (installments: Iterable<PlannedInstallmen
           id: `${fee.locator}/${by}/fee`,
           type: 'fee',
           amount: negated(fee.amount),
+          keptUntil: NOTHING_KEPT,
           start,
           end,
           policyModificationLocator: by,
@@ -139,6 +147,7 @@ export function feeReversals(fees: Iterable<Fee>, by: Uuid): Charge[] {
             fee.amount.currency,
           ),
         ),
+        keptUntil: NOTHING_KEPT,
         start: fee.start,
         end: fee.end,
         policyModificationLocator: by,
@@ -147,6 +156,19 @@ export function feeReversals(fees: Iterable<Fee>, by: Uuid): Charge[] {
       }),
     )
     .filter(isCharged)
+}
+
+/** The same for all charges of one premium, tax, commission or fee, whichever transactions make and change it. */
+export function lineOfCharge(charge: Charge): string {
+  const source = charge.id.slice(0, charge.id.indexOf('/'))
+  switch (charge.type) {
+    case 'tax':
+      return `${source}/tax/${charge.taxName}`
+    case 'commission':
+      return `${source}/commission/${charge.id.slice(charge.id.lastIndexOf('/') + 1)}`
+    default:
+      return `${source}/${charge.type}`
+  }
 }
 
 /** Whether the policyholder pays it: commissions are itemised but belong to no total (brief 3.1). */

@@ -43,19 +43,22 @@ export const InvoiceStatusResponse = z
   .openapi('InvoiceStatusResponse')
 export type InvoiceStatusResponse = z.infer<typeof InvoiceStatusResponse>
 
-export const PaymentSource = z.enum(['received', 'credit']).openapi('PaymentSource')
+export const PaymentSource = z.enum(['received', 'credit', 'offset']).openapi('PaymentSource')
+
+/** What a client may say: an offset is Bindery's own doing. */
+const RequestedSource = z.enum(['received', 'credit'])
 
 /** `amount` and `source` are Bindery's own: without them the invoice is paid in full from outside. */
 export const PaymentCreateRequest = z
   .object({
     fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
-    source: optional(PaymentSource).openapi({
+    source: optional(RequestedSource).openapi({
       description:
         'received unless told; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
     }),
     amount: OptionalDecimal.openapi({
       description:
-        'All that the invoice asks for unless told. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, and at most the refund.',
+        'By default all that the invoice asks for. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, at most the refund, and at most what was paid in for the policy and not yet paid out or credited (else 409). A refund paid without an amount pays out what may go out; the rest is written off.',
     }),
   })
   .openapi('PaymentCreateRequest')
@@ -72,7 +75,11 @@ export const PaymentResponse = z
     }),
     amountCurrency: Currency,
     source: PaymentSource.openapi({
-      description: 'received from outside, or made from the credit that the policyholder had left.',
+      description:
+        'received from outside; credit: made from the credit that the policyholder had left; offset: a refund and an invoice of the same policy settle each other, and no money moves.',
+    }),
+    offsetInvoiceLocator: OptionalText.openapi({
+      description: 'Of an offset: the other invoice, on which a payment of the opposite amount stands.',
     }),
     creditedAmount: OptionalAmount.openapi({
       description:

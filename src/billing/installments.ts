@@ -28,6 +28,17 @@ export type Installment = Span & {
   readonly fees?: readonly InstallmentFee[]
   /** Its invoice is given up as soon as it is made: the plan says that nobody is asked for it (brief 4.4). */
   readonly writeOff?: boolean
+  readonly replans?: Replanned
+}
+
+/** Of a plan that continues what was planned (brief 4.5, continued-plan.ts): what the installment is to it. */
+export type Replanned = {
+  /** `atOnce` bills what is charged or given back at once; a `planned` one, what is billed when it would have been. */
+  readonly bill: 'atOnce' | 'planned'
+  /** Installments that were planned, and in whose place it is. */
+  readonly open: readonly Uuid[]
+  /** What it bills comes to nothing: it is never invoiced. */
+  readonly isSilent?: true
 }
 
 /**
@@ -87,7 +98,10 @@ export function installmentOf(
 
 /** How many invoices of the plan are made at once. */
 export const invoicedAtOnce = (plan: readonly Installment[], now: Instant): number =>
-  plan.filter(one => one.issueAt <= now).length
+  plan.filter(one => one.issueAt <= now && !isSilent(one)).length
+
+/** Whether what it bills comes to nothing, so that nobody is asked for it. */
+export const isSilent = ({ replans }: Pick<Installment, 'replans'>): boolean => replans?.isSilent === true
 
 /** Installments of a plan with their numbers. */
 export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>

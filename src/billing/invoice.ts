@@ -72,13 +72,12 @@ export type InvoiceIdentity = Pick<
 >
 
 /**
- * The invoice of an installment, made `at`. The first of a plan is named after the transaction, later ones are
- * installments. With nothing due it is settled at once (brief 4.4).
+ * The invoice of an installment, made `at`. With nothing due it is settled at once (brief 4.4).
  */
 export function invoiceOf(
   installment: Installment,
   totalDue: Money,
-  transaction: InvoicedTransaction,
+  type: InvoicedTransaction,
   identity: InvoiceIdentity,
   at: Instant,
 ): Invoice {
@@ -87,7 +86,7 @@ export function invoiceOf(
   return {
     ...identity,
     installmentNumber: installment.number,
-    type: installment.number === 1 ? transaction : 'installment',
+    type,
     start: installment.start,
     end: installment.end,
     dueAt: installment.dueAt,
@@ -114,12 +113,12 @@ export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'car
 
 /**
  * What may be done to an invoice: in which status, and what it becomes. `reverse` is the reversal of a payment of it;
- * one that was partly paid and then written off stays so, whatever becomes of its payments.
+ * one that was partly paid and then written off stays so, whatever becomes of its payments; a refund is open again.
  */
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
   reverse: {
-    from: ['unfulfilled', 'paid'],
+    from: ['unfulfilled', 'paid', 'writtenOff'],
     to: 'unfulfilled',
     event: 'payment.reverse',
     past: 'reversed',
@@ -152,7 +151,7 @@ export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
  */
 export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
   assertInvoiceAllows(invoice, 'reverse')
-  if (invoiceStatus(invoice) !== 'paid') return { ...invoice, updatedAt: at }
+  if (isOutstanding(invoice)) return { ...invoice, updatedAt: at }
   const isPast = invoice.dueAt < at
   const moved = isPast && { dueBefore: invoice.dueAt }
   return {

@@ -4,7 +4,9 @@
 
 import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../platform/money.ts'
 import { earlier, later, type Span } from '../platform/time.ts'
+import type { PlannedInstallment } from '../policies/aggregate.ts'
 import { type Charge, feeChargeId, isPayable } from './charge.ts'
+import { isContinued, splitContinued } from './continued-plan.ts'
 import type { Installment } from './installments.ts'
 import { splitBy } from './split.ts'
 
@@ -19,12 +21,23 @@ export function installmentItems(
   plan: readonly Installment[],
   charges: Iterable<Charge>,
 ): readonly InstallmentItem[][] {
+  const all = [...charges]
   const items = plan.map((): InstallmentItem[] => [])
-  const split = splitterOver(plan)
-  for (const charge of charges)
+  const split = splitterOver(plan, all)
+  for (const charge of all)
     for (const [index, amount] of split(charge).entries())
       if (amount.minor !== 0) items[index]!.push({ charge, amount })
-  return items
+  return isContinued(plan) ? items.map(joinedByCharge) : items
+}
+
+/** The rests that several installments left of a charge are one item of the installment in their place. */
+function joinedByCharge(items: readonly InstallmentItem[]): InstallmentItem[] {
+  const joined = new Map<string, InstallmentItem>()
+  for (const item of items) {
+    const known = joined.get(item.charge.id)
+    joined.set(item.charge.id, known ? { ...known, amount: plus(known.amount, item.amount) } : item)
+  }
+  return [...joined.values()].filter(item => item.amount.minor !== 0)
 }
 
 /** The items of one installment of the plan, as `installmentItems` has them. */
@@ -35,9 +48,10 @@ export function itemsOf(
 ): InstallmentItem[] {
   const index = plan.findIndex(each => each.number === installment.number)
   if (index < 0) throw new RangeError(`The plan has no installment ${installment.number}.`)
+  const all = [...charges]
   const items: InstallmentItem[] = []
-  const split = splitterOver(plan)
-  for (const charge of charges) {
+  const split = splitterOver(plan, all)
+  for (const charge of all) {
     const amount = split(charge)[index]!
     if (amount.minor !== 0) items.push({ charge, amount })
   }
@@ -50,9 +64,10 @@ export function totalsDue(
   charges: Iterable<Charge>,
   currency: CurrencyCode,
 ): Money[] {
+  const all = [...charges]
   const totals = plan.map(() => zero(currency))
-  const split = splitterOver(plan)
-  for (const charge of charges)
+  const split = splitterOver(plan, all)
+  for (const charge of all)
     if (isPayable(charge))
       for (const [index, amount] of split(charge).entries()) totals[index] = plus(totals[index]!, amount)
   return totals
@@ -67,10 +82,11 @@ export function restOf(
   charges: Iterable<Charge>,
   numbers: ReadonlySet<number>,
 ): Charge[] {
+  const all = [...charges]
   const open = [...plan.entries()].filter(([, installment]) => numbers.has(installment.number))
   const rests: Charge[] = []
-  const split = splitterOver(plan)
-  for (const charge of charges) {
+  const split = splitterOver(plan, all)
+  for (const charge of all) {
     const parts = split(charge)
     const left = open.filter(([index]) => parts[index]!.minor !== 0)
     if (left.length === 0) continue
@@ -87,6 +103,30 @@ export function restOf(
   return rests
 }
 
+/** As `restOf`, for each installment by itself, with its locator (`from`). */
+export function restsByInstallment(
+  plan: readonly PlannedInstallment[],
+  charges: Iterable<Charge>,
+  numbers: ReadonlySet<number>,
+): Charge[] {
+  const all = [...charges]
+  const open = [...plan.entries()].filter(([, installment]) => numbers.has(installment.number))
+  const split = splitterOver(plan, all)
+  return all.flatMap(charge => {
+    const parts = split(charge)
+    return open
+      .filter(([index]) => parts[index]!.minor !== 0)
+      .map(
+        ([index, one]): Charge => ({
+          ...charge,
+          amount: parts[index]!,
+          rest: common({ start: one.start, end: one.end }, charge.rest ?? charge),
+          from: one.locator,
+        }),
+      )
+  })
+}
+
 /** What the spans have in common; where that is nothing, the first of them. */
 function common(first: Span, second: Span): Span {
   const start = later(first.start, second.start)
@@ -95,8 +135,13 @@ function common(first: Span, second: Span): Span {
 }
 
 /** Splits charges over the plan, each to its parts on the plan's installments, in their order. */
-const splitterOver = (plan: readonly Installment[]): ((charge: Charge) => Money[]) =>
-  plan.some(one => one.items) ? saidBy(plan) : splitByTime(plan)
+const splitterOver = (
+  plan: readonly Installment[],
+  charges: readonly Charge[],
+): ((charge: Charge) => Money[]) => {
+  if (isContinued(plan)) return splitContinued(plan, charges, splitByTime(plan))
+  return plan.some(one => one.items) ? saidBy(plan) : splitByTime(plan)
+}
 
 /** What the plan says of each charge; of one that it does not name, nothing. */
 function saidBy(plan: readonly Installment[]): (charge: Charge) => Money[] {

@@ -3,14 +3,14 @@
 // anew what it keeps of it and what takes its place (brief 4.3): the first two pay for the time from the change on.
 import type { Uuid } from '../platform/locators.ts'
 import { minus, negated, zero } from '../platform/money.ts'
-import { earlier, later, type Span } from '../platform/time.ts'
+import { earlier, type Instant, later, type Span } from '../platform/time.ts'
 import type { Modification, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
 import { type Amounts, each, plusAmounts } from '../policies/fold/amounts.ts'
 import { feeInForce } from '../policies/fold/fees.ts'
 import { isIssued, lineOf } from '../policies/fold/line.ts'
 import { type Piece, piecesOf, reaches } from '../policies/fold/pieces.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
-import type { Charge } from './charge.ts'
+import { type Charge, NOTHING_KEPT } from './charge.ts'
 import { holdbackCharges } from './holdback-charges.ts'
 
 export function netCharges(aggregate: PolicyAggregate, modification: Modification): Charge[] {
@@ -31,8 +31,9 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     const pieces = piecesOf(run, line, timeZone)
     const made = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
     const gone = totalOfPieces(pieces.filter(piece => piece.replacedBy === by))
-    const charged = (total: PieceTotal, of: string, rest?: Span): Charge[] =>
-      runCharges(run, total, { by, of, perilName: aggregate.perils.get(run.perilLocator)?.name ?? '', rest })
+    const perilName = aggregate.perils.get(run.perilLocator)?.name ?? ''
+    const charged = (total: PieceTotal, of: string, change: RunChange = {}): Charge[] =>
+      runCharges(run, total, { by, of, perilName, ...change })
     if (!gone) {
       if (made) charges.push(...charged(made, ''))
       continue
@@ -40,19 +41,23 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     const taken = { ...gone, amounts: each(gone.amounts, negated) }
     const net = made ? plusAmounts(made.amounts, taken.amounts) : taken.amounts
     if (isNothing(net)) continue
+    const keptUntil = made?.end ?? NOTHING_KEPT
     // What it changes of the run begins where what it kept ends.
     const changed = { start: made?.end ?? gone.start, end: gone.end }
     const rest = changed.start < changed.end ? changed : { start: gone.start, end: gone.end }
     if (made && modification.kind === 'endorsement')
-      charges.push(...charged(taken, '/reversal', rest), ...charged(made, '', rest))
-    else charges.push(...charged({ ...rest, amounts: net }, ''))
+      charges.push(
+        ...charged(taken, '/reversal', { rest, keptUntil }),
+        ...charged(made, '', { rest, keptUntil }),
+      )
+    else charges.push(...charged({ ...rest, amounts: net }, '', { keptUntil }))
   }
   const before = line.filter(step => step.modification.locator !== by)
   for (const fee of aggregate.fees.values()) {
     if (!makers.has(fee.madeBy)) continue
     const was = fee.madeBy === by ? zero(currency) : feeInForce(fee, before).amount
     const amount = minus(feeInForce(fee, line).amount, was)
-    const [removed] = fee.changes.find(change => change.by === by)?.removed ?? []
+    const { parts = [], removed: [removed] = [] } = fee.changes.find(change => change.by === by) ?? {}
     const from = removed?.start ?? later(fee.start, modification.effectiveAt)
     charges.push({
       start: from < fee.end ? from : fee.start,
@@ -60,6 +65,7 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
       id: `${fee.locator}/${by}/fee`,
       type: 'fee',
       amount,
+      ...(removed && { keptUntil: parts.length > 0 ? removed.start : NOTHING_KEPT }),
       policyModificationLocator: by,
       feeLocator: fee.locator,
       feeName: fee.name,
@@ -89,17 +95,20 @@ function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
 const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
-type RunChargeSource = { by: Uuid; of: string; perilName: string; rest?: Span }
+/** Of a run that was charged before: the stretch that is charged anew, and until when the rest of it stays. */
+type RunChange = { rest?: Span; keptUntil?: Instant }
+
+type RunChargeSource = RunChange & { by: Uuid; of: string; perilName: string }
 
 function runCharges(
   run: PerilRun,
   { start, end, amounts }: PieceTotal,
-  { by, of, perilName, rest }: RunChargeSource,
+  { by, of, perilName, ...change }: RunChargeSource,
 ): Charge[] {
   const source = {
     start,
     end,
-    rest,
+    ...change,
     policyModificationLocator: by,
     perilRunLocator: run.locator,
     perilLocator: run.perilLocator,

@@ -1,17 +1,19 @@
 // What is billed of a policy, and what is planned, as answers show it.
 import { notFound } from '../platform/errors.ts'
 import type { Uuid } from '../platform/locators.ts'
-import type { PolicyAggregate } from '../policies/aggregate.ts'
+import type { Modification, PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
 import { futureInstallments, installmentOf } from './bill.ts'
 import { billedItemsOf, shownItems } from './billed-items.ts'
 import type {
   CheckInvoicesResponse,
+  FutureInvoiceResponse,
   GetInvoiceFinancialTransactionsResponse,
   PolicyInvoiceResponse,
 } from './contract.ts'
 import { MOST_ITEMISED } from './financial-transactions.ts'
 import type { Invoice } from './invoice.ts'
 import { invoiceResponses } from './invoice-response.ts'
+import type { InstallmentItem } from './items.ts'
 
 /** The invoice of that locator; 404 when the policy has none such. */
 export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invoice {
@@ -47,13 +49,28 @@ export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesRespon
       ...response,
       financialTransactions: shownItems(aggregate, billed[at]!, invoices[at]!.createdAt, itemised),
     })),
-    futureInvoices: future.map((installment, at) => ({
-      issueTimestamp: String(installment.issueAt),
-      dueTimestamp: String(installment.dueAt),
-      startTimestamp: String(installment.start),
-      endTimestamp: String(installment.end),
-      writeOff: installment.writeOff ?? false,
-      financialTransactions: shownItems(aggregate, planned[at]!, installment.issueAt, itemised),
-    })),
+    futureInvoices: future.map((one, at) => futureInvoice(aggregate, one, planned[at]!, itemised)),
   }
 }
+
+/** What is still planned of the modification's own plan. */
+export function plannedBy(aggregate: PolicyAggregate, { locator }: Modification): FutureInvoiceResponse[] {
+  const itemsOf = billedItemsOf(aggregate)
+  return futureInstallments(aggregate)
+    .filter(one => one.modificationLocator === locator)
+    .map(one => futureInvoice(aggregate, one, itemsOf(one)))
+}
+
+const futureInvoice = (
+  aggregate: PolicyAggregate,
+  { issueAt, dueAt, start, end, writeOff = false }: PlannedInstallment,
+  items: readonly InstallmentItem[],
+  itemised?: boolean,
+): FutureInvoiceResponse => ({
+  issueTimestamp: String(issueAt),
+  dueTimestamp: String(dueAt),
+  startTimestamp: String(start),
+  endTimestamp: String(end),
+  writeOff,
+  financialTransactions: shownItems(aggregate, items, issueAt, itemised),
+})

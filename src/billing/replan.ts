@@ -28,8 +28,6 @@ export type ReplanOrder = {
   readonly from: Instant
   /** Where the policy ends with the change. */
   readonly policyEnd: Instant
-  /** Whether the first invoice is made at once, and not when the payment terms say. */
-  readonly isAtOnce: boolean
 }
 
 /**
@@ -40,7 +38,7 @@ export type ReplanOrder = {
  */
 export function replan(
   before: PolicyAggregate,
-  { charges: own, scheduleName, from, policyEnd, isAtOnce }: ReplanOrder,
+  { charges: own, scheduleName, from, policyEnd }: ReplanOrder,
   product: ProductDefinition,
   now: Instant,
 ): Replan {
@@ -56,11 +54,7 @@ export function replan(
   const plan = planned(periods, beyond.flat(), charges, context)
   return {
     charges,
-    plan: carryingForward(
-      isAtOnce ? plan.map((one, at) => (at === 0 ? { ...one, issueAt: now } : one)) : plan,
-      product,
-      currency,
-    ),
+    plan: carryingForward(plan, product, currency),
     open,
   }
 }

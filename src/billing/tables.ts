@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { FieldValues } from '../platform/fields/values.ts'
 import type { Uuid } from '../platform/locators.ts'
+import type { Replanned } from './installments.ts'
 import type { InvoiceStatusEntry, InvoiceType } from './invoice.ts'
 import type { PaymentSource } from './payments/payment.ts'
 import type { BillingPeriod } from './schedule.ts'
@@ -38,6 +39,8 @@ export const installments = sqliteTable(
     items: text({ mode: 'json' }).$type<Record<string, number>>(),
     fees: text({ mode: 'json' }).$type<StoredInstallmentFee[]>(),
     writeOff: integer({ mode: 'boolean' }),
+    replans: text({ mode: 'json' }).$type<Replanned>(),
+    paidBefore: text({ mode: 'json' }).$type<Record<Uuid, number>>(),
   },
   table => [index('installment_policy').on(table.policyLocator)],
 )
@@ -75,6 +78,7 @@ export const payments = sqliteTable(
     policyholderLocator: text().notNull(),
     invoiceLocator: text().notNull(),
     source: text().$type<PaymentSource>().notNull(),
+    offsetInvoiceLocator: text(),
     amount: integer().notNull(),
     credited: integer().notNull(),
     currency: text().notNull(),

@@ -1,9 +1,10 @@
 import type { NewTimer } from '../platform/commit.ts'
-import type { Instant } from '../platform/time.ts'
+import { type Instant, later } from '../platform/time.ts'
 import type { Modification, PolicyAggregate } from '../policies/aggregate.ts'
 import { INVOICE_TIMER, planOf } from './bill.ts'
+import { isSilent } from './installments.ts'
 
-/** One timer for each time at which an installment is to be invoiced. */
+/** One timer for each time at which an installment is to be invoiced; for now where that of one which goes on has come. */
 export function invoiceTimers(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -11,8 +12,8 @@ export function invoiceTimers(
 ): NewTimer[] {
   const times = new Set(
     planOf(aggregate, modification)
-      .map(installment => installment.issueAt)
-      .filter(at => at > now),
+      .filter(one => !isSilent(one) && (one.issueAt > now || one.replans?.bill === 'planned'))
+      .map(one => later(one.issueAt, now)),
   )
   return [...times].map(dueAt => timerAt(aggregate, dueAt))
 }

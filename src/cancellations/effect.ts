@@ -46,6 +46,8 @@ export type CancellationOrder = {
   proration: Proration
   transactionLocator?: string
   cancellationName?: string
+  /** Whether a policy that has no coverage at all is to be taken as it is; nothing comes of that. */
+  mayBeEmpty?: boolean
 }
 
 export type Carried = { aggregate: PolicyAggregate; modification: Modification }
@@ -68,13 +70,14 @@ export function cancelled(
   const line = lineOf(before, quote)
   const covered = segmentsInForce(line)
   const hit = covered.filter(segment => segment.end > effectiveAt)
-  if (hit.length === 0)
+  if (hit.length === 0 && !(covered.length === 0 && order.mayBeEmpty))
     throw new Refusal('wrongState', `Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
   // From a time in a gap of the coverage on, the policy ends where its coverage does: what cancels and reinstates it
   // from an earlier time finds that end again.
   const last = covered.findLast(segment => segment.start < effectiveAt)
   const policyEnd = last ? earlier(last.end, effectiveAt) : effectiveAt
-  const modification = newModification(before, { ...order, policyEnd, issuedAt: now }, { now, supply })
+  const { mayBeEmpty: _, ...terms } = order
+  const modification = newModification(before, { ...terms, policyEnd, issuedAt: now }, { now, supply })
   const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
   const kept = hit
     .filter(segment => segment.start < effectiveAt)

@@ -1,6 +1,7 @@
 // What each action on a cancellation makes of its policy, and the events that tell of it (brief 1.5, 1.7). Pure.
 
-import { billAnew, billAtOnce } from '../billing/balance.ts'
+import { billAnew } from '../billing/balance.ts'
+import { planAfterCancellation } from '../billing/continuing.ts'
 import type { OwnBills } from '../billing/own-plan.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { CancellationType, ProductDefinition } from '../configuration/configuration.ts'
@@ -150,14 +151,14 @@ export async function planLegacyCancellation(
   assertWithin(before, coverageEndAt)
   const { now, product, supply } = context
   const locator = supply.digits() as CancellationLocator
-  const carriedOut = carryOut(before, context, {
+  const order: CancellationOrder = {
     kind: 'cancellation',
     name: 'modification.policy.cancel',
     effectiveAt: coverageEndAt,
     proration: product.legacyCancellationProration,
     transactionLocator: String(locator),
-  })
-  const cancellation: Cancellation = {
+  }
+  return await planCancelled(before, context, order, modification => ({
     locator,
     name: LEGACY,
     state: 'issued',
@@ -166,41 +167,41 @@ export async function planLegacyCancellation(
     createdAt: now,
     updatedAt: now,
     issuedAt: now,
-    modificationLocator: carriedOut.modification.locator,
-  }
-  const aggregate = withCancellation(carriedOut.aggregate, cancellation)
-  return await billed({ ...carriedOut, aggregate }, context)
+    modificationLocator: modification.locator,
+  }))
 }
 
 /** Cancels from the policy's start: premium, taxes and fees become zero (brief 1.7). Takes two digits. */
 export async function planWithdrawal(before: PolicyAggregate, context: CancellingContext): Promise<Planned> {
   assertPolicyAllows(before, 'withdraw')
-  const withdrawn = carryOut(before, context, {
+  return await planCancelled(before, context, {
     kind: 'withdrawal',
     name: 'modification.policy.withdraw',
     effectiveAt: before.policy.originalStart,
     proration: 'monthly',
+    mayBeEmpty: true,
   })
-  return await billed(withdrawn, context)
 }
 
-/** The policy with the order carried out, and what was taken back first because it stood in the way. */
-type CarriedOut = Carried & { readonly cleared: Planned }
-
-function carryOut(before: PolicyAggregate, context: CancellingContext, order: CancellationOrder): CarriedOut {
-  const cleared = withoutConflicts(before, '', 'invalidate', context.now)
-  return { ...cancelled(cleared.aggregate, order, context), cleared }
-}
-
-async function billed(
-  { aggregate, modification, cleared }: CarriedOut,
+/**
+ * The policy with the cancellation carried out and billed, after what stands in its way is taken back. `recordOf` makes the record of
+ * a modification that has one.
+ */
+export async function planCancelled(
+  before: PolicyAggregate,
   context: CancellingContext,
-): Promise<Planned> {
-  const bills = await billCancellation(aggregate, modification, context)
+  order: CancellationOrder,
+  recordOf?: (modification: Modification) => Cancellation,
+): Promise<Planned & Carried> {
+  const cleared = withoutConflicts(before, '', 'invalidate', context.now)
+  const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
+  const recorded = recordOf ? withCancellation(aggregate, recordOf(modification)) : aggregate
+  const billed = await billCancellation(recorded, modification, context)
   return {
-    aggregate: bills.aggregate,
-    events: [...cleared.events, cancelEvent(bills.aggregate, modification), ...bills.events],
-    timers: [...(cleared.timers ?? []), ...(bills.timers ?? [])],
+    aggregate: billed.aggregate,
+    modification,
+    events: [...cleared.events, cancelEvent(billed.aggregate, modification), ...billed.events],
+    timers: [...(cleared.timers ?? []), ...(billed.timers ?? [])],
   }
 }
 
@@ -212,7 +213,7 @@ async function billCancellation(
   const own = await ownBills(before, modification)
   const { aggregate, made } = own
     ? billAnew(before, modification, own.bills, { now, supply: own.supply })
-    : billAtOnce(before, modification, true, { now, supply })
+    : billAnew(before, modification, planAfterCancellation(before, modification, now), { now, supply })
   return {
     aggregate,
     events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),

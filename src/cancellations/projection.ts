@@ -1,10 +1,11 @@
 // A cancellation as answers show it, and what it does to the price.
-import { invoicesOf, totalsDueOf } from '../billing/bill.ts'
+import { invoiceOfTransaction, plannedTotals, totalsDueOf } from '../billing/bill.ts'
 import { isOutstanding } from '../billing/invoice.ts'
+import { payOutLimit } from '../billing/payments/pay-out.ts'
 import { restDue } from '../billing/payments/payment.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { documentsOf } from '../documents/projection.ts'
-import { negated, plus, sum, toNumber } from '../platform/money.ts'
+import { type Money, negated, plus, sum, toNumber } from '../platform/money.ts'
 import type { Cancellation, Modification, PolicyAggregate } from '../policies/aggregate.ts'
 import { isIssued, withIssued } from '../policies/fold/line.ts'
 import { textIfAny } from '../policies/projection/parts.ts'
@@ -35,7 +36,7 @@ export function cancellationResponse(
     updatedTimestamp: String(cancellation.updatedAt),
     issuedTimestamp: textIfAny(cancellation.issuedAt),
     policyLocator: String(aggregate.policy.locator),
-    invoiceLocator: modification && invoicesOf(aggregate, modification)[0]?.locator,
+    invoiceLocator: modification && invoiceOfTransaction(aggregate, modification)?.locator,
     price: modification && recordedPriceChange(aggregate, modification, product),
     reinstatements: reinstatements.map(one => reinstatementResponse(aggregate, one, product)),
     documents: documentsOf(aggregate, 'cancellation', cancellation.locator),
@@ -74,7 +75,7 @@ export const plannedPriceChange = (
     policyView(aggregate, boundQuote(aggregate), product, withIssued(modification.locator)),
   )
 
-/** What a cancellation would give back, and what would then be owed (brief 3.4). */
+/** What a cancellation that is carried out and billed gives back, and what is then still owed (brief 3.4, 4.5). */
 export function cancellationValue(
   before: PolicyAggregate,
   carried: Carried,
@@ -90,15 +91,28 @@ export function cancellationValue(
       withIssued(carried.modification.locator),
     ),
   )
-  const totalDueOf = totalsDueOf(before)
-  const unpaid = [...before.invoices.values()]
-    .filter(isOutstanding)
-    .map(invoice => restDue(before, invoice, totalDueOf(invoice)))
   return {
     value: toNumber(negated(change)),
     valueCurrency: currency,
-    balanceAfterCancellation: toNumber(plus(sum(unpaid, currency), change)),
+    balanceAfterCancellation: toNumber(balanceOf(carried.aggregate)),
     balanceAfterCancellationCurrency: currency,
     ...plannedPriceChange(before, carried, product),
   }
+}
+
+/**
+ * What the policyholder owes for the policy, open invoices and planned bills together. Invoices settle each other; of what
+ * is left to give back, as much as may go out.
+ */
+function balanceOf(aggregate: PolicyAggregate): Money {
+  const { currency } = aggregate.policy
+  const totalDueOf = totalsDueOf(aggregate)
+  const open = sum(
+    [...aggregate.invoices.values()]
+      .filter(isOutstanding)
+      .map(invoice => restDue(aggregate, invoice, totalDueOf(invoice))),
+    currency,
+  )
+  const limit = negated(payOutLimit(aggregate))
+  return plus(open.minor < limit.minor ? limit : open, sum(plannedTotals(aggregate), currency))
 }

@@ -1,5 +1,5 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
-import { billAnew, billAtOnce } from '../billing/balance.ts'
+import { billAnew } from '../billing/balance.ts'
 import { withoutPlan } from '../billing/bill.ts'
 import { invoicedAtOnce } from '../billing/installments.ts'
 import type { Replan } from '../billing/replan.ts'
@@ -159,13 +159,13 @@ export function planEndorsementQuote(
 }
 
 /**
- * It is billed by `bills`, else on one invoice at once, and its segments show, though they are not issued yet. Takes the
+ * It is billed by `bills`, and its segments show, though they are not issued yet. Takes the
  * digits that `digitsForAcceptance` counts.
  */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  bills: Replan | undefined,
+  bills: Replan,
   { now, supply }: Pick<EndorsementContext, 'now' | 'supply'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'accept')
@@ -182,9 +182,7 @@ export function planEndorsementAcceptance(
     { ...unplanned, modifications: withRecords(before.modifications, [modification]) },
     accepted,
   )
-  const { aggregate, made } = bills
-    ? billAnew(recorded, modification, bills, { now, supply })
-    : billAtOnce(recorded, modification, false, { now, supply })
+  const { aggregate, made } = billAnew(recorded, modification, bills, { now, supply })
   return {
     aggregate,
     events: [
@@ -195,20 +193,19 @@ export function planEndorsementAcceptance(
   }
 }
 
-/** How an endorsement or renewal that may be accepted is billed; undefined where that is on one invoice at once. */
+/** How an endorsement or renewal that may be accepted is billed. */
 export function billsOfAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
   { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
-): Replan | undefined {
+): Replan {
   assertEndorsementAllows(endorsement, 'accept')
   const modification = before.modifications.get(endorsement.modificationLocator!)!
   return billPlanOf(before, endorsement, modification, product, now)
 }
 
 /** Digits that acceptance takes: one for each invoice that is due at once. */
-export const digitsForAcceptance = (bills: Replan | undefined, now: Instant): number =>
-  bills ? invoicedAtOnce(bills.plan, now) : 1
+export const digitsForAcceptance = (bills: Replan, now: Instant): number => invoicedAtOnce(bills.plan, now)
 
 export function planEndorsementIssue(
   before: PolicyAggregate,

@@ -1,17 +1,17 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
-import { chargesOf, invoicesOf, planOf } from '../billing/bill.ts'
+import { chargesOf, invoiceOfTransaction, planOf } from '../billing/bill.ts'
 import { installmentFeeCharges } from '../billing/charge.ts'
 import type { FutureInvoiceResponse } from '../billing/contract.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../billing/financial-transactions.ts'
-import type { Installment } from '../billing/installments.ts'
+import { isSilent } from '../billing/installments.ts'
 import { invoiceResponses } from '../billing/invoice-response.ts'
 import { installmentItems } from '../billing/items.ts'
+import { plannedBy } from '../billing/projection.ts'
 import type { Replan } from '../billing/replan.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { documentsOf } from '../documents/projection.ts'
 import { readFieldValues } from '../platform/fields/values.ts'
 import { shardOfDigits, type Uuid } from '../platform/locators.ts'
-import { endOfDay } from '../platform/time.ts'
 import type { Endorsement, Modification, PolicyAggregate, PolicySegment } from '../policies/aggregate.ts'
 import type { PerilCreate, PerilUpdate } from '../policies/draft/request.ts'
 import { isIssued } from '../policies/fold/line.ts'
@@ -64,7 +64,7 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
     state === 'application' ? personsDecision(aggregate, transaction) : transaction.underwriting
   const modification =
     modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
-  const invoice = modification && invoicesOf(aggregate, modification)[0]
+  const invoice = modification && invoiceOfTransaction(aggregate, modification)
   return {
     locator: String(transaction.locator),
     policyholderLocator: policy.policyholderLocator,
@@ -77,13 +77,30 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
     ...repeated(transaction.changes),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
     invoice: invoice && invoiceResponses(aggregate, [invoice])[0],
-    plannedInvoices:
-      modification && state === 'quoted' ? planned(aggregate, transaction, modification, product) : undefined,
+    plannedInvoices: modification && plannedInvoices(aggregate, transaction, modification, product),
     documents: documentsOf(aggregate, transaction.kind, transaction.locator),
   }
 }
 
-/** The invoices that acceptance plans: of an endorsement one, of a renewal and of a new schedule those of the schedule. */
+/**
+ * Of what is quoted, the invoices that acceptance plans. Of an endorsement with a payment schedule of its own that was
+ * accepted, those of its plan that are still to come.
+ */
+function plannedInvoices(
+  aggregate: PolicyAggregate,
+  transaction: Endorsement,
+  modification: Modification,
+  product: ProductDefinition,
+): FutureInvoiceResponse[] | undefined {
+  const { state, kind, changes } = transaction
+  if (state === 'quoted') return planned(aggregate, transaction, modification, product)
+  const isMoved = kind === 'endorsement' && changes.newPaymentScheduleName !== undefined
+  return isMoved && (state === 'accepted' || state === 'issued')
+    ? plannedBy(aggregate, modification)
+    : undefined
+}
+
+/** The invoices that acceptance plans. */
 function planned(
   aggregate: PolicyAggregate,
   transaction: Endorsement,
@@ -97,12 +114,10 @@ function planned(
     [...segments.values()].findLast(one => one.madeBy === maker)!
   const bills =
     shownBills(aggregate, modification) ?? billPlanOf(aggregate, transaction, modification, product, quotedAt)
-  const charges = bills?.charges ?? chargesOf(aggregate, modification)
-  const span = { start: modification.effectiveAt, end: modification.policyEnd }
-  const atOnce = { ...span, issueAt: quotedAt, dueAt: endOfDay(quotedAt, policy.timeZone) }
-  const whole = charges.map(charge => ({ charge, amount: charge.amount }))
-  const plan: readonly Omit<Installment, 'number' | 'periods'>[] = bills?.plan ?? [atOnce]
-  const items = bills ? installmentItems(bills.plan, charges) : [whole]
+  const all = installmentItems(bills.plan, bills.charges)
+  const shown = [...bills.plan.entries()].filter(([, one]) => !isSilent(one))
+  const plan = shown.map(([, one]) => one)
+  const items = shown.map(([at]) => all[at]!)
   const isLong = items.reduce((count, list) => count + list.length, 0) > MOST_ITEMISED
   return plan.map(({ issueAt, dueAt, start, end, writeOff = false }, at) => ({
     issueTimestamp: String(issueAt),

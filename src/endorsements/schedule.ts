@@ -1,6 +1,7 @@
-import { openAfter } from '../billing/balance.ts'
+import { openInstallments } from '../billing/balance.ts'
 import { chargesOf, termPlan } from '../billing/bill.ts'
-import { isPayable } from '../billing/charge.ts'
+import { planAfterEndorsement } from '../billing/continuing.ts'
+import { totalsDue } from '../billing/items.ts'
 import { type Replan, replan } from '../billing/replan.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import type { Instant } from '../platform/time.ts'
@@ -11,10 +12,9 @@ export const scheduleOf = ({ policy }: PolicyAggregate, { changes }: Endorsement
   changes.newPaymentScheduleName ?? policy.paymentScheduleName
 
 /**
- * How a renewal is billed over its term, and how an endorsement is that charges something while installments are open,
- * or names a payment schedule, be it the one that the policy has: what it charges and what is open from its time on,
- * together by that schedule (brief 4.3). One that names none is invoiced at once for its first period (brief 4.2).
- * Undefined for one that is billed on one invoice.
+ * How a renewal is billed over its term, and an endorsement (brief 4.5): by the bills that are planned, each for what is
+ * then in force, and at once for what bills already made charged too much or too little. One that names a payment
+ * schedule, even the one that the policy has, is billed by that schedule together with what is planned (brief 4.3).
  */
 export function billPlanOf(
   before: PolicyAggregate,
@@ -22,15 +22,36 @@ export function billPlanOf(
   modification: Modification,
   product: ProductDefinition,
   now: Instant,
-): Replan | undefined {
-  const charges = chargesOf(before, modification)
+): Replan {
   const scheduleName = scheduleOf(before, endorsement)
   if (endorsement.kind === 'renewal')
-    return { charges, plan: termPlan(before, modification, scheduleName, product, now), open: [] }
-  const { effectiveAt: from, policyEnd } = modification
-  const isNamed = endorsement.changes.newPaymentScheduleName !== undefined
-  if (!isNamed && !(charges.some(isPayable) && openAfter(before, from).length > 0)) return undefined
-  return replan(before, { charges, scheduleName, from, policyEnd, isAtOnce: !isNamed }, product, now)
+    return {
+      charges: chargesOf(before, modification),
+      plan: termPlan(before, modification, scheduleName, product, now),
+      open: [],
+    }
+  return endorsement.changes.newPaymentScheduleName === undefined
+    ? planAfterEndorsement(before, modification, scheduleName, product, now)
+    : rescheduled(before, modification, scheduleName, product, now)
+}
+
+/** From the endorsement on; from the planned bill that contains its time where that one can give what else came at once. */
+function rescheduled(
+  before: PolicyAggregate,
+  modification: Modification,
+  scheduleName: string,
+  product: ProductDefinition,
+  now: Instant,
+): Replan {
+  const { effectiveAt, policyEnd } = modification
+  const charges = chargesOf(before, modification)
+  const from = (at: Instant): Replan =>
+    replan(before, { charges, scheduleName, from: at, policyEnd }, product, now)
+  const plan = from(effectiveAt)
+  const [first] = totalsDue(plan.plan, plan.charges, before.policy.currency)
+  if (!first || first.minor >= 0) return plan
+  const containing = openInstallments(before).find(one => one.start < effectiveAt && effectiveAt < one.end)
+  return containing ? from(containing.start) : plan
 }
 
 /**
@@ -51,5 +72,5 @@ export const billsOthers = (
   before: PolicyAggregate,
   { startAt, modificationLocator }: Endorsement,
 ): boolean =>
-  openAfter(before, startAt).length > 0 ||
+  openInstallments(before).some(one => one.end > startAt) ||
   [...before.installments.values()].some(one => one.absorbedBy.includes(modificationLocator!))

@@ -5,9 +5,9 @@
 // lapse's own invoice takes over what all of them asked for and gives back the cover that ends, so that it comes to
 // N − P exactly. Above zero that is cover which was had and never paid for: it is given up with the others. Below
 // zero the policyholder has paid for cover that ended: it is a refund, like that of a cancellation. Written off and not
-// taken over, an invoice that was never paid would be given back a second time. What was paid of a part of an invoice
-// that is written off becomes the policyholder's credit and is not in P. Refunds that were owed before stay owed, and
-// are in P as if paid out.
+// taken over, an invoice that was never paid would be given back a second time. What was paid of an invoice that is written
+// off stays paid: it is in P, and the lapse's invoice takes over only what was open of it. Refunds that were owed before
+// stay owed, and are in P as if paid out.
 //
 // A reinstatement from R on brings back what the lapse removed, less the gap until R: B. Its first invoice asks for
 // what would have been paid up to R, less the gap: B and, where the lapse's invoice was not paid, N − P, without what the
@@ -15,10 +15,11 @@
 // they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
 import { type BalanceContext, billed, onlyInstallment, openInstallments } from '../billing/balance.ts'
-import { installmentOf, invoicesOf, planOf, totalsDueOf } from '../billing/bill.ts'
-import { type Invoice, isOutstanding, writtenOff } from '../billing/invoice.ts'
-import { type Payment, standingPayments } from '../billing/payments/payment.ts'
-import { planReversal } from '../billing/payments/plans.ts'
+import { installmentOf, invoicesOf, planOf } from '../billing/bill.ts'
+import { isOutstanding } from '../billing/invoice.ts'
+import { applied, standingPayments } from '../billing/payments/payment.ts'
+import { planWriteOff } from '../billing/payments/write-off.ts'
+import { sum } from '../platform/money.ts'
 import { endOfDay, type Instant, later } from '../platform/time.ts'
 import {
   type Modification,
@@ -26,7 +27,7 @@ import {
   type PolicyAggregate,
   withRecords,
 } from '../policies/aggregate.ts'
-import { invoiceEvent, invoiceEvents } from '../policies/events.ts'
+import { invoiceEvents } from '../policies/events.ts'
 import { chain, type Planned } from '../policies/planned.ts'
 import { isOwed } from './past-due.ts'
 
@@ -42,36 +43,17 @@ export function billLapse(
     ...owed.map(invoice => installmentOf(before, invoice)),
     ...openInstallments(given.aggregate),
   ]
-  const plan = onlyInstallment(before, modification, { now, supply })
+  const paidBefore = Object.fromEntries(
+    owed.flatMap(invoice => {
+      const { minor } = sum(standingPayments(before, invoice).map(applied), before.policy.currency)
+      return minor === 0 ? [] : [[installmentOf(before, invoice).locator, minor]]
+    }),
+  )
+  const plan = { ...onlyInstallment(before, modification, { now, supply }), paidBefore }
   const { aggregate, made } = billed(given.aggregate, modification, [plan], stopped, { now, supply })
   const { invoice, totalDue } = made[0]!
   const invoiced = { aggregate, events: invoiceEvents(aggregate, invoice, totalDue) }
   return chain(given, invoiced, totalDue.minor > 0 ? planWriteOff(aggregate, [invoice], now) : undefined)
-}
-
-/** The invoices given up; what was paid of a part of them, or used of the policyholder's credit, is its credit. */
-export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
-  const totalDueOf = totalsDueOf(before)
-  const parts = invoices.flatMap(invoice => standingPayments(before, invoice))
-  const unused = parts
-    .filter(one => one.source === 'credit')
-    .reduce<Planned>((planned, one) => chain(planned, planReversal(planned.aggregate, one, now)), {
-      aggregate: before,
-      events: [],
-    })
-  const lost = invoices.map(({ locator }) => writtenOff(unused.aggregate.invoices.get(locator)!, now))
-  const freed = parts
-    .filter(one => one.source === 'received')
-    .map((one): Payment => ({ ...one, credited: one.amount }))
-  const aggregate: PolicyAggregate = {
-    ...unused.aggregate,
-    invoices: withRecords(unused.aggregate.invoices, lost),
-    payments: withRecords(unused.aggregate.payments, freed),
-  }
-  return chain(unused, {
-    aggregate,
-    events: lost.map(invoice => invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDueOf(invoice))),
-  })
 }
 
 /** The plan of a reinstatement: what is to be paid up to its time, payable until `dueAt`, and what goes on after it. */

@@ -46,7 +46,11 @@ const reinstatementPaidBy = (before: PolicyAggregate, invoice: Invoice): LapseRe
     ? undefined
     : invoiced(before).find(one => one.modificationLocator === invoice.policyModificationLocator)
 
-const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
+/** The reinstatement whose invoice asks for this one too. */
+export const reinstatementRestingOn = (
+  before: PolicyAggregate,
+  invoice: Invoice,
+): LapseReinstatement | undefined =>
   invoiced(before).find(one =>
     planOf(before, before.modifications.get(one.modificationLocator!)!)[0]?.takesOver?.includes(
       installmentOf(before, invoice).locator,

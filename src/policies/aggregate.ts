@@ -267,6 +267,8 @@ export type PlannedInstallment = Installment & {
   /** Other installments that it asks for too, whole, and those that it leaves out of what it asks for. */
   readonly takesOver?: readonly Uuid[]
   readonly leavesOut?: readonly Uuid[]
+  /** Of a lapse: what had been paid, in minor units, of installments that it took over; it does not take over that part. */
+  readonly paidBefore?: Readonly<Record<Uuid, number>>
 }
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'

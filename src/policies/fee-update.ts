@@ -3,8 +3,10 @@
 // what was billed before it does not change; it is billed at once. Before a policy is issued its fees are those that
 // its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
 
-import { billAtOnce } from '../billing/balance.ts'
+import { billAnew } from '../billing/balance.ts'
+import { planAfterFeeUpdate } from '../billing/continuing.ts'
 import { withFeeReversed } from '../billing/fee-reversal.ts'
+import { invoiceTimers } from '../billing/timers.ts'
 import { boundQuote } from '../cancellations/effect.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -77,13 +79,15 @@ export function planFeeUpdate(
     installments: withRecords(before.installments, installments.values()),
   }
   assertWithinLimits(updated)
-  const { aggregate, made } = billAtOnce(updated, modification, false, { now, supply })
+  const plan = planAfterFeeUpdate(updated, modification, now)
+  const { aggregate, made } = billAnew(updated, modification, plan, { now, supply })
   return {
     aggregate,
     events: [
       policyEvent(aggregate, 'policy.update', { ...versioned(aggregate), modificationLocator: locator }),
       ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
     ],
+    timers: invoiceTimers(aggregate, modification, now),
   }
 }
 

@@ -1,7 +1,7 @@
 // What a transaction would change, worked out by the same plan that carries it out, and stored nowhere.
 import { cancellationOf } from '../cancellations/cancellation-of.ts'
 import { type Carried, cancelled } from '../cancellations/effect.ts'
-import { orderOf } from '../cancellations/plans.ts'
+import { orderOf, planCancelled } from '../cancellations/plans.ts'
 import { cancellationValue, plannedPriceChange, recordedPriceChange } from '../cancellations/projection.ts'
 import type { EndorsementCreateRequest } from '../endorsements/contract.ts'
 import { carriedOut, previewed } from '../endorsements/decision.ts'
@@ -16,6 +16,7 @@ import { orderOf as reinstatementOrder } from '../reinstatements/plans.ts'
 import { reinstatementOf } from '../reinstatements/reinstatement-of.ts'
 import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import type { Attempt } from './attempt.ts'
+import { ownBills } from './own-bills.ts'
 import { underwritingResponse } from './projection/parts.ts'
 import { prorated } from './prorating.ts'
 import type { Loaded } from './surroundings.ts'
@@ -94,9 +95,11 @@ export async function decideChange(
         name: 'modification.policy.cancel',
         effectiveAt: later(effectiveAt, aggregate.policy.originalStart),
         proration: product.legacyCancellationProration,
+        mayBeEmpty: true,
       }
-      const carried = await prorated(loaded, attempt, { digits: 1 }, context =>
-        cancelled(aggregate, order, context),
+      const billing = { digits: 2, ownBills: ownBills('cancellation', loaded, attempt) }
+      const carried = await prorated(loaded, attempt, billing, context =>
+        planCancelled(aggregate, context, order),
       )
       return cancellationValue(aggregate, carried, product)
     }

@@ -37,8 +37,7 @@ export async function decideScheduleChange(
   const from = later(startOfDay(now, timeZone), originalStart)
   const rescheduled = { ...aggregate.policy, paymentScheduleName: scheduleName }
   const own = await ownReschedule(aggregate, rescheduled, { start: from, end: policyEnd }, loaded, attempt)
-  const anew =
-    own ?? replan(aggregate, { charges: [], scheduleName, from, policyEnd, isAtOnce: false }, product, now)
+  const anew = own ?? replan(aggregate, { charges: [], scheduleName, from, policyEnd }, product, now)
   const supply = await attempt.digits(1 + invoicedAtOnce(anew.plan, now))
   return planScheduleChange(aggregate, { scheduleName, from }, anew, { now, supply })
 }

@@ -15,6 +15,7 @@ import { assertUnderwritten } from '../rating/referral.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
 import { planReinstatementInvalidation } from './invalidation.ts'
 import {
+  digitsForAcceptance,
   planExpiry,
   planReinstatementAcceptance,
   planReinstatementCreation,
@@ -79,7 +80,8 @@ async function acceptance(
   attempt: Attempt,
 ): Promise<Planned> {
   const underwriting = await underwritten(reinstatement, loaded, attempt)
-  const accepted = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+  const billing = billedByProduct(before, reinstatement, loaded, attempt)
+  const accepted = await prorated(loaded, attempt, billing, context =>
     planReinstatementAcceptance(before, reinstatement, underwriting, context),
   )
   assertUnderwritten('reinstatement', underwriting)
@@ -104,7 +106,8 @@ export async function foreseenReinstatement(
   const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
   const underwriting = await underwritten(reinstatement, loaded, attempt)
-  const accepted = await prorated(loaded, attempt, billedByProduct(loaded, attempt), one =>
+  const billing = billedByProduct(cleared.aggregate, reinstatement, loaded, attempt)
+  const accepted = await prorated(loaded, attempt, billing, one =>
     planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, one),
   )
   const asAccepted = reinstatementOf(accepted.aggregate, locator)
@@ -112,9 +115,13 @@ export async function foreseenReinstatement(
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
 
-/** An acceptance takes two digits. */
-const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
-  digits: 2,
+const billedByProduct = (
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  loaded: Loaded,
+  attempt: Attempt,
+) => ({
+  digits: digitsForAcceptance(before, reinstatement, attempt.now),
   ownBills: ownBills('reinstatement', loaded, attempt),
 })
 

@@ -1,6 +1,8 @@
 // What each action on a reinstatement makes of its policy, and the events that tell of it (brief 1.6). Pure.
-import { billAnew, billAtOnce } from '../billing/balance.ts'
+import { billAnew, billed } from '../billing/balance.ts'
+import type { Invoicing } from '../billing/bill.ts'
 import type { OwnBills } from '../billing/own-plan.ts'
+import { planOfReinstatement, returningBills } from '../billing/returning.ts'
 import { invoiceTimers } from '../billing/timers.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
 import { assertCancellationAllows } from '../cancellations/transitions.ts'
@@ -9,6 +11,7 @@ import { Refusal } from '../platform/errors.ts'
 import { add, type Instant } from '../platform/time.ts'
 import {
   type Cancellation,
+  type Modification,
   type PolicyAggregate,
   type Reinstatement,
   type UnderwritingResult,
@@ -84,14 +87,38 @@ export function planReinstatementUpdate(
   return { aggregate, events: [], timers: deadlineTimers(aggregate, changed) }
 }
 
-/** Makes the segments, not issued yet, and bills them, whatever underwriting says. Takes two digits. */
+/** Digits that acceptance takes: its modification's, its invoice's, and one for each bill that is made again at once. */
+export const digitsForAcceptance = (
+  before: PolicyAggregate,
+  { cancellationLocator }: Reinstatement,
+  now: Instant,
+): number => 2 + returningBills(before, cancellationOf(before, cancellationLocator), now).length
+
+const cancellationOf = (
+  before: PolicyAggregate,
+  locator: Reinstatement['cancellationLocator'],
+): Modification => before.modifications.get(before.cancellations.get(locator)!.modificationLocator!)!
+
+function billBuiltIn(
+  before: PolicyAggregate,
+  modification: Modification,
+  { product, now, supply }: Pick<EffectContext, 'product' | 'now' | 'supply'>,
+): Invoicing {
+  const cancellation = before.modifications.get(modification.undoes!)!
+  const { paymentScheduleName } = before.policy
+  const { type } = product.paymentSchedules.find(one => one.name === paymentScheduleName)!
+  const { plan, open } = planOfReinstatement(before, modification, cancellation, type, { now, supply })
+  return billed(before, modification, plan, open, { now, supply })
+}
+
+/** Makes the segments, not issued yet, and bills them, whatever underwriting says. Takes as many digits as said above. */
 export async function planReinstatementAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
   underwriting: UnderwritingResult,
   context: EffectContext & { ownBills: OwnBills },
 ): Promise<Planned> {
-  const { now, supply, ownBills } = context
+  const { now, ownBills } = context
   assertReinstatementAllows(reinstatement, 'accept')
   assertNotWithdrawn(before)
   assertNoConflicts(before, reinstatement.locator)
@@ -112,7 +139,7 @@ export async function planReinstatementAcceptance(
   const own = await ownBills(recorded, modification)
   const { aggregate, made } = own
     ? billAnew(recorded, modification, own.bills, { now, supply: own.supply })
-    : billAtOnce(recorded, modification, false, { now, supply })
+    : billBuiltIn(recorded, modification, context)
   return {
     aggregate,
     events: [
@@ -128,9 +155,8 @@ export function orderOf(
   before: PolicyAggregate,
   { cancellationLocator, effectiveAt, locator }: Reinstatement,
 ) {
-  const cancellation = before.cancellations.get(cancellationLocator)!
   return {
-    cancellation: before.modifications.get(cancellation.modificationLocator!)!,
+    cancellation: cancellationOf(before, cancellationLocator),
     effectiveAt,
     transactionLocator: locator,
   }

@@ -1,10 +1,10 @@
 // A reinstatement as answers show it. Price, invoice and amount are there once it is accepted (contract 1).
-import { amountsDue, invoicesOf } from '../billing/bill.ts'
+import { amountsDue, invoiceOfTransaction, planOf } from '../billing/bill.ts'
 import { recordedPriceChange } from '../cancellations/projection.ts'
 import type { ProductDefinition } from '../configuration/configuration.ts'
 import { documentsOf } from '../documents/projection.ts'
-import { toNumber } from '../platform/money.ts'
-import type { PolicyAggregate, Reinstatement } from '../policies/aggregate.ts'
+import { type Money, toNumber, zero } from '../platform/money.ts'
+import type { Modification, PolicyAggregate, Reinstatement } from '../policies/aggregate.ts'
 import { textIfAny } from '../policies/projection/parts.ts'
 import type { ReinstatementResponse } from './contract.ts'
 
@@ -16,7 +16,7 @@ export function reinstatementResponse(
   const { modificationLocator } = reinstatement
   const modification =
     modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
-  const due = modification && amountsDue(aggregate, modification)[0]
+  const due = modification && amountDue(aggregate, modification)
   return {
     locator: reinstatement.locator,
     cancellationLocator: String(reinstatement.cancellationLocator),
@@ -28,8 +28,15 @@ export function reinstatementResponse(
     reinstatementDeadlineTimestamp: textIfAny(reinstatement.deadlineAt),
     reinstatementPaymentAmount: due && toNumber(due),
     reinstatementPaymentAmountCurrency: due?.currency,
-    invoiceLocator: modification && invoicesOf(aggregate, modification)[0]?.locator,
+    invoiceLocator: modification && invoiceOfTransaction(aggregate, modification)?.locator,
     price: modification && recordedPriceChange(aggregate, modification, product),
     documents: documentsOf(aggregate, 'reinstatement', reinstatement.locator),
   }
+}
+
+/** What the reinstatement's own invoice asks for; nothing where it makes none. */
+function amountDue(aggregate: PolicyAggregate, modification: Modification): Money {
+  const none = zero(aggregate.policy.currency)
+  if (planOf(aggregate, modification)[0]?.replans?.bill === 'planned') return none
+  return amountsDue(aggregate, modification)[0] ?? none
 }

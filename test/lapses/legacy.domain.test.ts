@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { installmentOf, standingInvoices } from '../../src/billing/bill.ts'
 import { invoiceStatus, isOutstanding } from '../../src/billing/invoice.ts'
-import { applied, paymentState, restDue } from '../../src/billing/payments/payment.ts'
+import { applied, paymentState } from '../../src/billing/payments/payment.ts'
 import { decideCancellation } from '../../src/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/endorsements/decision.ts'
@@ -138,26 +138,26 @@ describe('a legacy lapse', () => {
     expect(moneyIn(policy)).toBe(priceOf(policy))
   })
 
-  it('makes what was paid of a part of a lost invoice the policyholder’s credit, which pays for the way back', async () => {
+  it('keeps what was paid of a part of a lost invoice, which counts for the cover that was had and for the way back', async () => {
     const policy = await ClockedPolicy.issued('home', 'full_pay')
     await policy.pay(policy.invoices[0]!, '100')
     await policy.advance('2027-01-20')
     const [payment] = policy.loaded.aggregate.payments.values()
-    expect([payment!.amount.minor, payment!.credited.minor]).toEqual([10_000, 10_000])
-    expect(policy.loaded.credit.minor).toBe(10_000)
+    expect([payment!.amount.minor, payment!.credited.minor]).toEqual([10_000, 0])
+    expect(policy.loaded.credit.minor).toBe(0)
+    expect(priceOf(policy)).toBe(89.48)
     expect(policy.told).toEqual([
       ['newBusiness', 127_790, 'writtenOff'],
-      ['cancellation', Math.round(priceOf(policy) * 100), 'writtenOff'],
+      ['cancellation', 8_948 - 10_000, 'unfulfilled'],
     ])
     const reinstatement = await policy.decide({ action: 'open' })
     await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
-    expect(policy.told.at(-1)).toEqual(['reinstatement', 127_790, 'unfulfilled'])
-    expect(restDue(policy.loaded.aggregate, policy.invoices.at(-1)!).minor).toBe(117_790)
+    expect(policy.told.at(-1)).toEqual(['reinstatement', 117_790, 'unfulfilled'])
     await policy.pay(policy.invoices.at(-1)!)
     expect([policy.loaded.credit.minor, moneyIn(policy), priceOf(policy)]).toEqual([0, 1277.9, 1277.9])
   })
 
-  it('gives back credit that was used for a part of a lost invoice', async () => {
+  it('keeps credit that was used for a part of a lost invoice', async () => {
     const policy = await ClockedPolicy.issued('home', 'monthly')
     await policy.pay(policy.invoices[0]!, '120')
     await policy.advance('2027-02-20')
@@ -165,9 +165,9 @@ describe('a legacy lapse', () => {
     const states = [...policy.loaded.aggregate.payments.values()].map(one => [one.source, paymentState(one)])
     expect(states).toEqual([
       ['received', 'posted'],
-      ['credit', 'reversed'],
+      ['credit', 'posted'],
     ])
-    expect(policy.loaded.credit.minor).toBe(12_000 - 10_849)
+    expect(policy.loaded.credit.minor).toBe(0)
   })
 
   it('takes back what is accepted and not issued', async () => {

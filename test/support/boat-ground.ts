@@ -12,8 +12,13 @@ import { boatFiles } from './boat-product.ts'
 await loadPatternEngine()
 
 /** What a boat's policy stands on: its files, with those of the test's own in their place. */
-export function boatGround(currency: string, now: Instant, own: Record<string, string> = {}): Ground {
-  const files = Object.entries({ ...boatFiles(currency, true), ...own }).map(([path, content]) => {
+export function boatGround(
+  currency: string,
+  now: Instant,
+  own: Record<string, string> = {},
+  taxed = true,
+): Ground {
+  const files = Object.entries({ ...boatFiles(currency, taxed), ...own }).map(([path, content]) => {
     const bytes = new TextEncoder().encode(content)
     return { path, sizeBytes: bytes.length, bytes: () => bytes, text: () => content }
   })

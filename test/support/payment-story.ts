@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { futureInstallments } from '../../src/billing/bill.ts'
 import { isOutstanding } from '../../src/billing/invoice.ts'
 import { withCredit } from '../../src/billing/payments/credit-use.ts'
-import { decidePayment } from '../../src/billing/payments/decision.ts'
+import { decidePayment, RefusedPayOut } from '../../src/billing/payments/decision.ts'
 import { paymentState, restDue } from '../../src/billing/payments/payment.ts'
 import { decideCancellation } from '../../src/cancellations/decision.ts'
 import { decideEndorsement } from '../../src/endorsements/decision.ts'
@@ -272,7 +272,7 @@ async function recorded(
   const before = book.policies[at]
   const loaded = { ...book.ground, ...before, credit: book.credit } as Loaded
   try {
-    const plan = await decide(loaded)
+    const plan = await decide(loaded).catch(carriedOut)
     if (!plan) return book
     const { planned, credit } = await withCredit(before?.aggregate, loaded, plan, attemptAt(book.now))
     const policies = [...book.policies]
@@ -283,6 +283,12 @@ async function recorded(
     if (problem instanceof Refusal) return book
     throw problem
   }
+}
+
+/** A call that is refused may have something carried out all the same. */
+function carriedOut(problem: unknown): Planned {
+  if (problem instanceof RefusedPayOut) return problem.planned
+  throw problem
 }
 
 /** What an event says came in, in minor units. */

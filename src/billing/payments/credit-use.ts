@@ -7,6 +7,7 @@ import type { Loaded } from '../../policies/surroundings.ts'
 import { type Invoice, isOutstanding } from '../invoice.ts'
 import { assertCredit, creditChange } from './credit.ts'
 import { pay } from './decision.ts'
+import { withOffsets } from './offsets.ts'
 import { restDue } from './payment.ts'
 
 export type Credited = {
@@ -18,16 +19,18 @@ export type Credited = {
 }
 
 /**
- * The plan, with the invoices that it makes paid from the credit as far as it goes, those due first before the others.
+ * The plan, with the invoices that settle each other (offsets.ts), and after that those that it makes paid from the
+ * credit as far as it goes, those due first before the others.
  * Refuses (409) a plan that takes back credit which has been used; one of the clock's is tried again until it is not.
  * `loaded` is what the plan was made with.
  */
 export async function withCredit(
   before: PolicyAggregate | undefined,
   loaded: Omit<Loaded, 'aggregate'>,
-  plan: Planned,
+  decided: Planned,
   attempt: Attempt,
 ): Promise<Credited> {
+  const plan = await withOffsets(before, loaded, decided, attempt)
   const left = ({ aggregate }: Planned): Money => plus(loaded.credit, creditChange(before, aggregate))
   const { policyholderLocator } = plan.aggregate.policy
   assertCredit(loaded.credit, creditChange(before, plan.aggregate), policyholderLocator)

@@ -12,6 +12,7 @@ import type { PaymentCreateRequest } from '../contract.ts'
 import { assertInvoiceAllows, type Invoice } from '../invoice.ts'
 import { invoiceNamed } from '../projection.ts'
 import { paymentFieldValues } from './field-values.ts'
+import { type PayOut, planPayOut } from './pay-out.ts'
 import { paymentNamed, restDue } from './payment.ts'
 import { type PaymentTerms, planPayment, planReversal } from './plans.ts'
 
@@ -21,6 +22,16 @@ export type PaymentOperation =
 
 /** What came of it, and which payment the answer shows. */
 export type PaymentDecision = { planned: Planned; payment: Uuid }
+
+/** The call is refused, but what was planned is carried out: a refund of which nothing may go out is written off. */
+export class RefusedPayOut extends Refusal {
+  readonly planned: Planned
+
+  constructor({ code, message }: Refusal, planned: Planned) {
+    super(code, message)
+    this.planned = planned
+  }
+}
 
 export async function decidePayment(
   loaded: Loaded,
@@ -36,27 +47,28 @@ export async function decidePayment(
   assertInvoiceAllows(invoice, 'pay')
   assertRoom(aggregate)
   const amount = amountOf(request, currency)
-  if (request.source === 'credit') {
-    const terms = { source: request.source, amount: creditFor(loaded, invoice, amount), fieldValues: {} }
+  const isCredit = request.source === 'credit'
+  const fieldValues = isCredit
+    ? {}
+    : paymentFieldValues(configuration.configuration, request.fieldValues, timeZone, attempt.now)
+  if (restDue(aggregate, invoice).minor < 0)
+    return await payOut(loaded, invoice, attempt, {
+      source: isCredit ? 'credit' : 'received',
+      amount,
+      fieldValues,
+    })
+  if (isCredit) {
+    const terms = { source: 'credit' as const, amount: creditFor(loaded, invoice, amount), fieldValues }
     return await pay(loaded, invoice.locator, attempt, terms)
   }
-  const fieldValues = paymentFieldValues(
-    configuration.configuration,
-    request.fieldValues,
-    timeZone,
-    attempt.now,
-  )
   return await pay(loaded, invoice.locator, attempt, { source: 'received', amount, fieldValues })
 }
 
-/**
- * What the credit pays of the invoice: what was asked, else as much as the invoice asks for and there is. 409 where
- * there is not so much. Of a refund it pays nothing: the refund is added to it.
- */
+/** What the credit pays of the invoice: what was asked, else as much as the invoice asks for and there is; else 409. */
 function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money | undefined): Money {
   const rest = restDue(aggregate, invoice)
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
-  if (rest.minor < 0 || (amount.minor <= credit.minor && credit.minor > 0)) return amount
+  if (amount.minor <= credit.minor && credit.minor > 0) return amount
   throw new Refusal(
     'wrongState',
     `Policyholder ${aggregate.policy.policyholderLocator} has a credit of ${toText(credit)} ${credit.currency}, which does not pay for this.`,
@@ -78,9 +90,35 @@ export async function pay(
   return { planned: chain(planned, settled), payment: payment.locator }
 }
 
+/** Pays a refund out or credits it, as far as it may go out, and does what follows from its being settled. */
+async function payOut(
+  { aggregate, product }: Loaded,
+  invoice: Invoice,
+  { now, digits }: Attempt,
+  terms: PayOut,
+): Promise<PaymentDecision> {
+  const { planned, payment, refusal } = planPayOut(aggregate, invoice, terms, {
+    now,
+    supply: await digits(1),
+  })
+  const after = invoiceNamed(planned.aggregate, invoice.locator)
+  const supply = await digits(digitsForSettlement(planned.aggregate, after, now))
+  const settled = planWhatPaymentSettles(planned.aggregate, after, { product, now, supply })
+  const all = chain(planned, settled)
+  if (refusal) throw new RefusedPayOut(refusal, all)
+  return { planned: all, payment: payment!.locator }
+}
+
 /** Takes the payment back. A grace period that follows begins when the invoice is past due again (lapses/settlement.ts). */
-const reversed = ({ aggregate }: Loaded, payment: Uuid, { now }: Attempt): Planned =>
-  planReversal(aggregate, paymentNamed(aggregate, payment), now)
+function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
+  const payment = paymentNamed(aggregate, locator)
+  if (payment.source === 'offset')
+    throw new Refusal(
+      'wrongState',
+      `Payment ${payment.displayId} is an offset with invoice ${payment.offsetInvoiceLocator}: it is reversed only with what caused it.`,
+    )
+  return planReversal(aggregate, payment, now)
+}
 
 function amountOf({ amount }: PaymentCreateRequest, currency: CurrencyCode): Money | undefined {
   if (amount === undefined) return undefined

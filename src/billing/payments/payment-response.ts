@@ -19,6 +19,7 @@ export const paymentResponse = (
   amount: toNumber(amount),
   amountCurrency: amount.currency,
   source: payment.source,
+  offsetInvoiceLocator: payment.offsetInvoiceLocator,
   ...(credited.minor > 0 && {
     creditedAmount: toNumber(credited),
     creditedAmountCurrency: credited.currency,

@@ -9,8 +9,11 @@ import type { PolicyAggregate } from '../../policies/aggregate.ts'
 import { totalDueOf } from '../bill.ts'
 import type { Invoice } from '../invoice.ts'
 
-/** `received` from outside; `credit`: what the policyholder had left from earlier payments. A refund goes to either. */
-export type PaymentSource = 'received' | 'credit'
+/**
+ * `received` from outside; `credit`: what the policyholder had left from earlier payments. A refund goes to either.
+ * `offset`: invoices of opposite sign settle each other, and no money moves (brief 4.5).
+ */
+export type PaymentSource = 'received' | 'credit' | 'offset'
 
 export type Payment = {
   readonly locator: Uuid
@@ -18,6 +21,8 @@ export type Payment = {
   readonly policyholderLocator: Uuid
   readonly invoiceLocator: Uuid
   readonly source: PaymentSource
+  /** Of an offset: the invoice that has the payment of opposite amount. */
+  readonly offsetInvoiceLocator?: Uuid
   /** All that was paid; negative for a refund. */
   readonly amount: Money
   /** The part of it that the invoice did not ask for, which is the policyholder's credit. Not negative. */
@@ -72,4 +77,16 @@ export function restDue(
   total: Money = totalDueOf(aggregate, invoice),
 ): Money {
   return minus(total, sum(standingPayments(aggregate, invoice).map(applied), total.currency))
+}
+
+/** The payment of opposite amount on the other invoice of an offset that stands. */
+export function counterpartOf({ payments }: PolicyAggregate, offset: Payment): Payment | undefined {
+  return [...payments.values()].find(
+    one =>
+      one.source === 'offset' &&
+      paymentState(one) === 'posted' &&
+      one.invoiceLocator === offset.offsetInvoiceLocator &&
+      one.offsetInvoiceLocator === offset.invoiceLocator &&
+      one.amount.minor === -offset.amount.minor,
+  )
 }

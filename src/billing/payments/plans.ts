@@ -2,20 +2,21 @@
 import type { NewEvent } from '../../events/outbox.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { FieldValues } from '../../platform/fields/values.ts'
-import type { DisplayId, LocatorSupply } from '../../platform/locators.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
 import { type Money, minus, toText, zero } from '../../platform/money.ts'
 import type { Instant } from '../../platform/time.ts'
 import { type PolicyAggregate, withRecords } from '../../policies/aggregate.ts'
 import { policyEvent } from '../../policies/events.ts'
-import type { Planned } from '../../policies/planned.ts'
+import { chain, type Planned } from '../../policies/planned.ts'
 import { type Invoice, invoiceStatus, paid, reopened } from '../invoice.ts'
-import { assertPaymentAllows, type Payment, type PaymentSource, restDue } from './payment.ts'
+import { assertPaymentAllows, counterpartOf, type Payment, type PaymentSource, restDue } from './payment.ts'
 
 export type PaymentTerms = {
   readonly source: PaymentSource
   /** All that the invoice still asks for, unless told. */
   readonly amount?: Money
   readonly fieldValues: FieldValues
+  readonly offsetInvoiceLocator?: Uuid
 }
 
 /**
@@ -26,7 +27,7 @@ export type PaymentTerms = {
 export function planPayment(
   before: PolicyAggregate,
   invoice: Invoice,
-  { source, amount: asked, fieldValues }: PaymentTerms,
+  { source, amount: asked, fieldValues, offsetInvoiceLocator }: PaymentTerms,
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned & { payment: Payment } {
   const rest = restDue(before, invoice)
@@ -40,6 +41,7 @@ export function planPayment(
     policyholderLocator: before.policy.policyholderLocator,
     invoiceLocator: invoice.locator,
     source,
+    ...(offsetInvoiceLocator && { offsetInvoiceLocator }),
     amount,
     credited: rest.minor > 0 && beyond.minor > 0 ? beyond : zero(amount.currency),
     fieldValues,
@@ -53,11 +55,21 @@ export function planPayment(
   return { aggregate, payment, events: [paymentEvent(aggregate, 'payment.pay', payment)] }
 }
 
-/** Takes a payment back: its invoice asks for the amount again, unless it was given up (brief 4.4). */
+/**
+ * Takes a payment back: its invoice asks for the amount again, unless it was given up (brief 4.4). An offset is taken back
+ * on both invoices.
+ */
 export function planReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
+  const counterpart = payment.source === 'offset' ? counterpartOf(before, payment) : undefined
+  const reversed = planOneReversal(before, payment, now)
+  return counterpart ? chain(reversed, planOneReversal(reversed.aggregate, counterpart, now)) : reversed
+}
+
+/** A refund that was written off beyond what was paid out of it is open again as a whole. */
+function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
   assertPaymentAllows(payment, 'reverse')
   const invoice = before.invoices.get(payment.invoiceLocator)!
-  const isWrittenOff = invoiceStatus(invoice) === 'writtenOff'
+  const isWrittenOff = invoiceStatus(invoice) === 'writtenOff' && payment.amount.minor > 0
   const reversed: Payment = { ...payment, reversedAt: now }
   const aggregate: PolicyAggregate = {
     ...before,
@@ -83,7 +95,7 @@ const paymentEvent = (
   })
 
 /** An amount pays towards what is asked for; neither a refund nor a payment from credit goes beyond it. */
-function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
+export function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
   if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
     throw new Refusal(
       'invalidRequest',

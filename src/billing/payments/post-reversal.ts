@@ -20,8 +20,8 @@ type OperationType = PostPaymentReversalInput['operationType']
 
 /**
  * The plan with the ends of grace periods that the plugin sets, called once for each payment that the plan takes
- * back: by itself (`payment_reversal`), or since its invoice is made void (`payment_invalidation`). Not called for credit
- * that comes free when an invoice is given up, nor where the product knows no grace. Without an end it is as without a
+ * back: by itself (`payment_reversal`), or since its invoice is made void (`payment_invalidation`). Not called
+ * where the product knows no grace. Without an end it is as without a
  * plugin. Refuses (422) what the plugin fails with; from the clock (`isAttended` false) that is logged, and sets no end.
  */
 export async function withGraceEnds(
@@ -37,8 +37,7 @@ export async function withGraceEnds(
     return plan
   let planned = plan
   for (const payment of takenBack(before, plan.aggregate)) {
-    const operationType = operationOf(payment, before, plan.aggregate)
-    if (!operationType) continue
+    const operationType = operationOf(payment, plan.aggregate)
     const question = {
       name: 'getPostPaymentReversal' as const,
       answer: (contract: typeof import('../../plugins/contract.ts')) => contract.PostPaymentReversalResult,
@@ -65,17 +64,16 @@ export async function withGraceEnds(
 const takenBack = (before: PolicyAggregate, after: PolicyAggregate): Payment[] =>
   [...after.payments.values()].filter(payment => {
     const was = before.payments.get(payment.locator)
-    return was !== undefined && paymentState(was) === 'posted' && paymentState(payment) === 'reversed'
+    const isReversed =
+      was !== undefined && paymentState(was) === 'posted' && paymentState(payment) === 'reversed'
+    // Of an offset, only the invoice that asks for money is unpaid again.
+    return isReversed && !(payment.source === 'offset' && payment.amount.minor < 0)
   })
 
-function operationOf(
-  { invoiceLocator }: Payment,
-  before: PolicyAggregate,
-  after: PolicyAggregate,
-): OperationType | undefined {
-  const [was, is] = [before, after].map(one => invoiceStatus(one.invoices.get(invoiceLocator)!))
-  if (is === 'invalidated') return 'payment_invalidation'
-  return is === 'writtenOff' && was !== 'writtenOff' ? undefined : 'payment_reversal'
+function operationOf({ invoiceLocator }: Payment, after: PolicyAggregate): OperationType {
+  return invoiceStatus(after.invoices.get(invoiceLocator)!) === 'invalidated'
+    ? 'payment_invalidation'
+    : 'payment_reversal'
 }
 
 /** The invoice as it was until now: when it was due, and not when it is due again. */

@@ -63,7 +63,7 @@ export const KEYS = {
   invoiceType: text('What the invoice is for.', 'newBusiness'),
   paymentLocator: uuid('The payment.', 'e7a3d2c4-1b6f-4c8e-a0d9-5f7b2e4c8a00'),
   amount: { about: 'What was paid; negative: paid out.', example: '120.50', kind: 'amount' },
-  source: oneOf('Where the money came from.', 'received', 'credit'),
+  source: oneOf('Where the money came from.', 'received', 'credit', 'offset'),
   version: integer('Version of the policyholder.', '2'),
   username: text('Who signed in, or tried to.', 'alice'),
   accountType: text(

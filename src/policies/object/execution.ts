@@ -1,7 +1,7 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import { Autofill } from '../../autofill/fill.ts'
-import { decidePayment } from '../../billing/payments/decision.ts'
+import { decidePayment, RefusedPayOut } from '../../billing/payments/decision.ts'
 import { decideCancellation } from '../../cancellations/decision.ts'
 import { planCoverEnd } from '../../cancellations/effective.ts'
 import { type Made, planMade } from '../../documents/made.ts'
@@ -111,6 +111,7 @@ async function attemptTwice(
   try {
     return await attempt(context, database, message, memory, plugins)
   } catch (problem) {
+    if (problem instanceof RefusedPayOut) throw problem
     const mayBeStale = problem instanceof Refusal && fromMemory && !OF_OTHERS.has(problem.code)
     if (!(problem instanceof GuardTripped || mayBeStale)) throw problem
   }
@@ -229,6 +230,20 @@ async function attemptOn(
       subject,
       plugins,
     })
+  /** Carries out what a refused call planned; no answer of it is kept for a repeat. */
+  const carriedOut = async (problem: unknown): Promise<never> => {
+    if (problem instanceof RefusedPayOut)
+      await record({ ...context, idempotency: undefined }, database, memory, {
+        before: loaded.aggregate,
+        loaded: { ...loaded, aggregate: problem.planned.aggregate },
+        planned: problem.planned,
+        attempt: plain,
+        answer: () => VOID,
+        subject: String(locator),
+        plugins,
+      })
+    throw problem
+  }
   switch (operation.kind) {
     case 'update': {
       const request = await autofill.update(operation.request, loaded)
@@ -281,7 +296,7 @@ async function attemptOn(
     case 'amountDue':
       return json(await decideAmountDue(loaded, operation.reinstatement, operation.effectiveAt, plain))
     case 'payment': {
-      const { planned, payment } = await decidePayment(loaded, operation.operation, plain)
+      const { planned, payment } = await decidePayment(loaded, operation.operation, plain).catch(carriedOut)
       return await recorded(planned, paymentAnswer(payment), `${locator}/${payment}`)
     }
     case 'nextInvoice': {

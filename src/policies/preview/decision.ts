@@ -1,4 +1,5 @@
 // What a transaction would come to: the plans that carry it out, to the end, and recorded nowhere.
+import { withCredit } from '../../billing/payments/credit-use.ts'
 import { foreseenCancellation } from '../../cancellations/decision.ts'
 import { recordedPriceChange } from '../../cancellations/projection.ts'
 import { foreseen } from '../../endorsements/decision.ts'
@@ -6,9 +7,9 @@ import { endorsementOf } from '../../endorsements/endorsement-of.ts'
 import { notFound } from '../../platform/errors.ts'
 import { type CancellationLocator, readDigits, type Uuid } from '../../platform/locators.ts'
 import { foreseenReinstatement } from '../../reinstatements/decision.ts'
-import type { PolicyAggregate } from '../aggregate.ts'
 import type { Attempt } from '../attempt.ts'
 import { conflictsOf } from '../conflicts.ts'
+import type { Planned } from '../planned.ts'
 import { underwritingResponse } from '../projection/parts.ts'
 import { policyResponse } from '../projection/policy.ts'
 import type { Loaded } from '../surroundings.ts'
@@ -22,7 +23,8 @@ export async function decidePreview(
   attempt: Attempt,
 ): Promise<PolicyPreviewResponse> {
   const { product } = loaded
-  const { aggregate, modificationLocator } = await carriedOut(loaded, preview, attempt)
+  const { planned, modificationLocator } = await carriedOut(loaded, preview, attempt)
+  const { aggregate } = (await withCredit(loaded.aggregate, loaded, planned, attempt)).planned
   const modification = aggregate.modifications.get(modificationLocator)!
   const { underwriting } = modification
   return {
@@ -34,12 +36,12 @@ export async function decidePreview(
   }
 }
 
-/** The policy after it, and the modification that it is. */
+/** It is carried out; with the modification that it is. */
 async function carriedOut(
   loaded: Loaded,
   preview: PolicyPreview,
   attempt: Attempt,
-): Promise<{ aggregate: PolicyAggregate; modificationLocator: Uuid }> {
+): Promise<{ planned: Planned; modificationLocator: Uuid }> {
   switch (preview.kind) {
     case 'endorsement':
     case 'renewal': {
@@ -50,16 +52,13 @@ async function carriedOut(
           : { action: 'renew', request: preview.request },
         attempt,
       )
-      const { aggregate } = planned
-      return { aggregate, modificationLocator: endorsementOf(aggregate, endorsement).modificationLocator! }
+      const { modificationLocator } = endorsementOf(planned.aggregate, endorsement)
+      return { planned, modificationLocator: modificationLocator! }
     }
     case 'cancellation': {
       const { planned, cancellation } = await foreseenCancellation(loaded, preview.request, attempt)
-      const { aggregate } = planned
-      return {
-        aggregate,
-        modificationLocator: aggregate.cancellations.get(cancellation)!.modificationLocator!,
-      }
+      const { modificationLocator } = planned.aggregate.cancellations.get(cancellation)!
+      return { planned, modificationLocator: modificationLocator! }
     }
     case 'reinstatement': {
       const { cancellationLocator: text, ...request } = preview.request
@@ -67,11 +66,8 @@ async function carriedOut(
       if (cancellation === undefined) throw notFound('cancellation', text)
       const of = cancellation as CancellationLocator
       const { planned, reinstatement } = await foreseenReinstatement(loaded, of, request, attempt)
-      const { aggregate } = planned
-      return {
-        aggregate,
-        modificationLocator: aggregate.reinstatements.get(reinstatement)!.modificationLocator!,
-      }
+      const { modificationLocator } = planned.aggregate.reinstatements.get(reinstatement)!
+      return { planned, modificationLocator: modificationLocator! }
     }
   }
 }

@@ -1,21 +1,28 @@
-// The invoices that a transaction would make: one for each installment that it puts on the policy's plan.
-import { amountsDue, invoicesOf } from '../../billing/bill.ts'
+// The invoices that a transaction would make at once, and those that are then planned.
+import {
+  amountsDue,
+  futureInstallments,
+  installmentOf,
+  invoicesOf,
+  invoiceTypeOf,
+} from '../../billing/bill.ts'
 import { billedItemsOf, shownItems } from '../../billing/billed-items.ts'
-import { INVOICED_TRANSACTIONS } from '../../billing/invoice.ts'
+import { type Invoice, invoiceStatus } from '../../billing/invoice.ts'
 import type { Uuid } from '../../platform/locators.ts'
 import { type Money, toNumber } from '../../platform/money.ts'
 import { type PolicyAggregate, those } from '../aggregate.ts'
 import type { PreviewedInvoiceResponse } from './contract.ts'
 
-/** Of the installments that `after` has and `before` has not, by the time of their invoices. */
+/** Those that `after` has and `before` has not, and all that are then planned, by the time of their invoices. */
 export function previewedInvoices(
   before: PolicyAggregate,
   after: PolicyAggregate,
 ): PreviewedInvoiceResponse[] {
   const itemsOf = billedItemsOf(after)
   const known = new Map<Uuid, Money[]>()
-  return those(after.installments, one => !before.installments.has(one.locator))
-    .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
+  const made = those(after.invoices, one => !before.invoices.has(one.locator) && !isVoid(one))
+  return [...made.map(invoice => installmentOf(after, invoice)), ...futureInstallments(after)]
+    .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start || a.number - b.number)
     .map(installment => {
       const { number, issueAt, modificationLocator } = installment
       const modification = after.modifications.get(modificationLocator)!
@@ -29,10 +36,12 @@ export function previewedInvoices(
         startTimestamp: String(installment.start),
         endTimestamp: String(installment.end),
         writeOff: installment.writeOff ?? false,
-        invoiceType: number === 1 ? INVOICED_TRANSACTIONS[modification.kind] : 'installment',
+        invoiceType: invoiceTypeOf(installment, modification),
         totalDue: toNumber(totalDue),
         totalDueCurrency: totalDue.currency,
         financialTransactions: shownItems(after, itemsOf(installment), issueAt),
       }
     })
 }
+
+const isVoid = (invoice: Invoice): boolean => invoiceStatus(invoice) === 'invalidated'

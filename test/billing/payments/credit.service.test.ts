@@ -114,7 +114,8 @@ describe('a part of what is due', () => {
   })
 
   it('of a refund is negative, and never more than the refund', async () => {
-    const { locator } = await accepted()
+    const { locator, invoices } = await accepted()
+    await paid(invoices[0]!)
     await motor.post(`/policy/${locator}/issue`)
     await motor.post(`/policy/${locator}/withdraw`)
     const refund = (await motor.get(`/policy/${locator}`)).body.invoices.at(-1)!
@@ -206,6 +207,7 @@ describe('more than is due', () => {
 
   it('grows by a refund that is not paid out', async () => {
     const policy = await accepted()
+    await paid(policy.invoices[0]!)
     await motor.post(`/policy/${policy.locator}/issue`)
     await motor.post(`/policy/${policy.locator}/withdraw`)
     const refund = (await motor.get(`/policy/${policy.locator}`)).body.invoices.at(-1)!

@@ -94,20 +94,23 @@ describe('the items of an invoice', () => {
     expect((await motor.get('/invoice/nonsense/financialTransactions')).status).toBe(404)
   })
 
-  it('of a cancellation give back, with what was planned and is not any more', async () => {
+  it('of a bill that a cancellation shrinks are those that were planned, and what is taken back of them', async () => {
     const policy = await issued({ paymentScheduleName: 'quarterly' })
     await motor.post(`/policy/${policy.locator}/cancel`, {
       coverageEndTimestamp: add(Number(policy.originalContractStartTimestamp) as Instant, 4, 'month', BERLIN),
     })
     const now = await read(policy)
     const { invoices, futureInvoices } = await check(policy)
-    // The quarter that begins before the end of coverage is billed as planned, and given back in part.
-    expect(futureInvoices.map(one => one.startTimestamp)).toEqual([
-      String(add(Number(policy.originalContractStartTimestamp) as Instant, 3, 'month', BERLIN)),
+    // The quarter that begins before the end of coverage shrinks to a month; nothing is given back.
+    expect(invoices).toHaveLength(1)
+    const monthsIn = (count: number): string =>
+      String(add(Number(policy.originalContractStartTimestamp) as Instant, count, 'month', BERLIN))
+    expect(futureInvoices.map(one => [one.startTimestamp, one.endTimestamp])).toEqual([
+      [monthsIn(3), monthsIn(4)],
     ])
-    const last = invoices.at(-1)!
-    expect(last.invoiceType).toBe('cancellation')
-    expect(dueOf(last.financialTransactions)).toBe(cents(last.totalDue))
+    const last = futureInvoices[0]!
+    const { body: price } = await motor.post<{ total: number }>(`/policy/${policy.locator}/price`)
+    expect(dueOf(last.financialTransactions)).toBe(cents(price.total) - cents(invoices[0]!.totalDue))
     const byModification = new Set(last.financialTransactions.map(one => one.policyModificationLocator))
     expect(byModification.size).toBe(2)
     isAboutCharacteristics(now, last.financialTransactions)
@@ -177,7 +180,7 @@ describe('issueNextInvoice', () => {
     await other.post('/test/clock', { timestamp: add(start, 2, 'month', BERLIN) })
     const statuses = async ({ locator }: PolicyResponse) =>
       (await other.get(`/policy/${locator}`)).body.invoices.map(one => one.statuses.at(-1)!.status)
-    expect(await statuses(ahead)).toEqual(['unfulfilled', 'unfulfilled', 'unfulfilled'])
+    expect(await statuses(ahead)).toEqual(['unfulfilled', 'unfulfilled', 'paid'])
     expect(await statuses(takenBack)).toEqual(['invalidated'])
   })
 })

@@ -131,6 +131,7 @@ describe('paying an invoice', () => {
 
   it('pays a refund by a negative amount', async () => {
     const policy = await issued()
+    expect((await pay(policy.invoices[0]!)).status).toBe(200)
     await motor.post(`/policy/${policy.locator}/withdraw`)
     const refund = (await read(policy)).invoices.at(-1)!
     expect(refund).toMatchObject({ invoiceType: 'cancellation', totalDue: -811.19 })

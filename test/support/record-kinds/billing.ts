@@ -19,7 +19,7 @@ import {
   restDue,
   standingPayments,
 } from '../../../src/billing/payments/payment.ts'
-import { planWriteOff } from '../../../src/lapses/billing.ts'
+import { planWriteOff } from '../../../src/billing/payments/write-off.ts'
 import type { Uuid } from '../../../src/platform/locators.ts'
 import { fromMinor, minus, toText } from '../../../src/platform/money.ts'
 import { selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'

@@ -1,0 +1,3 @@
+ALTER TABLE `installment` ADD `replans` text;--> statement-breakpoint
+ALTER TABLE `installment` ADD `paid_before` text;--> statement-breakpoint
+ALTER TABLE `payment` ADD `offset_invoice_locator` text;

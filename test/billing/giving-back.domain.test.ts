@@ -1,0 +1,380 @@
+// What a transaction takes back (brief 4.5): planned bills shrink, refunds settle what is open, and no more goes out of a
+// policy than came in. Figures of a year from March 1, 2030 in UTC.
+import { describe, expect, it } from 'vitest'
+import { RefusedPayOut } from '../../src/billing/payments/decision.ts'
+import { cancellationResponse } from '../../src/cancellations/projection.ts'
+import type { CancellationLocator } from '../../src/platform/locators.ts'
+import { reinstatementResponse } from '../../src/reinstatements/projection.ts'
+import { BoatInUtc, type BoatTerms } from '../support/boat-in-utc.ts'
+import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+
+const cancellationOf = ({ loaded }: BoatInUtc, locator: CancellationLocator) =>
+  cancellationResponse(loaded.aggregate, loaded.aggregate.cancellations.get(locator)!, loaded.product)
+
+function addsUp({ loaded }: BoatInUtc): void {
+  itemsComeToCharges(loaded)
+  billsWhatStands(loaded)
+}
+
+const hundreds = (count: number): string[] => Array.from({ length: count }, () => '100.00')
+
+describe('a monthly policy that is cancelled as of Oct 15 in March', () => {
+  it('is billed to October, which shrinks; no invoice gives back', async () => {
+    const boat = await BoatInUtc.issued()
+    const cancellation = await boat.cancel('2030-10-15')
+    expect(boat.billed).toEqual([['newBusiness', 10_000, 10_000, 'unfulfilled']])
+    expect(boat.amounts).toEqual([...hundreds(6), '45.16'])
+    expect(boat.planned.at(-1)![0]).toBe('2030-10-01')
+    expect(cancellationOf(boat, cancellation).invoiceLocator).toBeUndefined()
+    addsUp(boat)
+    await boat.advance('2031-03-01')
+    expect(boat.billed.map(([type, minor]) => [type, minor])).toEqual([
+      ['newBusiness', 10_000],
+      ...hundreds(6).map(() => ['installment', 10_000]),
+      ['installment', 4_516],
+    ])
+    expect(cancellationOf(boat, cancellation).invoiceLocator).toBeUndefined()
+  })
+
+  it('with a tax and a proratable fee: October has the rest of each', async () => {
+    const boat = await BoatInUtc.issued({ isTaxed: true, fees: { mooring: 60 } })
+    await boat.cancel('2030-10-15')
+    expect(boat.amounts.at(-1)).toBe((45.16 + 4.52 + 2.26).toFixed(2))
+    addsUp(boat)
+  })
+
+  it('with a flat fee: October bills what the bills after it would have', async () => {
+    const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
+    await boat.cancel('2030-10-15')
+    expect(boat.amounts).toEqual([...Array.from({ length: 6 }, () => '102.00'), '55.16'])
+    addsUp(boat)
+  })
+
+  it('of 1,000.00, keeps the bills before to the cent', async () => {
+    const boat = await BoatInUtc.issued({ yearly: '1000' })
+    await boat.cancel('2030-10-15')
+    // In force are 620.97; March to September billed 83.33 each.
+    expect(boat.amounts).toEqual([...Array.from({ length: 6 }, () => '83.33'), '37.66'])
+    addsUp(boat)
+  })
+})
+
+describe('a cancellation', () => {
+  it('between two bills leaves those before as they are, and what rounds lies on the last', async () => {
+    const boat = await BoatInUtc.issued({ yearly: '1000', fees: { reminder: 24 } })
+    await boat.cancel('2030-10-01')
+    expect(boat.planned.at(-1)).toEqual(['2030-09-01', 8_333 + 200 + 1_000 + 2])
+    addsUp(boat)
+  })
+
+  it('gives back at once what bills already made charged for the time after it', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.makeNext(3)
+    const cancellation = await boat.cancel('2030-04-16')
+    expect(boat.planned).toEqual([])
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['cancellation', -25_000])
+    expect(cancellationOf(boat, cancellation).invoiceLocator).toBe(boat.invoices.at(-1)!.locator)
+    addsUp(boat)
+  })
+
+  it('gives a fee that was billed at once back at once, beside the bills that are planned', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.changeFees({
+      newFees: [
+        {
+          feeName: 'mooring',
+          amount: '120.00',
+          startTimestamp: String(boat.aggregate.policy.originalStart),
+          endTimestamp: String(boat.aggregate.policy.originalEnd),
+        },
+      ],
+    })
+    await boat.cancel('2030-10-15')
+    expect(boat.billed.map(([type, minor]) => [type, minor])).toEqual([
+      ['newBusiness', 10_000],
+      ['other', 12_000],
+      ['cancellation', 7_452 - 12_000],
+    ])
+    expect(boat.amounts).toEqual([...hundreds(6), '45.16'])
+    addsUp(boat)
+  })
+
+  it('of a two-week plan lays the difference on the last bill that remains, down to nothing and on', async () => {
+    for (const date of ['2030-04-02', '2030-06-08', '2030-10-15', '2031-02-25']) {
+      const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
+      await boat.cancel(date)
+      for (const [, minor] of boat.planned) expect(minor).toBeGreaterThan(0)
+      addsUp(boat)
+    }
+  })
+
+  it('repeated for an earlier day shrinks what the first left', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.cancel('2030-10-15')
+    await boat.cancel('2030-06-16')
+    expect(boat.amounts).toEqual([...hundreds(2), '50.00'])
+    addsUp(boat)
+  })
+
+  it('of nothing that is billed yet makes no invoice: a withdrawal before the first is asked for', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.withdraw()
+    expect(boat.planned).toEqual([])
+    expect(boat.billed).toEqual([
+      ['newBusiness', 10_000, 0, 'paid'],
+      ['cancellation', -10_000, 0, 'paid'],
+    ])
+  })
+})
+
+describe('an endorsement', () => {
+  it('from 1,200.00 to 600.00 as of Jul 15 changes each planned bill by its share', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.endorse('2030-07-15', '600')
+    expect(boat.amounts).toEqual([...hundreds(3), '72.40', ...Array.from({ length: 7 }, () => '49.68')])
+    const total = boat.planned.reduce((sum, [, minor]) => sum + minor, 10_000)
+    expect(total).toBe(82_016)
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+  })
+
+  it('at the start of a bill, with four made, changes the eight planned ones and nothing else', async () => {
+    const boat = await BoatInUtc.issued({ start: '2030-01-01', end: '2031-01-01' })
+    await boat.makeNext(3)
+    const made = boat.billed
+    await boat.endorse('2030-05-01', '600')
+    expect(boat.amounts).toEqual(Array.from({ length: 8 }, () => '50.00'))
+    expect(boat.billed).toEqual(made)
+    addsUp(boat)
+  })
+
+  // Until May 10 229.03 are in force, and 400.00 are billed to June 30. What is charged from then on, 483.93 or 1,935.71,
+  // is spread over 22 of 31 days of May and nine months.
+  it.each([
+    ['600', -17_097 + 3_537 + 4_984, '49.84'],
+    ['2400', -17_097 + 14_148 + 19_936, '199.36'],
+  ])('to %s within time that is billed comes at once for that time: %i', async (yearly, atOnce, monthly) => {
+    const boat = await BoatInUtc.issued()
+    await boat.makeNext(3)
+    await boat.endorse('2030-05-10', yearly)
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['endorsement', atOnce])
+    expect(boat.planned).toHaveLength(8)
+    expect(boat.amounts.slice(0, 7)).toEqual(Array.from({ length: 7 }, () => monthly))
+    addsUp(boat)
+  })
+
+  it('that changes nothing makes no invoice', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.endorse('2030-07-15')
+    expect(boat.billed).toHaveLength(1)
+    expect(boat.amounts).toEqual(hundreds(11))
+  })
+
+  it('of 1,000.00 leaves the bill that contains it what is in force before, and no cents behind', async () => {
+    const boat = await BoatInUtc.issued({ yearly: '1000' })
+    await boat.endorse('2030-07-15', '600')
+    // 370.97 are in force before; 333.32 are billed by then. The rest and 27.24 lie on July.
+    expect(boat.amounts).toEqual([
+      ...Array.from({ length: 3 }, () => '83.33'),
+      (37.65 + 27.24).toFixed(2),
+      ...Array.from({ length: 7 }, () => '49.68'),
+    ])
+    addsUp(boat)
+  })
+})
+
+describe('a fee that is reversed', () => {
+  it('leaves planned bills first; only what was billed of it is given back', async () => {
+    const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
+    await boat.makeNext(1)
+    const [fee] = boat.aggregate.fees.keys()
+    await boat.changeFees({ reverseFees: [fee] })
+    expect(boat.amounts).toEqual(hundreds(10))
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['other', -400])
+    addsUp(boat)
+  })
+})
+
+describe('a refund', () => {
+  it.each([
+    [false, 120_000, 60_000],
+    [true, 132_000, 66_000],
+  ])(
+    'of a year that was never paid settles half of its invoice (taxed: %s)',
+    async (isTaxed, whole, half) => {
+      const boat = await BoatInUtc.issued({ schedule: 'upfront', isTaxed })
+      await boat.cancel('2030-09-01')
+      expect(boat.billed).toEqual([
+        ['newBusiness', whole, half, 'unfulfilled'],
+        ['cancellation', -half, 0, 'paid'],
+      ])
+      expect(boat.limit).toBe(0)
+      const [first, refund] = boat.invoices
+      const [out, into] = [...boat.aggregate.payments.values()]
+      expect(out).toMatchObject({
+        source: 'offset',
+        invoiceLocator: refund!.locator,
+        offsetInvoiceLocator: first!.locator,
+      })
+      expect(into).toMatchObject({
+        source: 'offset',
+        invoiceLocator: first!.locator,
+        offsetInvoiceLocator: refund!.locator,
+      })
+      expect([out!.amount.minor, into!.amount.minor]).toEqual([-half, half])
+      const told = boat.events.filter(one => one.type === 'payment.pay').map(one => one.data.source)
+      expect(told).toEqual(['offset', 'offset'])
+      await expect(boat.reverse(into!.locator)).rejects.toMatchObject({ code: 'wrongState' })
+    },
+  )
+
+  it('goes out up to what was paid in; the rest is written off', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    const payment = await boat.pay(boat.invoices[0]!)
+    await boat.cancel('2030-09-01')
+    await boat.reverse(payment)
+    // The invoice is open again, and the refund settles half of it.
+    expect(boat.billed.map(one => one[2])).toEqual([60_000, 0])
+    await boat.pay(boat.invoices[0]!, { amount: '100.00' })
+    expect(boat.limit).toBe(10_000)
+    await boat.withdraw()
+    // Of the rest of 500.00, the refund of 600.00 settles all, and 100.00 are left of it.
+    expect(boat.billed.at(-1)).toEqual(['cancellation', -60_000, -10_000, 'unfulfilled'])
+    await expect(boat.pay(boat.invoices.at(-1)!, { amount: '-100.01' })).rejects.toMatchObject({
+      code: 'invalidRequest',
+    })
+    await boat.pay(boat.invoices.at(-1)!)
+    expect([boat.limit, boat.billed.at(-1)![3]]).toEqual([0, 'paid'])
+  })
+
+  it('of which nothing can go out is refused and written off', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    const invoice = boat.invoices[0]!
+    const lost = {
+      ...invoice,
+      statuses: [...invoice.statuses, { at: boat.now, status: 'writtenOff' as const }],
+    }
+    const invoices = new Map(boat.aggregate.invoices).set(lost.locator, lost)
+    boat.loaded = { ...boat.loaded, aggregate: { ...boat.aggregate, invoices } }
+    await boat.cancel('2030-09-01')
+    const refund = boat.invoices.at(-1)!
+    await expect(boat.pay(refund, { source: 'credit' })).rejects.toBeInstanceOf(RefusedPayOut)
+    expect(boat.billed.at(-1)).toEqual(['cancellation', -60_000, 0, 'writtenOff'])
+    expect(boat.loaded.credit.minor).toBe(0)
+  })
+
+  it('of a written-off invoice that was paid in part pays out that part, and no more', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    const invoice = boat.invoices[0]!
+    await boat.pay(invoice, { amount: '500.00' })
+    const known = boat.invoices[0]!
+    const lost = { ...known, statuses: [...known.statuses, { at: boat.now, status: 'writtenOff' as const }] }
+    const invoices = new Map(boat.aggregate.invoices).set(lost.locator, lost)
+    boat.loaded = { ...boat.loaded, aggregate: { ...boat.aggregate, invoices } }
+    await boat.withdraw()
+    expect(boat.billed.at(-1)).toEqual(['cancellation', -120_000, -120_000, 'unfulfilled'])
+    const refund = boat.invoices.at(-1)!
+    await expect(boat.pay(refund, { amount: '-500.01' })).rejects.toMatchObject({ code: 'wrongState' })
+    const payment = await boat.pay(refund)
+    expect(boat.aggregate.payments.get(payment)!.amount.minor).toBe(-50_000)
+    expect(boat.billed.at(-1)).toEqual(['cancellation', -120_000, 0, 'writtenOff'])
+    await boat.reverse(payment)
+    expect(boat.billed.at(-1)).toEqual(['cancellation', -120_000, -120_000, 'unfulfilled'])
+    expect(boat.limit).toBe(50_000)
+  })
+})
+
+describe('a reinstatement', () => {
+  const amountOf = ({ loaded }: BoatInUtc, locator: string) =>
+    reinstatementResponse(
+      loaded.aggregate,
+      loaded.aggregate.reinstatements.get(locator as never)!,
+      loaded.product,
+    )
+
+  it.each<BoatTerms>([
+    {},
+    { fees: { reminder: 24 } },
+    { fees: { mooring: 60 }, isTaxed: true, yearly: '1000' },
+  ])(
+    'at the time of the cancellation restores the plan and its dates, and asks for nothing (%j)',
+    async terms => {
+      const boat = await BoatInUtc.issued(terms)
+      const plan = boat.planned
+      const reinstatement = await boat.reinstate(await boat.cancel('2030-10-15'))
+      expect(boat.planned).toEqual(plan)
+      expect(boat.billed).toHaveLength(1)
+      const answer = amountOf(boat, reinstatement)
+      expect(answer.reinstatementPaymentAmount).toBe(0)
+      expect(answer.invoiceLocator).toBeUndefined()
+      addsUp(boat)
+      chargesAreBilledOnce(boat.loaded)
+      await boat.advance('2031-03-01')
+      expect(boat.billed.every(([type]) => type === 'newBusiness' || type === 'installment')).toBe(true)
+      addsUp(boat)
+    },
+  )
+
+  it('asks at once for what a bill lost that was made since', async () => {
+    const boat = await BoatInUtc.issued()
+    const cancellation = await boat.cancel('2030-10-15')
+    await boat.advance('2030-09-25')
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['installment', 4_516])
+    const reinstatement = await boat.reinstate(cancellation)
+    expect(boat.amounts).toEqual(hundreds(4))
+    expect(boat.planned[0]![0]).toBe('2030-11-01')
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['reinstatement', 5_484])
+    expect(amountOf(boat, reinstatement).reinstatementPaymentAmount).toBe(54.84)
+    addsUp(boat)
+  })
+
+  it('asks at once for what would be past due, and makes what should be made as bills of their own', async () => {
+    const boat = await BoatInUtc.issued()
+    const cancellation = await boat.cancel('2030-10-15')
+    await boat.advance('2030-12-24')
+    await boat.reinstate(cancellation)
+    // October lacks 54.84; November and December were due. January is made ten days ahead.
+    expect(boat.billed.slice(-2).map(([type, minor]) => [type, minor])).toEqual([
+      ['reinstatement', 25_484],
+      ['installment', 10_000],
+    ])
+    expect(boat.planned).toEqual([['2031-02-01', 10_000]])
+    addsUp(boat)
+  })
+
+  it('settles first a refund that was not paid out, once it is issued', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    await boat.pay(boat.invoices[0]!)
+    const cancellation = await boat.cancel('2030-09-01')
+    const reinstatement = await boat.reinstate(cancellation, undefined, false)
+    expect(boat.billed.slice(1)).toEqual([
+      ['cancellation', -60_000, -60_000, 'unfulfilled'],
+      ['reinstatement', 60_000, 60_000, 'unfulfilled'],
+    ])
+    expect(amountOf(boat, reinstatement).reinstatementPaymentAmount).toBe(600)
+    await boat.onReinstatement('issue', reinstatement)
+    expect(boat.billed.slice(1).map(one => one[3])).toEqual(['paid', 'paid'])
+    expect(boat.limit).toBe(120_000)
+    addsUp(boat)
+  })
+
+  it('with a gap brings back the bills from it on, without the share of the gap', async () => {
+    const boat = await BoatInUtc.issued()
+    const cancellation = await boat.cancel('2030-10-15')
+    await boat.reinstate(cancellation, '2030-12-01')
+    // Of the 454.84 that went, 3 of 4.5 months come back.
+    expect(boat.amounts).toEqual([...hundreds(6), '45.16', '101.08', '101.08', '101.07'])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+  })
+
+  it('twice restores the plan twice', async () => {
+    const boat = await BoatInUtc.issued({ fees: { reminder: 24, mooring: 60 }, yearly: '1000' })
+    const plan = boat.planned
+    for (const date of ['2030-10-15', '2030-07-20']) {
+      await boat.reinstate(await boat.cancel(date))
+      expect(boat.planned).toEqual(plan)
+    }
+    addsUp(boat)
+  })
+})

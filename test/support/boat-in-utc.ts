@@ -1,0 +1,239 @@
+// A boat's policy from March 1, 2030 for a year, in UTC, recorded as the policy's object records it: for figures of what
+// is billed, given back and paid (brief 4.5). February has 28 days.
+import { futureInstallments, totalDueOf } from '../../src/billing/bill.ts'
+import { billedItemsOf } from '../../src/billing/billed-items.ts'
+import { type Invoice, invoiceStatus, totalDue } from '../../src/billing/invoice.ts'
+import { withCredit } from '../../src/billing/payments/credit-use.ts'
+import { decidePayment, RefusedPayOut } from '../../src/billing/payments/decision.ts'
+import { payOutLimit } from '../../src/billing/payments/pay-out.ts'
+import { restDue } from '../../src/billing/payments/payment.ts'
+import { decideCancellation } from '../../src/cancellations/decision.ts'
+import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
+import { decideEndorsement } from '../../src/endorsements/decision.ts'
+import type { NewEvent } from '../../src/events/outbox.ts'
+import type { CancellationLocator, Uuid } from '../../src/platform/locators.ts'
+import { dayStart, type Instant } from '../../src/platform/time.ts'
+import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { Attempt } from '../../src/policies/attempt.ts'
+import { FeeUpdateRequest } from '../../src/policies/contract/fees.ts'
+import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
+import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
+import { planFeeUpdate } from '../../src/policies/fee-update.ts'
+import { decideInvoicing, decideNextInvoice } from '../../src/policies/invoicing.ts'
+import type { Planned } from '../../src/policies/planned.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { decideReinstatement } from '../../src/reinstatements/decision.ts'
+import { boatGround } from './boat-ground.ts'
+import { attemptAt } from './policy-story.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Midnight of a day, e.g. `2030-10-15`, in UTC. */
+export const utc = (date: string): Instant => dayStart(date, 'UTC' as never)!
+
+const dayOf = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
+
+export type BoatTerms = {
+  readonly schedule?: string
+  readonly yearly?: string
+  readonly isTaxed?: boolean
+  /** Standard fees by name: `reminder` is flat, `mooring` proratable. */
+  readonly fees?: Readonly<Record<string, number>>
+  readonly start?: string
+  readonly end?: string
+  /** Files of the configuration in place of others. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
+export class BoatInUtc {
+  loaded: Loaded
+  now: Instant
+  readonly events: NewEvent[] = []
+
+  private constructor(loaded: Loaded, now: Instant) {
+    this.loaded = loaded
+    this.now = now
+  }
+
+  /** Issued some hours after it begins. */
+  static async issued({
+    schedule = 'monthly',
+    yearly = '1200',
+    isTaxed = false,
+    fees = {},
+    start = '2030-03-01',
+    end = '2031-03-01',
+    files = {},
+  }: BoatTerms = {}): Promise<BoatInUtc> {
+    const now = (utc(start) + 9 * HOUR_MS) as Instant
+    const added = Object.entries(fees).map(([name, amount]) => `{{ ${amount} | add_fee: "${name}" }}`)
+    const ground = boatGround(
+      'EUR',
+      now,
+      {
+        'config.json': JSON.stringify({ timezone: 'UTC', currency: 'EUR' }),
+        ...(added.length > 0 && { 'products/boat/policy/policy.calculations.liquid': added.join('') }),
+        ...files,
+      },
+      isTaxed,
+    )
+    const request = PolicyCreateRequest.parse({
+      productName: 'boat',
+      policyholderLocator: ground.policyholder.locator,
+      policyStartTimestamp: utc(start),
+      policyEndTimestamp: utc(end),
+      paymentScheduleName: schedule,
+      exposures: [{ exposureName: 'hull', fieldValues: { yearly }, perils: [{ name: 'sinking' }] }],
+    })
+    const created = await decideCreation(request, ground, attemptAt(now))
+    const boat = new BoatInUtc({ ...ground, aggregate: created.aggregate }, now)
+    await boat.record(await decideIssue(boat.loaded, boat.attempt))
+    return boat
+  }
+
+  get attempt(): Attempt {
+    return attemptAt(this.now)
+  }
+
+  get aggregate(): PolicyAggregate {
+    return this.loaded.aggregate
+  }
+
+  async record(plan: Planned | undefined): Promise<void> {
+    if (!plan) return
+    const { planned, credit } = await withCredit(this.aggregate, this.loaded, plan, this.attempt)
+    this.loaded = { ...this.loaded, aggregate: planned.aggregate, credit }
+    this.events.push(...planned.events)
+  }
+
+  /** To the hour after midnight of the day; what is to be invoiced by then is. */
+  async advance(date: string): Promise<void> {
+    const target = (utc(date) + HOUR_MS) as Instant
+    for (;;) {
+      const next = futureInstallments(this.aggregate)[0]
+      if (!next || next.issueAt > target) break
+      this.now = Math.max(this.now, next.issueAt) as Instant
+      await this.record(await decideInvoicing(this.loaded, this.attempt))
+    }
+    this.now = target
+  }
+
+  /** The earliest planned bills, made before their time. */
+  async makeNext(count: number): Promise<void> {
+    for (let made = 0; made < count; made += 1)
+      await this.record((await decideNextInvoice(this.loaded, this.attempt)).planned)
+  }
+
+  async cancel(date: string): Promise<CancellationLocator> {
+    const request = {
+      effectiveTimestamp: utc(date),
+      name: 'sold',
+      conflictHandling: 'invalidate' as const,
+      cancellationCategory: undefined,
+      issue: true,
+    }
+    const { planned, cancellation } = await decideCancellation(
+      this.loaded,
+      { action: 'create', request },
+      this.attempt,
+    )
+    await this.record(planned)
+    return cancellation!
+  }
+
+  async withdraw(): Promise<void> {
+    await this.record((await decideCancellation(this.loaded, { action: 'withdraw' }, this.attempt)).planned)
+  }
+
+  /** Accepted and issued, from the cancellation's time or from that day on. */
+  async reinstate(cancellation: CancellationLocator, date?: string, issue = true): Promise<Uuid> {
+    const request = {
+      effectiveTimestamp: date === undefined ? undefined : utc(date),
+      reinstatementDeadlineTimestamp: undefined,
+      issue,
+    }
+    const operation = { action: 'create' as const, cancellation, request }
+    const { planned, reinstatement } = await decideReinstatement(this.loaded, operation, this.attempt)
+    await this.record(planned)
+    if (!issue) await this.onReinstatement('accept', reinstatement)
+    return reinstatement
+  }
+
+  async onReinstatement(action: 'accept' | 'issue' | 'invalidate', reinstatement: Uuid): Promise<void> {
+    await this.record(
+      (await decideReinstatement(this.loaded, { action, reinstatement }, this.attempt)).planned,
+    )
+  }
+
+  /** What a year of the boat costs from that day on; without it nothing changes. */
+  async endorse(date: string, yearly?: string, more: object = {}): Promise<void> {
+    const [exposureLocator] = this.aggregate.exposures.keys()
+    const request = EndorsementCreateRequest.parse({
+      endorsementName: 'change',
+      startTimestamp: utc(date),
+      state: 'issued',
+      ...(yearly && { updateExposures: [{ exposureLocator, fieldValues: { yearly } }] }),
+      ...more,
+    })
+    await this.record(
+      (await decideEndorsement(this.loaded, { action: 'create', request }, this.attempt)).planned,
+    )
+  }
+
+  async changeFees(request: object): Promise<void> {
+    const { product } = this.loaded
+    const context = { product, ...this.attempt }
+    await this.record(planFeeUpdate(this.aggregate, FeeUpdateRequest.parse(request), context))
+  }
+
+  /** Pays the invoice; what a refused call carries out is recorded before it is refused. */
+  async pay({ locator: invoice }: Invoice, more: object = {}): Promise<Uuid> {
+    const request = { fieldValues: {}, amount: undefined, source: undefined, ...more }
+    try {
+      const paid = await decidePayment(this.loaded, { action: 'pay', invoice, request }, this.attempt)
+      await this.record(paid.planned)
+      return paid.payment
+    } catch (problem) {
+      if (problem instanceof RefusedPayOut) await this.record(problem.planned)
+      throw problem
+    }
+  }
+
+  async reverse(payment: Uuid): Promise<void> {
+    await this.record(
+      (await decidePayment(this.loaded, { action: 'reverse', payment }, this.attempt)).planned,
+    )
+  }
+
+  get invoices(): Invoice[] {
+    return [...this.aggregate.invoices.values()]
+  }
+
+  /** Each invoice: type, total, what is open of it, status. */
+  get billed(): [type: string, minor: number, open: number, status: string][] {
+    return this.invoices.map(one => {
+      const status = invoiceStatus(one)
+      const open = status === 'unfulfilled' ? restDue(this.aggregate, one).minor : 0
+      return [one.type, totalDueOf(this.aggregate, one).minor, open, status]
+    })
+  }
+
+  /** What is planned: when it is due, and how much. */
+  get planned(): [due: string, minor: number][] {
+    const itemsOf = billedItemsOf(this.aggregate)
+    const { currency } = this.aggregate.policy
+    return futureInstallments(this.aggregate).map(one => [
+      dayOf(one.dueAt),
+      totalDue(itemsOf(one), currency).minor,
+    ])
+  }
+
+  /** Totals of what is planned, in major units. */
+  get amounts(): string[] {
+    return this.planned.map(([, minor]) => (minor / 100).toFixed(2))
+  }
+
+  get limit(): number {
+    return payOutLimit(this.aggregate).minor
+  }
+}
