@@ -27,6 +27,16 @@ export function splitContinued(
   const orAtOnce = (at: number | undefined): number => at ?? (atOnce >= 0 ? atOnce : plan.length - 1)
   const placeOf = ({ from }: Charge): number => orAtOnce(places.get(from!))
 
+  /**
+   * A bill that goes gave something back of what a bill already made had charged (a dearer cover in the place of a
+   * cheaper one): with the bill gone, that is given back at once.
+   */
+  const isFreed = (charge: Charge): boolean =>
+    charge.amount.minor < 0 &&
+    charge.type !== 'fee' &&
+    plan[placeOf(charge)]!.replans?.open[0] !== charge.from &&
+    !firstOfLine.has(lineOfCharge(charge))
+
   const restsOnPlan = new Map<string, number[]>()
   const firstOfLine = new Map<string, Charge>()
   for (const charge of charges) {
@@ -54,7 +64,7 @@ export function splitContinued(
       parts[at] = minor
       return amounts()
     }
-    if (charge.from !== undefined) return whole(placeOf(charge))
+    if (charge.from !== undefined) return whole(isFreed(charge) ? orAtOnce(undefined) : placeOf(charge))
     if (charge.type === 'holdback') return whole(orAtOnce(lastPlanned))
     const { keptUntil } = charge
     if (keptUntil === undefined) return isNewFee(charge) ? whole(orAtOnce(undefined)) : splitByTime(charge)

@@ -63,6 +63,8 @@ export type Invoice = Span & {
    * one that was past due for longer than grace is.
    */
   readonly graceEndAt?: Instant
+  /** Whether it gives back; of invoices of earlier releases unknown. What it comes to never changes. */
+  readonly isRefund?: boolean
 }
 
 /** What a new invoice is called and belongs to. */
@@ -93,6 +95,7 @@ export function invoiceOf(
     createdAt: at,
     updatedAt: at,
     statuses,
+    ...(totalDue.minor < 0 && { isRefund: true }),
   }
 }
 

@@ -42,7 +42,7 @@ export const billingRoutes: readonly Route[] = [
     path: '/invoice/{invoiceLocator}/pay',
     summary: 'Pay an invoice',
     description:
-      'In full, unless `amount` says otherwise: less leaves the invoice outstanding with the payment, and what is beyond it becomes a credit of the policyholder. The invoice of a refund is paid by a negative amount. `fieldValues` are held against `payment/payment.json`, with its required fields.',
+      'In full, unless `amount` says otherwise: less leaves the invoice outstanding with the payment, and what is beyond it becomes a credit of the policyholder. The invoice of a refund is paid by a negative amount, up to what was paid in for the policy and not yet paid out or credited; without an amount the rest is written off. Where nothing may go out it is refused (409), and the refund is written off. `fieldValues` are held against `payment/payment.json`, with its required fields.',
     tags,
     permission: 'invoices.pay',
     body: { schema: PaymentCreateRequest, required: false },
@@ -75,7 +75,7 @@ export const billingRoutes: readonly Route[] = [
     path: '/payments/{paymentLocator}/reverse',
     summary: 'Reverse a payment',
     description:
-      'Its invoice is outstanding again; where the due time of a paid invoice is past, it becomes the end of today.',
+      'Its invoice is outstanding again; where the due time of a paid invoice is past, it becomes the end of today. 409 for an offset, which is reversed only with what caused it.',
     tags,
     permission: 'payments.reverse',
     answer: payment,

@@ -61,6 +61,7 @@ export const invoices = sqliteTable(
     updatedAt: integer().notNull(),
     statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
     graceEndAt: integer(),
+    isRefund: integer({ mode: 'boolean' }),
   },
   table => [index('invoice_policy').on(table.policyLocator)],
 )

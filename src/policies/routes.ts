@@ -128,7 +128,7 @@ export const policyRoutes: Route[] = [
     path: '/policy/{policyLocator}/fees',
     summary: 'Add fees to an issued policy, and take fees back',
     description:
-      'One invoice of type `other` bills both at once; what is taken back is refunded. Every `feeName` is one that the product declares, every amount above 0 and of no more decimal places than the currency has. 409 before the policy is issued, and for a fee that is reversed already or went with a cancellation. Nothing happens when both lists are empty. Events: `policy.update`, `invoice.issue`.',
+      'One invoice of type `other` bills new fees at once, and gives back what invoices already made asked for of the others; planned invoices shrink. Every `feeName` is one that the product declares, every amount above 0 and of no more decimal places than the currency has. 409 before the policy is issued, and for a fee that is reversed already or went with a cancellation. Nothing happens when both lists are empty. Events: `policy.update`, `invoice.issue`.',
     tags,
     permission: 'policies.write',
     body: { schema: FeeUpdateRequest, required: true },

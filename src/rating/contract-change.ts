@@ -104,7 +104,8 @@ export const CancellationValueResponse = z
     value: Amount.openapi({ description: 'What the cancellation gives back: -totalChange.' }),
     valueCurrency: Currency,
     balanceAfterCancellation: Amount.openapi({
-      description: 'Unpaid issued invoices + totalChange; negative for a refund.',
+      description:
+        'What the policyholder would still owe for the policy: open invoices and the planned ones that remain; negative: to be given back.',
     }),
     balanceAfterCancellationCurrency: Currency,
     ...policyPriceChange,

@@ -187,11 +187,13 @@ describe('the end of a grace period', () => {
       'policy.cancel',
       'invoice.issue',
       'policy.invoice',
+      'payment.pay',
+      'payment.pay',
     ])
     // Of 811.19, 12.50 is a fee that stays whole; eleven of twelve months of the other 798.69 are 732.13.
     expect(policy.told).toEqual([
       ['newBusiness', 81_119, 'unfulfilled'],
-      ['cancellation', -73_213, 'unfulfilled'],
+      ['cancellation', -73_213, 'paid'],
     ])
   })
 

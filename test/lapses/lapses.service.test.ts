@@ -193,7 +193,7 @@ describe('an unpaid invoice', () => {
     })
     expect(billed(cancelled).map(([type, , status]) => [type, status])).toEqual([
       ['newBusiness', 'outstanding'],
-      ['cancellation', 'outstanding'],
+      ['cancellation', 'paid'],
     ])
     expect(await stateOf(tenant, policy)).toBe('cancelled')
     const [story] = await storyOf(tenant, policy)

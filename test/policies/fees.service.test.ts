@@ -134,8 +134,8 @@ describe('fees that are added', () => {
       state: 'accepted',
       updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '1800' } }],
     })
-    // The first of the six months that are left, at 150 each.
-    expect(quoted.invoice!.totalDue).toBe(150)
+    // The six months that are left are planned, at 150 each.
+    expect(quoted.invoice).toBeUndefined()
     await changed(policy, { newFees: [reminder] })
     await of.ok('PATCH', `/endorsements/${quoted.locator}`, { action: 'issue' })
     await changed(policy, { newFees: [reminder] })
@@ -220,10 +220,10 @@ describe('a cancellation', () => {
     ])
     expect((await amounts(policy)).slice(1)).toEqual([
       ['other', 145],
-      // No month after the first is invoiced: 42.50 of fees alone.
+      // The bills of the months shrink: 42.50 of fees alone.
       ['cancellation', -42.5],
       ['other', -90],
-      ['reinstatement', 312.5],
+      ['reinstatement', 12.5],
     ])
     expect(await costs(policy)).toBe(1225)
   })

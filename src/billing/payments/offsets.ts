@@ -45,7 +45,10 @@ function nextPair(aggregate: PolicyAggregate, { unread }: Pick<Loaded, 'unread'>
   const open = [...aggregate.invoices.values()].filter(one => takesPart(aggregate, one))
   if (open.length < 2) return undefined
   // What invoices come to follows from all that their transactions charge.
-  if (unread) throw new NeedsWholePolicy()
+  if (unread) {
+    if (open.every(one => one.isRefund) || !open.some(one => one.isRefund)) return undefined
+    throw new NeedsWholePolicy()
+  }
   const totalDueOf = totalsDueOf(aggregate)
   const rests = open
     .sort((a, b) => a.dueAt - b.dueAt || a.createdAt - b.createdAt || a.displayId - b.displayId)

@@ -137,7 +137,7 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   },
   'POST /reinstatement/{reinstatementLocator}/close': {
     does: ['policy.reinstatement.close'],
-    mayFollow: VOID_BILLS,
+    mayFollow: [...VOID_BILLS, 'payment.pay'],
   },
   'POST /invoice/{invoiceLocator}/pay': { does: ['payment.pay'], mayFollow: PAID },
   'POST /payments/{paymentLocator}/reverse': {
@@ -154,7 +154,10 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
     does: ['cancellation.create', 'cancellation.issue', 'policy.lapse', ...CANCELLED],
     mayFollow: [...BILLS, ...CONFLICTS],
   },
-  'clock policy.reinstatement.periodEnd': { does: ['policy.reinstatement.close'], mayFollow: VOID_BILLS },
+  'clock policy.reinstatement.periodEnd': {
+    does: ['policy.reinstatement.close'],
+    mayFollow: [...VOID_BILLS, 'payment.pay'],
+  },
   'clock reinstatement.deadline': {
     does: ['reinstatement.deadlineReached'],
     mayFollow: [...VOID_BILLS, ...BILLS],
