@@ -32,11 +32,14 @@ export function splitContinued(
    * cheaper one): with the bill gone, that is given back at once.
    */
   const isFreed = (charge: Charge): boolean =>
-    charge.amount.minor < 0 &&
+    left.get(leftBy(charge))! < 0 &&
     charge.type !== 'fee' &&
     plan[placeOf(charge)]!.replans?.open[0] !== charge.from &&
     !firstOfLine.has(lineOfCharge(charge))
 
+  /** What each installment would have billed of each line. */
+  const left = new Map<string, number>()
+  const leftBy = (charge: Charge): string => `${lineOfCharge(charge)} ${charge.from}`
   const restsOnPlan = new Map<string, number[]>()
   const firstOfLine = new Map<string, Charge>()
   for (const charge of charges) {
@@ -45,6 +48,7 @@ export function splitContinued(
       const rests = restsOnPlan.get(line) ?? plan.map(() => 0)
       const at = placeOf(charge)
       rests[at] = rests[at]! + charge.amount.minor
+      left.set(leftBy(charge), (left.get(leftBy(charge)) ?? 0) + charge.amount.minor)
       restsOnPlan.set(line, rests)
     } else if (!firstOfLine.has(line)) firstOfLine.set(line, charge)
   }
@@ -71,15 +75,15 @@ export function splitContinued(
     const line = lineOfCharge(charge)
     const rests = restsOnPlan.get(line)
     if (!rests) return whole(orAtOnce(undefined))
-    let left = minor
+    let rest = minor
     if (firstOfLine.get(line) === charge)
       for (const at of planned)
         if (plan[at]!.start >= keptUntil) {
           parts[at] = -rests[at]!
-          left += rests[at]!
+          rest += rests[at]!
         }
     const bearer = bearerOf(keptUntil)
-    parts[bearer] = parts[bearer]! + left
+    parts[bearer] = parts[bearer]! + rest
     return amounts()
   }
 }

@@ -121,7 +121,7 @@ export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'car
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
   reverse: {
-    from: ['unfulfilled', 'paid', 'writtenOff'],
+    from: ['unfulfilled', 'paid'],
     to: 'unfulfilled',
     event: 'payment.reverse',
     past: 'reversed',
@@ -153,7 +153,8 @@ export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
  * due by the end of today (brief 4.4); an invoice that was outstanding all along stays due when it was.
  */
 export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
-  assertInvoiceAllows(invoice, 'reverse')
+  // A refund that was written off beyond what was paid out of it.
+  if (invoiceStatus(invoice) !== 'writtenOff') assertInvoiceAllows(invoice, 'reverse')
   if (isOutstanding(invoice)) return { ...invoice, updatedAt: at }
   const isPast = invoice.dueAt < at
   const moved = isPast && { dueBefore: invoice.dueAt }

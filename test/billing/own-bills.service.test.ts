@@ -367,7 +367,7 @@ describe('a later transaction takes the place of what is planned', () => {
     const last = await of.read(policy)
     expect(totals(last.invoices).slice(6)).toEqual([
       ['cancellation', -300, 'paid'],
-      ['reinstatement', 300, 'paid'],
+      ['reinstatement', 300, 'outstanding'],
       ...Array.from({ length: 6 }, () => ['installment', 102, 'outstanding']),
     ])
     // Eleven fees: five with the invoices before the cancellation, six after it.

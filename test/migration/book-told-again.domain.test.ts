@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { accountsOf } from '../../scripts/book/requests.ts'
+import { isSilent } from '../../src/billing/installments.ts'
 import { isOutstanding } from '../../src/billing/invoice.ts'
 import { creditChange, creditOf } from '../../src/billing/payments/credit.ts'
 import { restDue } from '../../src/billing/payments/payment.ts'
@@ -60,7 +61,12 @@ const issuedOf = ({ policies }: Book): PolicyAggregate[] =>
   policies.map(one => one.aggregate).filter(one => one.policy.issuedAt !== undefined)
 
 /** Of what is not issued yet no request tells anything, so that no money may have come of it. */
+/** Nor does any tell of charges that come to nothing together, which no invoice bills. */
+const hasSilentBills = ({ policies }: Book): boolean =>
+  policies.some(({ aggregate }) => [...aggregate.installments.values()].some(isSilent))
+
 const isTellable = (book: Book): boolean =>
+  !hasSilentBills(book) &&
   told(book.ground, issuedOf(book)) !== undefined &&
   book.policies.every(
     ({ aggregate }) => aggregate.policy.issuedAt !== undefined || aggregate.payments.size === 0,
@@ -76,7 +82,7 @@ function told(...of: Parameters<typeof requestOf>): ReturnType<typeof requestOf>
   }
 }
 
-/** The book with an invoice given up, as a lapse does it: what was paid of a part of it is credit. */
+/** The book with an invoice given up, as a lapse does it. */
 function givenUp(book: Book, { policy, which }: BookStep): Book {
   const at = policy % (book.policies.length || 1)
   const { aggregate } = book.policies[at] ?? {}

@@ -9,6 +9,7 @@ import {
   chargesOf,
   installmentOf,
   isAbsorbed,
+  plannedTotals,
   planOf,
   standingInvoices,
 } from '../../src/billing/bill.ts'
@@ -352,6 +353,13 @@ function invoicesStay({ loaded: { aggregate } }: Story, known: Map<string, numbe
   }
 }
 
+/** No bill that is planned gives back while one before it can give. */
+function noneIsNegative(story: Story): void {
+  if (plansItself(story)) return
+  const due = plannedTotals(story.loaded.aggregate).map(one => one.minor)
+  if (due.some(minor => minor > 0)) expect(due.filter(minor => minor < 0)).toEqual([])
+}
+
 /** A plan by a new schedule has no installment for nothing, and makes nobody wait for a refund. */
 function plansAreSound(story: Story): void {
   if (plansItself(story)) return
@@ -414,6 +422,7 @@ describe(`bills (seed ${SEED})`, () => {
             addsUp(story)
             invoicesStay(story, asked)
             plansAreSound(story)
+            noneIsNegative(story)
             await showsWhatItPlans(story)
           }
           const { aggregate, product } = story.loaded

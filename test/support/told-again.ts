@@ -69,11 +69,16 @@ const taxesOf = ({ exposurePrices }: Pick<PolicyPriceResponse, 'exposurePrices'>
       .map(({ locator, taxGroups }) => [locator, taxGroups.map(tax => tax.name)] as const),
   )
 
-/** One that was taken back brought nothing; what a paid invoice took from the credit follows from the rest. */
+/**
+ * One that was taken back brought nothing; what a paid invoice took from the credit, or a refund settled of it, follows
+ * from the rest. A part of one that is not paid in full does not, and an invoice that was given up is told without payments.
+ */
 function toldPayments({ settlementType, payments }: PolicyInvoiceResponse) {
   const standing = payments.filter(one => one.reversedTimestamp === undefined)
-  if (settlementType !== 'paid' && standing.some(one => one.source === 'credit'))
-    throw new Untellable('a part of an invoice paid from credit')
+  if (settlementType !== 'paid' && standing.some(one => one.source !== 'received'))
+    throw new Untellable('a part of an invoice paid from credit or by a refund')
+  if (settlementType === 'writtenOff' && standing.length > 0)
+    throw new Untellable('an invoice that was paid in part and given up')
   return standing
     .filter(one => one.source === 'received')
     .map(({ amount, creditedAmount = 0, ...payment }) => ({

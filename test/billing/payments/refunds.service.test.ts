@@ -1,0 +1,103 @@
+// Refunds through HTTP (brief 4.5): what settles what, what may go out, and what is said beforehand.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PaymentResponse, PolicyInvoiceResponse } from '../../../src/billing/contract.ts'
+import { add, type Instant, type TimeZone } from '../../../src/platform/time.ts'
+import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
+import type { CancellationValueResponse } from '../../../src/rating/contract-change.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { type Motor, motorTenant } from '../../support/motor.ts'
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('refunds')
+})
+
+const issued = async (changes: object = {}): Promise<PolicyResponse> => {
+  const { body } = await motor.createPolicy(changes)
+  return (await motor.post(`/policy/${body.locator}/issue`)).body
+}
+const read = async ({ locator }: PolicyResponse): Promise<PolicyResponse> =>
+  (await motor.get(`/policy/${locator}`)).body
+const pay = <Body = PaymentResponse & { message: string }>(invoice: { locator: string }, more: object = {}) =>
+  motor.post<Body>(`/invoice/${invoice.locator}/pay`, { fieldValues: { method: ['card'] }, ...more })
+const halfway = (policy: PolicyResponse): Instant =>
+  add(Number(policy.originalContractStartTimestamp) as Instant, 6, 'month', 'Europe/Berlin' as TimeZone)
+const cancellationValueOf = async (policy: PolicyResponse, at: number): Promise<CancellationValueResponse> =>
+  (
+    await motor.get<CancellationValueResponse>(
+      `/policy/${policy.locator}/cancellationValue?coverageEndTimestamp=${at}`,
+    )
+  ).body
+
+describe('a refund of what was never paid', () => {
+  it('settles the invoice, and nothing of it can go out', async () => {
+    const policy = await issued()
+    const value = await cancellationValueOf(policy, halfway(policy))
+    const cancelled = await motor.post<PolicyResponse>(`/policy/${policy.locator}/cancel`, {
+      coverageEndTimestamp: halfway(policy),
+    })
+    const [first, refund] = cancelled.body.invoices
+    expect(refund).toMatchObject({
+      settlementType: 'paid',
+      payments: [{ source: 'offset', amount: refund!.totalDue, offsetInvoiceLocator: first!.locator }],
+    })
+    expect(first).toMatchObject({
+      settlementStatus: 'outstanding',
+      outstandingAmount: value.balanceAfterCancellation,
+      payments: [{ source: 'offset', amount: -refund!.totalDue, offsetInvoiceLocator: refund!.locator }],
+    })
+    expect(value.value).toBe(-refund!.totalDue)
+    expect((await pay(refund!)).status).toBe(409)
+    const reversed = await motor.post<{ message: string }>(`/payments/${first!.payments[0]!.locator}/reverse`)
+    expect([reversed.status, reversed.body.message]).toEqual([409, expect.stringContaining('is an offset')])
+  })
+})
+
+describe('a refund beyond what was paid in', () => {
+  it('is refused where nothing may go out, and is written off; a reversed payment opens its invoice again', async () => {
+    const policy = await issued()
+    const paid = (await pay(policy.invoices[0]!)).body
+    await motor.post(`/policy/${policy.locator}/withdraw`)
+    const refund = (await read(policy)).invoices.at(-1)!
+    expect((await pay(refund, { amount: -811.2 })).status).toBe(400)
+    await pay(refund, { amount: -800 })
+    // The payment bounces: its invoice is open again, and what is left of the refund settles a part of it.
+    expect((await motor.post(`/payments/${paid.locator}/reverse`)).status).toBe(200)
+    expect((await read(policy)).invoices).toMatchObject([
+      { settlementStatus: 'outstanding', outstandingAmount: 800 },
+      { settlementType: 'paid' },
+    ])
+  })
+
+  it('credits no more than was paid in', async () => {
+    const policyholderLocator = await motor.newPolicyholder()
+    const policy = await issued({ policyholderLocator, paymentScheduleName: 'monthly' })
+    expect((await pay(policy.invoices[0]!)).status).toBe(200)
+    await motor.post(`/policy/${policy.locator}/withdraw`)
+    const refund = (await read(policy)).invoices.at(-1)!
+    expect(refund).toMatchObject({ invoiceType: 'cancellation', totalDue: -67.6 })
+    expect((await pay(refund, { source: 'credit', fieldValues: {} })).body).toMatchObject({ amount: -67.6 })
+    expect((await pay(refund)).status).toBe(409)
+  })
+})
+
+describe('a policy that is cancelled at its inception', () => {
+  it('has the value zero, and can be withdrawn, which bills nothing', async () => {
+    const policy = await issued()
+    const start = Number(policy.originalContractStartTimestamp)
+    await motor.post(`/policy/${policy.locator}/cancel`, { coverageEndTimestamp: start })
+    const before = await read(policy)
+    const value = await cancellationValueOf(policy, start)
+    expect(value).toMatchObject({ totalChange: 0, newTotal: 0 })
+    expect(Math.abs(value.value)).toBe(0)
+    expect(value.balanceAfterCancellation).toBe(0)
+    const withdrawn = await motor.post<PolicyResponse>(`/policy/${policy.locator}/withdraw`)
+    expect(withdrawn.status, JSON.stringify(withdrawn.body)).toBe(200)
+    expect(withdrawn.body.cancellation?.modificationName).toBe('modification.policy.withdraw')
+    const locators = (invoices: readonly PolicyInvoiceResponse[]) => invoices.map(one => one.locator)
+    expect(locators(withdrawn.body.invoices)).toEqual(locators(before.invoices))
+    expect((await motor.post(`/policy/${policy.locator}/withdraw`)).status).toBe(409)
+  })
+})
