@@ -61,6 +61,8 @@ type Job = {
   /** Since when it runs, or it is paused; how long it has run before. */
   runsSince?: number | undefined
   ranMs: number
+  /** How often it was given to a process. */
+  begun: number
 }
 
 export class Lanes {
@@ -96,6 +98,7 @@ export class Lanes {
       const job: Job = {
         call,
         ranMs: 0,
+        begun: 0,
         deadline: setTimeout(() => this.#end(job), call.mostMs),
         answer: answer => {
           if (isAnswered) return
@@ -138,6 +141,7 @@ export class Lanes {
     const { tenant, key, program, body } = job.call
     const cell = this.#takeCell(key, lane)
     job.cell = cell
+    job.begun += 1
     job.lane = lane
     job.runsSince = performance.now()
     this.#running.add(job)
@@ -146,12 +150,25 @@ export class Lanes {
     cell.run(key, program, body).then(
       answer => this.#finish(job, answer),
       (problem: unknown) => {
-        if (this.#running.has(job))
-          console.error(JSON.stringify({ at: 'plugin cell', problem: String(problem) }))
-        this.#stop(job, { ending: 'busy' })
+        if (!this.#running.has(job)) return
+        console.error(JSON.stringify({ at: 'plugin cell', problem: String(problem) }))
+        this.#repeat(job)
       },
     )
     if (lane === 'slow') this.#takeTurns()
+  }
+
+  /**
+   * Begins the call again in another process, where the one that it was given had ended from outside: a call leaves nothing behind.
+   * The spare processes may all have ended at that moment.
+   */
+  #repeat(job: Job): void {
+    if (job.begun > this.#settings.spares) return this.#stop(job, { ending: 'busy' })
+    clearTimeout(job.becomesSlow)
+    this.#running.delete(job)
+    job.cell!.kill()
+    this.#waiting.unshift(job)
+    this.#goOn()
   }
 
   /**

@@ -153,8 +153,8 @@ export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
  * due by the end of today (brief 4.4); an invoice that was outstanding all along stays due when it was.
  */
 export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
-  // A refund that was written off beyond what was paid out of it.
-  if (invoiceStatus(invoice) !== 'writtenOff') assertInvoiceAllows(invoice, 'reverse')
+  // A refund may have been written off beyond what was paid out of it.
+  if (!(invoice.isRefund && invoiceStatus(invoice) === 'writtenOff')) assertInvoiceAllows(invoice, 'reverse')
   if (isOutstanding(invoice)) return { ...invoice, updatedAt: at }
   const isPast = invoice.dueAt < at
   const moved = isPast && { dueBefore: invoice.dueAt }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { invoiceTypeOf } from '../../src/billing/bill.ts'
 import { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
 import { type Installment, planInstallments } from '../../src/billing/installments.ts'
 import {
@@ -40,7 +41,13 @@ function invoices(premium: number): Invoice[] {
   })
   const totals = totalsDue(plan, charges, EUR)
   return plan.map((installment, index) =>
-    invoiceOf(installment, totals[index]!, 'newBusiness', identity, installment.issueAt),
+    invoiceOf(
+      installment,
+      totals[index]!,
+      invoiceTypeOf(installment, { kind: 'creation' }),
+      identity,
+      installment.issueAt,
+    ),
   )
 }
 

@@ -57,6 +57,8 @@ export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[]
 
 /** Places in the line: of each modification, and of the steps that replace or continue a segment. */
 type Places = {
+  /** Steps of the line as it was looked through: a line may be built step by step. */
+  readonly steps: number
   readonly made: ReadonlyMap<Uuid, number>
   readonly touched: ReadonlyMap<Uuid, readonly number[]>
 }
@@ -65,7 +67,7 @@ const placesByLine = new WeakMap<Line, Places>()
 
 function placesIn(line: Line): Places {
   const known = placesByLine.get(line)
-  if (known) return known
+  if (known?.steps === line.length) return known
   const touched = new Map<Uuid, number[]>()
   const touch = (segment: Uuid, at: number): void => {
     const own = touched.get(segment)
@@ -77,6 +79,7 @@ function placesIn(line: Line): Places {
     for (const { predecessor } of made) if (predecessor !== undefined) touch(predecessor, at)
   }
   const places = {
+    steps: line.length,
     made: new Map(line.map(({ modification: { locator } }, at) => [locator, at])),
     touched,
   }

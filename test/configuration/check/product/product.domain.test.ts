@@ -119,6 +119,7 @@ describe('a product compiles', () => {
         templateName: 'schedule.template.liquid',
         type: 'html',
         generatingEvent: 'accept',
+        trigger: 'accepted',
         pageLayout: { marginTop: '2', orientation: 'landscape' },
       },
     ])
