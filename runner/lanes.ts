@@ -163,7 +163,10 @@ export class Lanes {
    * The spare processes may all have ended at that moment.
    */
   #repeat(job: Job): void {
-    if (job.begun > this.#settings.spares) return this.#stop(job, { ending: 'busy' })
+    if (job.begun > this.#settings.spares) {
+      this.#stop(job, { ending: 'busy' })
+      return
+    }
     clearTimeout(job.becomesSlow)
     this.#running.delete(job)
     job.cell!.kill()
