@@ -4,7 +4,9 @@ import { isRefused } from '../../platform/errors.ts'
 import { locatorSupply, type Uuid } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { inTurns } from '../../platform/turns.ts'
+import { constraintErrors } from '../../policyholders/constraints.ts'
 import { toldTotals } from '../contract-request.ts'
+import { accountValues } from '../convert/account/policyholder.ts'
 import { conversionOf, digitsNeeded } from '../convert/account.ts'
 import { LISTED_KINDS } from '../item.ts'
 import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
@@ -62,6 +64,7 @@ async function outcomeOf(
   const earlier = known && !isNew ? await earlierOf(ground, known, checked, sent) : undefined
   try {
     const digits = digitsNeeded(checked, earlier?.existing.invoices)
+    const disallowed = await disallowedOf(ground, accountLocator, checked.accountData)
     const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
     const steps = conversionOf(checked, {
       configuration: configuration.configuration,
@@ -74,6 +77,7 @@ async function outcomeOf(
       callerLocator: ground.migration.createdBy as Uuid,
       ...(earlier && { existing: earlier.existing }),
       failed: failures,
+      disallowed,
     })
     const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
     return wholeIfBalanced(sent, known?.done, account, checked, {
@@ -86,6 +90,21 @@ async function outcomeOf(
     if (!isRefused(problem)) throw problem
     return refused([problem.message])
   }
+}
+
+/** What constraint tables find wrong with the account's data: no round trip where no constrained field has a value. */
+async function disallowedOf(
+  { configuration: { configuration }, begunAt, readTables }: ConfiguredGround,
+  locator: Uuid,
+  data: ReadAccount['accountData'],
+): Promise<readonly string[]> {
+  if (!data) return []
+  const { values } = accountValues(configuration, data, begunAt)
+  const { policyholderFields: fields, timeZone, resources } = configuration
+  const dictionary = { fields, timeZone, ...(resources && { resources }) }
+  const policyholder = { locator, completed: true, entity: { locator, values, subEntities: [] } }
+  const errors = await constraintErrors(policyholder, { sent: [] }, dictionary, begunAt, readTables)
+  return errors.map(({ message }) => message)
 }
 
 /**
