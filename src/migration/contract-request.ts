@@ -5,6 +5,7 @@ import { readDateTime } from '../platform/date-time.ts'
 import { decimal, RATE_PLACES } from '../platform/money.ts'
 import type { Instant } from '../platform/time.ts'
 import {
+  LONGEST_LIST,
   list,
   OptionalDecimal,
   optional,
@@ -59,8 +60,12 @@ const Id = z
 
 const Name = z.string().min(1).max(128)
 const OptionalName = optional(Name)
-const CreatedBy = optional(z.string().max(128)).openapi({ description: 'defaultCreatedBy when left out.' })
+const createdBy = (standIn: string) =>
+  optional(z.string().max(128)).openapi({ description: `Left out: ${standIn}` })
 const OptionalTime = optional(Time)
+
+/** A list that an item cannot do without. */
+const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
 
 /** Values as the other system has them: plain values, lists, and objects for field groups. */
 const Data = z
@@ -92,22 +97,41 @@ export type Preferences = z.output<typeof Preferences>
 export const AccountMigrationData = z
   .object({
     id: Id,
-    accountType: OptionalName,
-    data: Data,
-    billingLevel: optional(BillingLevel),
-    preferences: optionalRecord(Preferences),
-    autoRenewalPlanName: OptionalName,
-    delinquencyPlanName: OptionalName,
-    excessCreditPlanName: OptionalName,
-    shortfallTolerancePlanName: OptionalName,
-    createdAt: OptionalTime,
-    createdBy: CreatedBy,
+    accountType: OptionalName.openapi({ description: 'Left out: none is noted. Nothing is done by it.' }),
+    data: Data.openapi({ description: 'Left out: no values.' }),
+    billingLevel: optional(BillingLevel).openapi({
+      description: 'Left out: none is noted. Each policy is billed by itself either way.',
+    }),
+    preferences: optionalRecord(Preferences).openapi({
+      description:
+        'Left out: policies without preferences of their own take the first payment schedule of their product.',
+    }),
+    autoRenewalPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    delinquencyPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    excessCreditPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    shortfallTolerancePlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    createdAt: OptionalTime.openapi({ description: 'Left out: the time of the migration.' }),
+    createdBy: createdBy(
+      'defaultCreatedBy, else the user who started the migration. So too where it is no locator.',
+    ),
   })
   .openapi('AccountMigrationData')
 export type AccountMigrationData = z.output<typeof AccountMigrationData>
 
 export const InstallmentItemMigrationRequest = z
-  .object({ id: optional(Id), amount: RequestDecimal, installmentNumber: requestInteger(1, 10_000) })
+  .object({
+    id: optional(Id).openapi({ description: 'Left out: its place, as `charges[0]/installmentItems[0]`.' }),
+    amount: RequestDecimal,
+    installmentNumber: requestInteger(1, 10_000),
+  })
   .openapi('InstallmentItemMigrationRequest')
 export type InstallmentItemMigrationRequest = z.output<typeof InstallmentItemMigrationRequest>
 
@@ -115,10 +139,18 @@ export const ChargeMigrationRequest = z
   .object({
     chargeType: Name,
     /** Per unit of the policy's durationBasis. */
-    rate: optional(Rate),
-    referenceRate: optional(Rate),
-    tag: OptionalName,
-    installmentItems: list(InstallmentItemMigrationRequest),
+    rate: optional(Rate).openapi({
+      description:
+        'Per unit of the policy’s durationBasis. Left out: worked out from the amount and the months that it is for.',
+    }),
+    referenceRate: optional(Rate).openapi({ description: 'Left out: nothing. It is not kept.' }),
+    tag: OptionalName.openapi({
+      description: 'The name of the tax, the fee or the recipient. Left out: chargeType.',
+    }),
+    installmentItems: list(InstallmentItemMigrationRequest).openapi({
+      description:
+        'Left out: the charge comes to nothing; a technical premium, to its rate over the time that it is for.',
+    }),
   })
   .openapi('ChargeMigrationRequest')
 export type ChargeMigrationRequest = z.output<typeof ChargeMigrationRequest>
@@ -126,9 +158,11 @@ export type ChargeMigrationRequest = z.output<typeof ChargeMigrationRequest>
 const elementFields = {
   id: Id,
   elementType: Name,
-  data: Data,
-  coverageTerms: Data,
-  charges: list(ChargeMigrationRequest),
+  data: Data.openapi({ description: 'Left out: no values.' }),
+  coverageTerms: Data.openapi({ description: 'Left out: no terms, and no amounts of a coverage.' }),
+  charges: list(ChargeMigrationRequest).openapi({
+    description: 'Left out: the transaction charges nothing for it.',
+  }),
   ended: optional(z.boolean()).openapi({
     description: 'Bindery’s own: not covered any more; its charges are what is given back of it.',
   }),
@@ -157,7 +191,7 @@ const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
       // Told by hand, since it contains itself.
       type: ['array', 'null'],
       items: { $ref: '#/components/schemas/ElementMigrationRequest' },
-      description: `Exposures of the root, their coverages, and what lies in these: ${DEEPEST_ELEMENT} deep at most.`,
+      description: `Exposures of the root, their coverages, and what lies in these: ${DEEPEST_ELEMENT} deep at most. Left out: none.`,
     }),
   }) as unknown as z.ZodType<ElementMigrationRequest>
 
@@ -175,20 +209,20 @@ export const SegmentMigrationRequest = z
   .object({
     segmentType: z.enum(['coverage', 'gap']),
     startTime: Time,
-    /** Of a gap it may be left out. */
-    rootElement: optionalRecord(ElementMigrationRequest),
+    rootElement: optionalRecord(ElementMigrationRequest).openapi({
+      description: 'Needed in a coverage segment. Left out of a gap: nothing is charged or given back.',
+    }),
   })
   .openapi('SegmentMigrationRequest')
 export type SegmentMigrationRequest = z.output<typeof SegmentMigrationRequest>
 
 export const InstallmentMigrationRequest = z
   .object({
-    id: optional(Id),
+    id: optional(Id).openapi({ description: 'Left out: its place, as `installments[0]`.' }),
     startTime: Time,
     dueTime: Time,
-    generateTime: OptionalTime,
-    /** Left out while it is not invoiced. */
-    invoiceId: optional(Id),
+    generateTime: OptionalTime.openapi({ description: 'Left out: dueTime.' }),
+    invoiceId: optional(Id).openapi({ description: 'Left out: it is not invoiced yet, and will be.' }),
   })
   .openapi('InstallmentMigrationRequest')
 export type InstallmentMigrationRequest = z.output<typeof InstallmentMigrationRequest>
@@ -197,17 +231,19 @@ export const TransactionMigrationRequest = z
   .object({
     transactionType: Name,
     issuedTime: Time,
-    createdAt: OptionalTime,
-    createdBy: CreatedBy,
+    createdAt: OptionalTime.openapi({ description: 'Left out: issuedTime.' }),
+    createdBy: createdBy('none is noted.'),
     preferences: optionalRecord(Preferences),
     segment: optionalRecord(SegmentMigrationRequest),
-    installments: list(InstallmentMigrationRequest),
+    installments: list(InstallmentMigrationRequest).openapi({
+      description: 'Left out: none; the transaction plans no bills.',
+    }),
   })
   .openapi('TransactionMigrationRequest')
 export type TransactionMigrationRequest = z.output<typeof TransactionMigrationRequest>
 
 export const TermMigrationRequest = z
-  .object({ startTime: Time, endTime: Time, transactions: list(TransactionMigrationRequest) })
+  .object({ startTime: Time, endTime: Time, transactions: neededList(TransactionMigrationRequest) })
   .openapi('TermMigrationRequest')
 export type TermMigrationRequest = z.output<typeof TermMigrationRequest>
 
@@ -215,23 +251,33 @@ export const PolicyMigrationRequest = z
   .object({
     id: Id,
     productName: Name,
-    durationBasis: optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])),
-    billingLevel: optional(BillingLevel),
-    preferences: optionalRecord(Preferences),
-    autoRenewalPlanName: OptionalName,
-    delinquencyPlanName: OptionalName,
+    durationBasis: optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])).openapi({
+      description: 'Left out: months.',
+    }),
+    billingLevel: optional(BillingLevel).openapi({
+      description: 'Left out: none is noted. The policy is billed by itself either way.',
+    }),
+    preferences: optionalRecord(Preferences).openapi({
+      description: 'Left out: those of the account, else the first payment schedule of the product.',
+    }),
+    autoRenewalPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    delinquencyPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
     currency: optional(z.string().max(3)),
     timezone: optional(z.string().max(64)),
-    createdAt: OptionalTime,
-    createdBy: CreatedBy,
-    staticData: Data,
+    createdAt: OptionalTime.openapi({ description: 'Left out: the issuedTime of the first transaction.' }),
+    createdBy: createdBy('defaultCreatedBy, else none is noted.'),
+    staticData: Data.openapi({ description: 'Left out: none.' }),
     auxData: optional(
       z.object({
         settingsName: OptionalName,
         entries: list(z.object({ key: z.string().min(1).max(LONGEST_ID), value: z.unknown() })),
       }),
     ),
-    terms: list(TermMigrationRequest),
+    terms: neededList(TermMigrationRequest),
   })
   .openapi('PolicyMigrationRequest')
 export type PolicyMigrationRequest = z.output<typeof PolicyMigrationRequest>
@@ -242,7 +288,9 @@ export const InvoiceMigrationRequest = z
     startTime: Time,
     endTime: Time,
     dueTime: Time,
-    generateTime: OptionalTime,
+    generateTime: OptionalTime.openapi({
+      description: 'Left out: startTime, or the time of the migration if that is earlier.',
+    }),
     currency: optional(z.string().max(3)),
     timezone: optional(z.string().max(64)),
     invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
@@ -251,18 +299,21 @@ export const InvoiceMigrationRequest = z
 export type InvoiceMigrationRequest = z.output<typeof InvoiceMigrationRequest>
 
 export const PaymentItemMigrationRequest = z
-  .object({ amount: RequestDecimal, invoiceId: optional(Id) })
+  .object({
+    amount: RequestDecimal,
+    invoiceId: optional(Id).openapi({ description: 'Left out: it is credit of the account.' }),
+  })
   .openapi('PaymentItemMigrationRequest')
 
 export const PaymentMigrationRequest = z
   .object({
     id: Id,
     paymentTime: Time,
-    paymentType: OptionalName,
-    data: Data,
+    paymentType: OptionalName.openapi({ description: 'Left out: none is noted. Nothing is done by it.' }),
+    data: Data.openapi({ description: 'Left out: no values.' }),
     currency: optional(z.string().max(3)),
-    createdBy: CreatedBy,
-    paymentItems: list(PaymentItemMigrationRequest),
+    createdBy: createdBy('none is noted.'),
+    paymentItems: neededList(PaymentItemMigrationRequest),
   })
   .openapi('PaymentMigrationRequest')
 export type PaymentMigrationRequest = z.output<typeof PaymentMigrationRequest>
@@ -275,10 +326,10 @@ export const DisbursementMigrationRequest = z
   .object({
     id: Id,
     disbursementTime: Time,
-    disbursementType: OptionalName,
-    data: Data,
+    disbursementType: OptionalName.openapi({ description: 'Left out: an empty text.' }),
+    data: Data.openapi({ description: 'Left out: no values.' }),
     currency: optional(z.string().max(3)),
-    sources: list(CreditItemMigrationRequest),
+    sources: neededList(CreditItemMigrationRequest),
   })
   .openapi('DisbursementMigrationRequest')
 export type DisbursementMigrationRequest = z.output<typeof DisbursementMigrationRequest>
@@ -289,11 +340,13 @@ const accounting = optional(
 )
 
 const items = {
-  defaultCreatedBy: CreatedBy,
-  policies: list(PolicyMigrationRequest),
-  invoices: list(InvoiceMigrationRequest),
-  payments: list(PaymentMigrationRequest),
-  disbursements: list(DisbursementMigrationRequest),
+  defaultCreatedBy: createdBy(
+    'the user who started the migration, for an account without createdBy; none is noted of a policy.',
+  ),
+  policies: list(PolicyMigrationRequest).openapi({ description: 'Left out: none.' }),
+  invoices: list(InvoiceMigrationRequest).openapi({ description: 'Left out: none.' }),
+  payments: list(PaymentMigrationRequest).openapi({ description: 'Left out: none.' }),
+  disbursements: list(DisbursementMigrationRequest).openapi({ description: 'Left out: none.' }),
   accounting,
 }
 
@@ -314,13 +367,17 @@ const byId = (item: string) =>
       wire => wire ?? {},
       z.record(z.string().min(1).max(LONGEST_ID), z.unknown()),
     )
-    .openapi({ type: 'object', additionalProperties: { $ref: `#/components/schemas/${item}` } })
+    .openapi({
+      type: 'object',
+      additionalProperties: { $ref: `#/components/schemas/${item}` },
+      description: 'Left out: none of them is sent anew.',
+    })
 
 /** Failed items anew, by their original ids; each takes the place of what failed, whole. */
 export const PatchAccountMigrationRequest = z
   .object({
     accountLocator: z.string().min(1).max(64),
-    defaultCreatedBy: CreatedBy,
+    defaultCreatedBy: createdBy('that of the request before.'),
     accountData: optional(z.unknown()).openapi({
       allOf: [
         { $ref: '#/components/schemas/AccountMigrationData' },

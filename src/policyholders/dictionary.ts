@@ -1,8 +1,11 @@
-import type { FieldDefinition } from '../configuration/configuration.ts'
+import type { Configuration, FieldDefinition } from '../configuration/configuration.ts'
 import type { TimeZone } from '../platform/time.ts'
 
-/** The fields of policyholders in the newest configuration, and its zone. */
-export type Dictionary = { readonly fields: readonly FieldDefinition[]; readonly timeZone: TimeZone }
+/** The fields of policyholders in the newest configuration, its zone, and the tables that it declares. */
+export type Dictionary = Pick<Configuration, 'resources'> & {
+  readonly fields: readonly FieldDefinition[]
+  readonly timeZone: TimeZone
+}
 
 /** Of a tenant without configuration: any field may hold anything. */
 export const NO_DICTIONARY: Dictionary = { fields: [], timeZone: 'UTC' as TimeZone }

@@ -52,5 +52,6 @@ export async function dictionaryOf(
 ): Promise<Dictionary> {
   if (!version) return NO_DICTIONARY
   const { configuration } = await loadConfiguration(env, tenant, version.hash, calls)
-  return { fields: configuration.policyholderFields, timeZone: configuration.timeZone }
+  const { policyholderFields: fields, timeZone, resources } = configuration
+  return { fields, timeZone, ...(resources && { resources }) }
 }

@@ -21,7 +21,9 @@ import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../pla
 import { assertSearchable, searchOf } from '../platform/search/terms.ts'
 import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
 import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
-import { newPolicyholder, updatedPolicyholder } from './change.ts'
+import { tablesInForce } from '../resources/constraints/force.ts'
+import { invalid, newPolicyholder, updatedPolicyholder } from './change.ts'
+import { constraintErrors, type ReadTables } from './constraints.ts'
 import type {
   PolicyholderCreateRequest,
   PolicyholderListQuery,
@@ -31,6 +33,7 @@ import type {
   PolicyholderResponse,
   PolicyholderUpdateRequest,
 } from './contract.ts'
+import type { Dictionary } from './dictionary.ts'
 import { dictionaryOf, loadPolicyholder, placeOf, readStored, theOne } from './loading.ts'
 import {
   assertKnown,
@@ -55,6 +58,7 @@ import {
 import { largestAfterQuery, overwriteQueries, storedValuesQuery } from './store-overwrite.ts'
 import { policiesGuard, policiesStampQuery, printedQueries, scrubQueries } from './store-printed.ts'
 import { erasureTimer, readTraces, sharedTraceQueries, traceQueries } from './store-traces.ts'
+import { validationFieldError } from './values.ts'
 
 export async function getPolicyholder(context: RequestContext, text: string): Promise<PolicyholderResponse> {
   return policyholderResponse(await readStored(placeOf(context, text)))
@@ -75,6 +79,7 @@ export async function createPolicyholder(
       { locator: newUuid(shard), accountLocator: caller.accountLocator },
       { dictionary, now, newLocator: () => newUuid(shard) },
     )
+    await assertAllowed(context, policyholder, { sent: Object.keys(request.values) }, dictionary)
     const terms = searchTerms(dictionary, policyholder.entity.values)
     return await commit(context, database, {
       ...written(policyholder, 'policyholder.create', shard),
@@ -98,6 +103,8 @@ export async function updatePolicyholder(
       now: context.now,
       newLocator: () => newUuid(shard),
     })
+    const change = { before: policyholder, sent: Object.keys(request.values) }
+    await assertAllowed(context, updated, change, dictionary)
     const terms = searchTerms(dictionary, updated.entity.values)
     return await commit(context, database, {
       ...written(updated, 'policyholder.update', shard),
@@ -105,6 +112,18 @@ export async function updatePolicyholder(
       facts: updateQueries(database, updated, terms),
     })
   })
+}
+
+/** Refuses (400) values that constraint tables do not allow; one round trip where there are any to check. */
+async function assertAllowed(
+  context: RequestContext,
+  policyholder: Policyholder,
+  change: Parameters<typeof constraintErrors>[1],
+  dictionary: Dictionary,
+): Promise<void> {
+  const readTables: ReadTables = (...asked) => tablesInForce(context, ...asked)
+  const errors = await constraintErrors(policyholder, change, dictionary, context.now, readTables)
+  if (errors.length > 0) throw invalid(errors.map(validationFieldError))
 }
 
 /** Characters of stored JSON on one page of all shards; a page that has more is shorter than asked for. */

@@ -2,6 +2,7 @@ import { exports } from 'cloudflare:workers'
 import { unzipSync } from 'fflate'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type { QuickQuoteResponse } from '../../src/quick-quotes/contract.ts'
 import type {
   ConstraintRecordResponse,
@@ -649,5 +650,69 @@ describe('constraints of a policyholder', () => {
       },
     })
     expect((await evaluate(`accounts/${crypto.randomUUID()}`)).status).toBe(404)
+  })
+
+  type Refused = {
+    code: string
+    fieldErrors: { ontologyUri: string; validatorUri: string; message: string }[]
+  }
+  const NOT_BERLIN =
+    "Field 'city' must be what the table 'places' allows: 'Potsdam', 'Babelsberg'; choose one of them."
+
+  it('hold when it is completed or changed, but not while it is a draft', async () => {
+    const create = (completed: boolean, values: object) =>
+      call<PolicyholderResponse & Refused>('POST', '/policyholder/create', { completed, values })
+    const update = ({ locator, version }: PolicyholderResponse, completed: boolean, values: object) =>
+      call<PolicyholderResponse & Refused>('POST', '/policyholder/update', {
+        ...{ locator, version, completed, values },
+        ...{ addSubEntities: [], updateSubEntities: [], deleteSubEntities: [] },
+      })
+    const refused = await create(true, { postcode: '14467', city: 'Berlin' })
+    expect([refused.status, refused.body.code]).toEqual([400, 'policyholderValidation'])
+    expect(refused.body.fieldErrors).toEqual([
+      { code: 4, ontologyUri: 'city', validatorUri: 'validator.value', message: NOT_BERLIN },
+    ])
+    const draft = await create(false, { postcode: '14467', city: 'Berlin' })
+    expect(draft.status).toBe(200)
+    expect((await update(draft.body, true, {})).body.fieldErrors.map(one => one.message)).toEqual([
+      NOT_BERLIN,
+    ])
+    const completed = await update(draft.body, true, { city: 'Potsdam' })
+    expect([completed.status, roundTrips(completed)]).toEqual([200, expect.objectContaining({ d1: 3 })])
+    const moved = await update(completed.body, true, { postcode: '10115' })
+    expect([moved.status, moved.body.fieldErrors.map(one => one.ontologyUri)]).toEqual([400, ['city']])
+    const named = await update(completed.body, true, { first_name: 'Erika' })
+    expect([named.status, roundTrips(named)]).toEqual([200, expect.objectContaining({ d1: 2 })])
+    const unset = await create(true, { postcode: '14467' })
+    expect([unset.status, roundTrips(unset)]).toEqual([200, expect.objectContaining({ d1: 2 })])
+    const made = await create(true, { postcode: '14467', city: 'Potsdam' })
+    expect([made.status, roundTrips(made)]).toEqual([200, expect.objectContaining({ d1: 3 })])
+    const erased = await call('PATCH', `/policyholder/${made.body.locator}/overwriteData`, {
+      overwrites: { city: 'erased' },
+    })
+    expect(erased.status).toBe(200)
+  })
+
+  it('hold for an account that is migrated, which fails with the same message', async () => {
+    const account = (id: string, data: object) => ({ accountData: { id, data } })
+    const migrations = `/migration/${motor.tenantLocator}/migrations`
+    const { body } = await call<{ locator: string }>('POST', migrations, [
+      account('in-potsdam', { postcode: '14467', city: 'Potsdam' }),
+      account('not-berlin', { postcode: '14467', city: 'Berlin' }),
+    ])
+    const ended = async (): Promise<string> => {
+      for (let tries = 0; tries < 1_000; tries += 1) {
+        const { migrationState } = (
+          await call<{ migrationState: string }>('GET', `${migrations}/${body.locator}`)
+        ).body
+        if (!['submitted', 'processing'].includes(migrationState)) return migrationState
+        await new Promise(resolve => setTimeout(resolve, 10))
+      }
+      throw new Error('The migration does not end.')
+    }
+    await ended()
+    const failures = await call<{ items: object[] }>('GET', `${migrations}/${body.locator}/failures/list`)
+    expect(failures.body.items).toHaveLength(1)
+    expect(JSON.stringify(failures.body.items)).toContain(NOT_BERLIN)
   })
 })

@@ -27,6 +27,8 @@ export type ConvertContext = {
   readonly existing?: Existing
   /** Items of the account that are not in the request, since they fail: what rests on them is blocked by them. */
   readonly failed?: readonly ItemFailure[]
+  /** What constraint tables find wrong with the account's data. */
+  readonly disallowed?: readonly string[]
 }
 
 export type Existing = {

@@ -4,7 +4,9 @@ import { isRefused } from '../../platform/errors.ts'
 import { locatorSupply, type Uuid } from '../../platform/locators.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { inTurns } from '../../platform/turns.ts'
+import { constraintErrors } from '../../policyholders/constraints.ts'
 import { toldTotals } from '../contract-request.ts'
+import { accountValues } from '../convert/account/policyholder.ts'
 import { conversionOf, digitsNeeded } from '../convert/account.ts'
 import type { ConvertContext } from '../convert/converted.ts'
 import { ownProblems } from '../convert/diagnosis.ts'
@@ -66,6 +68,7 @@ async function outcomeOf(
   const earlier = known && !isNew ? await earlierOf(ground, known, checked, sent) : undefined
   try {
     const digits = digitsNeeded(checked, earlier?.existing.invoices)
+    const disallowed = await disallowedOf(ground, accountLocator, checked.accountData)
     const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
     const conversion: ConvertContext = {
       configuration: configuration.configuration,
@@ -78,6 +81,7 @@ async function outcomeOf(
       callerLocator: ground.migration.createdBy as Uuid,
       ...(earlier && { existing: earlier.existing }),
       failed: failures,
+      disallowed,
     }
     const steps = conversionOf(checked, conversion)
     const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
@@ -116,6 +120,21 @@ function withFurther(
       ...more.filter(one => !problems.some(isAt(one))),
     ],
   }
+}
+
+/** What constraint tables find wrong with the account's data: no round trip where no constrained field has a value. */
+async function disallowedOf(
+  { configuration: { configuration }, begunAt, readTables }: ConfiguredGround,
+  locator: Uuid,
+  data: ReadAccount['accountData'],
+): Promise<readonly string[]> {
+  if (!data) return []
+  const { values } = accountValues(configuration, data, begunAt)
+  const { policyholderFields: fields, timeZone, resources } = configuration
+  const dictionary = { fields, timeZone, ...(resources && { resources }) }
+  const policyholder = { locator, completed: true, entity: { locator, values, subEntities: [] } }
+  const errors = await constraintErrors(policyholder, { sent: [] }, dictionary, begunAt, readTables)
+  return errors.map(({ message }) => message)
 }
 
 /**

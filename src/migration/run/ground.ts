@@ -5,6 +5,8 @@ import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { newUuid } from '../../platform/locators.ts'
 import { type Tenant, tenantNow } from '../../platform/tenancy.ts'
+import type { Instant } from '../../platform/time.ts'
+import type { ReadTables } from '../../policyholders/constraints.ts'
 import type { Migration } from '../store.ts'
 
 export type Ground = {
@@ -21,6 +23,10 @@ export type Ground = {
 export type ConfiguredGround = Ground & {
   readonly configuration: LoadedConfiguration
   readonly configVersion: number
+  /** When the alarm began: by this time constraint tables are selected, whatever the account. */
+  readonly begunAt: Instant
+  /** Constraint tables in force, read once for all accounts of an alarm. */
+  readonly readTables: ReadTables
 }
 
 /** The context of one commit. Nobody calls then: what is told of it is the service's own doing (resources brief 8.1). */

@@ -13,6 +13,7 @@ import {
   tenantNow,
   tenantOfShard,
 } from '../../platform/tenancy.ts'
+import { tableReader } from '../../resources/constraints/force.ts'
 import { deletedAt, deleteSources, Sources } from '../files.ts'
 import { itemFailure } from '../request.ts'
 import { commitChange, migrationPlace, runningQuery } from '../service.ts'
@@ -152,7 +153,10 @@ async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<nu
     ...(waitAgain.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(waitAgain))] : []),
   ])
   const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
-  const configured = { ...ground, configuration, configVersion: versions[0]!.version }
+  const configured: ConfiguredGround = {
+    ...{ ...ground, configuration, configVersion: versions[0]!.version },
+    ...{ begunAt: tenantNow(tenant), readTables: tableReader(ground) },
+  }
   const sources = new Sources(ground, locator)
   for (const [at, portion] of portions.entries()) {
     const read = async (account: MigrationAccount, context: RequestContext): Promise<PreparedAccount> => {

@@ -1,27 +1,19 @@
 // Constraints as a check of policies (resources brief 3): a value that its table does not allow is a problem of its field,
 // found where all others are. Products without constraints pay nothing for it.
 import type { Configuration, FieldDefinition } from '../../configuration/configuration.ts'
-import { applicability } from '../../platform/fields/conditions.ts'
 import {
   type FieldError,
   type FieldErrors,
   fieldError,
   fieldErrors,
   joinFieldErrors,
-  shown,
 } from '../../platform/fields/errors.ts'
 import { valuesOf } from '../../platform/fields/values.ts'
 import type { Instant, TimeZone } from '../../platform/time.ts'
-import {
-  allowedValues,
-  type ConstrainedField,
-  comparisonOf,
-  constrainedFields,
-  type Element,
-} from '../../resources/constraints/evaluation.ts'
+import { breachesOf, fieldsInUse } from '../../resources/constraints/breaches.ts'
+import type { ConstrainedField, Element } from '../../resources/constraints/evaluation.ts'
 import type { TablesInForce } from '../../resources/constraints/force.ts'
 import { graphOfProduct } from '../../resources/constraints/graph.ts'
-import { comparable } from '../../resources/constraints/scan.ts'
 import type { SelectionBasis } from '../../resources/data-tables/declaration.ts'
 import type { Modification, PolicyAggregate, Quote } from '../aggregate.ts'
 import { type Attempt, assertValid, NOTHING_REPORTED } from '../attempt.ts'
@@ -104,18 +96,10 @@ export async function withBreaches(
   if (checked.length === 0) return reported
   const names = [...new Set(checked.map(({ table }) => table))]
   const tables = await readTables(configuration, names, basis)
-  const problems = new Map<ConstrainedField, FieldError[]>()
+  const problems = new Map<ConstrainedField, readonly FieldError[]>()
   const lacking = checked.filter(({ table }) => !tables.has(table))
   if (requireMissing) for (const one of lacking) problems.set(one, [notThere(one)])
-  const allowed = await allowedValues(
-    checked.filter(({ table }) => tables.has(table)),
-    new Map(),
-    tables.tableOf,
-  )
-  for (const [one, values] of allowed) {
-    const errors = breaches(one, values, tables)
-    if (errors.length > 0) problems.set(one, errors)
-  }
+  for (const [one, errors] of await breachesOf(checked, tables)) problems.set(one, errors)
   return problems.size === 0 ? reported : withProblems(reported, problems, owner)
 }
 
@@ -149,53 +133,6 @@ function checkedAt(
       isMade(one.element) ||
       one.where.some(({ governor }) => governor && isMade(governor.element) && isOther(governor)),
   )
-}
-
-/** Constrained fields that have a value and apply. */
-export function fieldsInUse(elements: readonly Element[], timeZone: TimeZone): ConstrainedField[] {
-  const applying = new Map<Element, ReturnType<typeof applicability>>()
-  const appliesIn = (element: Element): ReturnType<typeof applicability> => {
-    const known = applying.get(element)
-    if (known) return known
-    const definitions = new Map(element.fields.map(one => [one.name, one]))
-    const around = element.kind === 'group' && element.outer ? appliesIn(element.outer) : undefined
-    const made = applicability(definitions, element.values, timeZone, around)
-    applying.set(element, made)
-    return made
-  }
-  return constrainedFields(elements).filter(
-    ({ element, field }) =>
-      valuesOf(element.values, field.name).length > 0 && appliesIn(element).applies(field),
-  )
-}
-
-const SHOWN_VALUES = 20
-
-function breaches(
-  one: ConstrainedField,
-  allowed: readonly string[],
-  { tableOf }: TablesInForce,
-): FieldError[] {
-  const { field, element, table, column } = one
-  const by = comparisonOf(tableOf, one, column, field)
-  const known = new Set(allowed.map(value => comparable(value, by)))
-  const values = valuesOf(element.values, field.name)
-  return values.flatMap((value, at) => {
-    if (known.has(comparable(value, by))) return []
-    const which = values.length > 1 ? `(value ${at + 1}) ` : ''
-    return [fieldError(field.name, 'INVALID_VALUE', `${which}${ruleOf(one, allowed, table)}`)]
-  })
-}
-
-function ruleOf({ where }: ConstrainedField, allowed: readonly string[], table: string): string {
-  if (allowed.length === 0) {
-    const governors = where.flatMap(({ governor }) => (governor ? [`'${governor.field.name}'`] : []))
-    const others = governors.length > 0 ? `with what ${governors.join(' and ')} have` : 'at all'
-    return `has no value that the table '${table}' allows ${others}; change that, or remove the value`
-  }
-  const listed = allowed.slice(0, SHOWN_VALUES).map(value => `'${shown(value)}'`)
-  const more = allowed.length > SHOWN_VALUES ? ` or one of ${allowed.length - SHOWN_VALUES} more` : ''
-  return `must be what the table '${table}' allows: ${listed.join(', ')}${more}; choose one of them`
 }
 
 const notThere = ({ field, table }: ConstrainedField): FieldError =>

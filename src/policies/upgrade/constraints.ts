@@ -3,12 +3,13 @@
 // checked. What the version that the policy has finds wrong by the same tables is told too, since that is no matter of the
 // upgrade.
 import type { ProductDefinition } from '../../configuration/configuration.ts'
+import { fieldsInUse } from '../../resources/constraints/breaches.ts'
 import { graphOfProduct } from '../../resources/constraints/graph.ts'
 import { type PolicyAggregate, those } from '../aggregate.ts'
 import type { Attempt } from '../attempt.ts'
 import { NOTHING_REPORTED } from '../attempt.ts'
 import { elementsAt } from '../constraints/content.ts'
-import { fieldsInUse, withBreaches } from '../constraints/validation.ts'
+import { withBreaches } from '../constraints/validation.ts'
 import type { ReportedProblems } from '../draft/request.ts'
 import { lineOf, segmentsInForce } from '../fold/line.ts'
 import { quoteParts } from '../quote-parts.ts'

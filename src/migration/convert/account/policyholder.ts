@@ -1,5 +1,7 @@
 // The account itself, as a policyholder.
+import type { Configuration } from '../../../configuration/configuration.ts'
 import { readUuid } from '../../../platform/locators.ts'
+import type { Instant } from '../../../platform/time.ts'
 import type { Policyholder } from '../../../policyholders/policyholder.ts'
 import { changePolicyholderValues } from '../../../policyholders/values.ts'
 import type { AccountMigrationData } from '../../contract-request.ts'
@@ -7,18 +9,22 @@ import type { AuxRow } from '../converted.ts'
 import { ORIGIN_KEY } from '../origin.ts'
 import type { Work } from './work.ts'
 
+/** The account's data as values of a policyholder, with every problem. */
+export const accountValues = (
+  { policyholderFields, timeZone }: Pick<Configuration, 'policyholderFields' | 'timeZone'>,
+  { data }: Pick<AccountMigrationData, 'data'>,
+  now: Instant,
+): ReturnType<typeof changePolicyholderValues> =>
+  changePolicyholderValues(policyholderFields, {}, data, { completed: true, timeZone, now })
+
 export function readPolicyholder(
   { request, context, findings }: Work,
   data: AccountMigrationData,
 ): Policyholder {
   const { configuration, now, accountLocator, callerLocator, supply } = context
-  const { policyholderFields, timeZone } = configuration
-  const { values, errors } = changePolicyholderValues(policyholderFields, {}, data.data, {
-    completed: true,
-    timeZone,
-    now,
-  })
+  const { values, errors } = accountValues(configuration, data, now)
   for (const { message } of errors) findings.wrong('account', data.id, message)
+  for (const message of context.disallowed ?? []) findings.wrong('account', data.id, message)
   const createdAt = data.createdAt ?? now
   const createdBy = data.createdBy ?? request.defaultCreatedBy
   return {

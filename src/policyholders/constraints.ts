@@ -1,0 +1,64 @@
+// A policyholder's own values held against the constraint tables in force (resources brief 3). A draft is held to types only,
+// so tables do not bind it; completing it holds all of its values against them. A table that is not in force yet binds nobody:
+// a policyholder may be there before the tables are uploaded. Sub-entities are not held against tables.
+import type { FieldError } from '../platform/fields/errors.ts'
+import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
+import type { Instant } from '../platform/time.ts'
+import { breachesOf, fieldsInUse } from '../resources/constraints/breaches.ts'
+import type { ConstrainedField } from '../resources/constraints/evaluation.ts'
+import type { TablesInForce } from '../resources/constraints/force.ts'
+import { policyholderGraph } from '../resources/constraints/graph.ts'
+import { allAt, type SelectionBasis } from '../resources/data-tables/declaration.ts'
+import type { Dictionary } from './dictionary.ts'
+import type { Policyholder } from './policyholder.ts'
+
+/** Reads the tables of these static names that are in force. */
+export type ReadTables = (
+  configuration: Pick<Dictionary, 'resources'>,
+  staticNames: readonly string[],
+  basis: SelectionBasis,
+) => Promise<TablesInForce>
+
+type Held = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
+
+/**
+ * What the tables find wrong with the policyholder. Of one that was completed `before`, only what the request `sent`, and
+ * what a changed value governs: data of earlier days does not stand in the way of other changes. Reads no table where no
+ * field to check has a value.
+ */
+export async function constraintErrors(
+  after: Held,
+  { before, sent }: { readonly before?: Held; readonly sent: readonly string[] },
+  dictionary: Dictionary,
+  now: Instant,
+  readTables: ReadTables,
+): Promise<FieldError[]> {
+  const checked = checkedFields(after, before, new Set(sent), dictionary)
+  if (checked.length === 0) return []
+  // All tables of the dictionary, so that one reading serves every account of a migration.
+  const { tables: names } = policyholderGraph(dictionary.fields)
+  const tables = await readTables(dictionary, names, allAt(now))
+  return [...(await breachesOf(checked, tables)).values()].flat()
+}
+
+function checkedFields(
+  { locator, completed, entity: { values } }: Held,
+  before: Held | undefined,
+  sent: ReadonlySet<string>,
+  { fields, timeZone }: Dictionary,
+): ConstrainedField[] {
+  if (!completed || !fields.some(({ constraint }) => constraint)) return []
+  const inUse = fieldsInUse([{ kind: 'policyholder', locator, fields, values }], timeZone)
+  if (!before?.completed) return inUse
+  const earlier = before.entity.values
+  return inUse.filter(
+    ({ field, where }) =>
+      sent.has(field.name) ||
+      where.some(({ governor }) => governor && !isSame(earlier, values, governor.field.name)),
+  )
+}
+
+function isSame(earlier: FieldValues, later: FieldValues, name: string): boolean {
+  const [then, now] = [valuesOf(earlier, name), valuesOf(later, name)]
+  return then.length === now.length && then.every((value, at) => value === now[at])
+}
