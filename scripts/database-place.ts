@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MigrationTarget } from '../src/platform/migrations.ts'
 import { bookmarked } from './bookmarks.ts'
+import { prepareDataFolder } from './data-folder.ts'
 import { openLocalDatabases } from './local-databases.ts'
 import { isMade, type PoolDatabase, readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
@@ -26,6 +27,7 @@ export type DatabasePlace = {
  */
 export async function openDatabasePlace(remote: boolean): Promise<DatabasePlace> {
   const { dataFolder } = readSettings(process.env, readSecrets())
+  prepareDataFolder(dataFolder)
   if (!remote) return openLocalDatabases(dataFolder)
   requireRemoteControl()
   const notes: Record<string, string> = {}

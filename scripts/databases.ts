@@ -1,7 +1,8 @@
 // The stores of the service, reached from outside it: the local ones are the files that `wrangler dev` serves.
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindingTarget, type MigrationTarget } from '../src/platform/migrations.ts'
+import { prepareDataFolder } from './data-folder.ts'
 import { replaceFile } from './replace-file.ts'
 import { joinedConfig, storesConfig } from './write-config.ts'
 
@@ -22,7 +23,7 @@ export function requireStarted(dataFolder: string): void {
 
 /** Opens the stores: those in the data folder, or with `remote` those that the provider has made. */
 export async function openStores(dataFolder: string, { remote = false } = {}): Promise<Stores> {
-  mkdirSync(dataFolder, { recursive: true })
+  prepareDataFolder(dataFolder)
   const configPath = join(dataFolder, remote ? 'stores.remote.toml' : 'stores.toml')
   replaceFile(configPath, storesConfig(joinedConfig({ onlyMade: remote }), { remote }))
   // Takes a second to load: not before something is to be seen.

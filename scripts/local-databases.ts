@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { type MigrationTarget, migrate } from '../src/platform/migrations.ts'
 import type { Statement, StatementTarget } from './administrator.ts'
+import { prepareDataFolder } from './data-folder.ts'
 import { localControlId } from './deployment/needs.ts'
 import { migrationFiles } from './migration-files.ts'
 import { type PoolDatabase, readPool } from './pool-file.ts'
@@ -75,6 +76,7 @@ export type LocalDatabases = {
 
 /** Opens the databases of the data folder: each file when it is first used. */
 export function openLocalDatabases(dataFolder: string): LocalDatabases {
+  prepareDataFolder(dataFolder)
   mkdirSync(join(dataFolder, 'v3', 'd1', NAMESPACE), { recursive: true })
   const pool = readPool()
   const opened = new Map<string, LocalDatabase>()

@@ -16,7 +16,7 @@ export const mediaRoutes: readonly Route[] = [
     path: '/media',
     summary: 'Upload a file that media fields can name',
     description:
-      'At most 25 MiB, as the part `file` of a form. Media fields of policies, exposures and perils name it by its locator.',
+      'At most 25 MiB, as the part `file` of a form. Media fields of policies, exposures and perils name it by its locator. Its type is that of its first bytes, where they show one; else the Content-Type of the part; without one, or with `application/octet-stream`, that of the ending of its name.',
     tags,
     permission: 'media.update',
     query: z.object({

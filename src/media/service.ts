@@ -10,27 +10,11 @@ import { newUuid, readUuid } from '../platform/locators.ts'
 import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../platform/tenancy.ts'
 import { expectRecord } from '../platform/unrecorded.ts'
 import { type Medium, mediumPath } from './medium.ts'
+import { mimeTypeOf } from './mime-type.ts'
 import { mediaResponse } from './projection.ts'
 import { deleteFile, readMedia } from './store.ts'
 import { media } from './tables.ts'
 import { MEDIUM_FILE_TIMER } from './timer.ts'
-
-/** What the first bytes say; the client's word counts for what has no mark of its own. */
-const MARKS: readonly [string, RegExp][] = [
-  ['application/pdf', /^%PDF-/],
-  ['image/png', /^\x89PNG\r\n/],
-  ['image/jpeg', /^\xff\xd8\xff/],
-  ['image/gif', /^GIF8[79]a/],
-  ['image/webp', /^RIFF....WEBP/s],
-]
-const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
-
-function mimeTypeOf({ bytes, mediaType }: FilePart): string {
-  const head = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
-  const marked = MARKS.find(([, mark]) => mark.test(head))?.[0]
-  const declared = mediaType?.split(';')[0]?.trim().toLowerCase()
-  return marked ?? (declared && MEDIA_TYPE.test(declared) ? declared : 'application/octet-stream')
-}
 
 const cleanName = (name: string): string =>
   name
@@ -52,11 +36,8 @@ export async function uploadMedium(
   if (!file || file.bytes.length === 0)
     throw new Refusal('invalidRequest', "The part 'file' is missing or empty; send the file in it.")
   const locator = newUuid(HOME_SHARD)
-  const medium: Medium = {
-    locator,
-    fileName: cleanName(fileName ?? file.fileName ?? ''),
-    mimeType: mimeTypeOf(file),
-  }
+  const name = cleanName(fileName ?? file.fileName ?? '')
+  const medium: Medium = { locator, fileName: name, mimeType: mimeTypeOf(file, [name, file.fileName ?? '']) }
   await expectRecord(context, MEDIUM_FILE_TIMER, locator)
   context.calls.r2 += 1
   await tenantFiles(context.env, context.tenant).put(

@@ -14,7 +14,7 @@ export const pluginRoutes: readonly Route[] = [
       'Calls `executeLambda(operation, payload)` of the latest configuration with the body as payload, and answers what it returns. It is the plugin `executeLambda` of the first product that switches it on, else that of scripts/lambda/lambda.js; 404 where there is neither.',
     tags: ['Plugins'],
     permission: 'lambda.execute',
-    body: { schema: Anything, required: false },
+    body: { schema: Anything, required: false, keepsProto: true },
     answer: { schema: Anything, description: 'What the function returned.' },
     handle: async ({ params, body }, context) => {
       // Calling plugins is much code, which the start-up does without.

@@ -64,6 +64,37 @@ describe('POST /media and GET /media/{locator}', () => {
     expect(body).toMatchObject({ fileName: 'list.csv', mimeType: 'text/csv' })
   })
 
+  it('takes the type from the name where the part has none, or one that says nothing', async () => {
+    const boundary = 'the-boundary'
+    const sent = async (query: string, name: string, type: string) => {
+      const lines = [
+        `--${boundary}`,
+        `Content-Disposition: form-data; name="file"; filename="${name}"`,
+        ...(type === '' ? [] : [`Content-Type: ${type}`]),
+        '',
+        'a,b',
+        `--${boundary}--`,
+        '',
+      ]
+      const { status, body } = await callApi<Media>('POST', `/media/${query}`, {
+        token: motor.token,
+        headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+        body: lines.join('\r\n'),
+      })
+      expect(status).toBe(200)
+      expect((await fileAt(body.url)).headers.get('content-type')).toBe(body.mimeType)
+      return body.mimeType
+    }
+    const unknown = 'application/octet-stream'
+    expect(await sent('', 'List.CSV', '')).toBe('text/csv')
+    expect(await sent('', 'list.csv', unknown)).toBe('text/csv')
+    expect(await sent('?fileName=letter.docx', 'upload', unknown)).toMatch(/wordprocessingml/)
+    expect(await sent('?fileName=letter', 'photo.heic', '')).toBe('image/heic')
+    expect(await sent('', 'list.csv', 'text/plain; charset=utf-8')).toBe('text/plain')
+    expect(await sent('', 'list.constructor', '')).toBe(unknown)
+    expect(await sent('', 'list', unknown)).toBe(unknown)
+  })
+
   it('a repeat with the same key is the same medium', async () => {
     const headers = { 'idempotency-key': 'front-of-the-car' }
     const [first, again] = [await upload(PNG, { headers }), await upload(PNG, { headers })]

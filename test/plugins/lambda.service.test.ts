@@ -9,6 +9,10 @@ const LAMBDA = `
 exports.executeLambda = (operation, payload) => {
   switch (operation) {
     case 'echo': return { operation, payload, type: typeof (payload || {}).n }
+    case 'names': {
+      const polluted = [({}).polluted, Object.getPrototypeOf(payload) === Object.prototype, Object.getPrototypeOf(payload.list[0]) === Object.prototype]
+      return { own: Object.keys(payload), polluted, payload }
+    }
     case 'count': {
       const n = Number(socotraApi.getAuxData('global', 'count') || '0') + 1
       socotraApi.setAuxData('global', 'count', n)
@@ -50,6 +54,22 @@ describe('a lambda', () => {
     expect((await lambda('echo')).body).toMatchObject({ payload: null })
   })
 
+  it('is given a property named __proto__, and answers it, as data', async () => {
+    const body =
+      '{"__proto__":{"polluted":1},"list":[{"\\u005f_proto__":{"x":[2]},"b":null}],"constructor":{"prototype":3}}'
+    const answer = await callApi<{ payload: object }>('POST', '/lambda/names', {
+      token: motor.token,
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    expect(answer.status).toBe(200)
+    expect(JSON.stringify(answer.body)).toBe(
+      `{"own":["__proto__","list","constructor"],"polluted":[null,true,true],"payload":${JSON.stringify(JSON.parse(body))}}`,
+    )
+    expect(Object.keys(answer.body.payload)).toContain('__proto__')
+    expect(({} as { polluted?: number }).polluted).toBeUndefined()
+  })
+
   it('looks tables up, fetches records as text, and finds none where there is none', async () => {
     expect((await lambda('region', { region: 'R6' })).body).toMatch(/^\d\.\d+$/)
     const locator = await motor.newPolicyholder()
@@ -76,7 +96,7 @@ describe('a lambda', () => {
     const failed = await lambda('fail')
     expect(failed.status).toBe(422)
     expect(failed.body).toMatchObject({
-      message: 'Plugin executeLambda failed: lambda/lambda.js:23: Error: as asked',
+      message: 'Plugin executeLambda failed: lambda/lambda.js:27: Error: as asked',
     })
     expect((await lambda('count')).body).toBe(3)
   })

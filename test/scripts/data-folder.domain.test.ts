@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   rmSync,
@@ -11,14 +12,20 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { oneLine, prepareDataFolder } from '../../scripts/data-folder.ts'
+import { openDatabasePlace } from '../../scripts/database-place.ts'
+import { openStores } from '../../scripts/databases.ts'
+import { openLocalDatabases } from '../../scripts/local-databases.ts'
 
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'bindery-data-'))
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true })
+})
 
 describe('a data folder that cannot be used is named in one line, with the cause and what to do', () => {
   test.each([
@@ -38,6 +45,27 @@ describe('a data folder that cannot be used is named in one line, with the cause
     for (const path of [folder, join(folder, 'new', 'data')]) {
       prepareDataFolder(path)
       expect(statSync(path).mode & 0o777).toBe(0o700)
+    }
+  })
+
+  test('whichever command opens it first closes it to others', async () => {
+    const commands: Record<string, (path: string) => Promise<unknown>> = {
+      // A folder in the place of what it writes: it gets no further.
+      stores: path => {
+        mkdirSync(join(path, 'stores.toml', 'x'), { recursive: true })
+        return openStores(path)
+      },
+      'local databases': async path => await openLocalDatabases(path).close(),
+      databases: async path => {
+        vi.stubEnv('BINDERY_DATA', path)
+        await (await openDatabasePlace(false)).close()
+      },
+    }
+    for (const [name, open] of Object.entries(commands)) {
+      const path = join(folder, name)
+      mkdirSync(path, { mode: 0o755 })
+      await open(path).catch(problem => expect(String(problem)).toMatch(/EISDIR|ENOTEMPTY|EEXIST/))
+      expect(statSync(path).mode & 0o777, name).toBe(0o700)
     }
   })
 

@@ -1,6 +1,6 @@
 // Signed addresses of files, through HTTP: whoever has one gets that file for 30 minutes, and nothing else with it.
-import { env } from 'cloudflare:workers'
-import { beforeAll, expect, it } from 'vitest'
+import { env, exports } from 'cloudflare:workers'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type FileLink, linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
 import { now } from '../../src/platform/time.ts'
 import { fileAt } from '../documents/waiting.ts'
@@ -62,4 +62,66 @@ it('a signed address gives its file, and no other one gives any', async () => {
     expect(status, what).toBe(404)
     expect(text, what).not.toContain('theirs')
   }
+})
+
+describe('an address in an answer', () => {
+  type Settings = { readonly PUBLIC_ORIGIN: string; readonly ENVIRONMENT: string }
+  const { PUBLIC_ORIGIN, ENVIRONMENT } = env as Settings
+  const set = (settings: Settings): void => void Object.assign(env, settings)
+  afterEach(() => set({ PUBLIC_ORIGIN, ENVIRONMENT }))
+
+  /** Of a medium that is asked for at hosts that are not the service's. */
+  async function addresses(): Promise<string[]> {
+    const { path } = await uploaded(mine, 'mine')
+    const forged: Record<string, string>[] = [
+      {},
+      { host: 'evil.example' },
+      { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
+      { forwarded: 'host=evil.example;proto=http', 'x-original-host': 'evil.example' },
+    ]
+    const found: string[] = []
+    for (const headers of forged)
+      for (const host of ['bindery.test', 'evil.example:8787']) {
+        const request = new Request(`http://${host}/media/${path[1]}`, {
+          headers: { ...headers, authorization: `Bearer ${mine.token}` },
+        })
+        const response = await exports.default.fetch(request)
+        expect(response.status).toBe(200)
+        found.push((await response.json<{ url: string }>()).url)
+      }
+    return found
+  }
+  const originsOf = (found: readonly string[]): string[] => [
+    ...new Set(found.map(url => new URL(url).origin)),
+  ]
+
+  async function expectFile(address: string): Promise<void> {
+    const { status, bytes } = await fileAt(`http://bindery.test${new URL(address).pathname}`)
+    expect([status, new TextDecoder().decode(bytes)]).toEqual([200, 'mine'])
+  }
+
+  it('leads to the configured origin, whatever host the request names', async () => {
+    set({ PUBLIC_ORIGIN: 'https://policies.example.com:8443/', ENVIRONMENT: 'production' })
+    const found = await addresses()
+    expect(originsOf(found)).toEqual(['https://policies.example.com:8443'])
+    expect(found[0]).toMatch(/:8443\/files\//)
+    await expectFile(found.at(-1)!)
+  })
+
+  it("without one leads to the tenant's host, over https", async () => {
+    set({ PUBLIC_ORIGIN: '', ENVIRONMENT: 'production' })
+    const row = await env.CONTROL.prepare('select host_name from tenant where locator = ?')
+      .bind(mine.tenantLocator)
+      .first<{ host_name: string }>()
+    const found = await addresses()
+    expect(originsOf(found)).toEqual([`https://${row!.host_name}`])
+    await expectFile(found.at(-1)!)
+  })
+
+  it('leads back to the host that was called only where the service is local and has none', async () => {
+    set({ PUBLIC_ORIGIN: '', ENVIRONMENT: 'local' })
+    expect(originsOf(await addresses()).sort()).toEqual(['http://bindery.test', 'http://evil.example:8787'])
+    set({ PUBLIC_ORIGIN: 'http://localhost:8787', ENVIRONMENT: 'local' })
+    expect(originsOf(await addresses())).toEqual(['http://localhost:8787'])
+  })
 })

@@ -12,6 +12,12 @@ export const DEEPEST_JSON = 64
 /** Values of a body, lists and objects included: several times what the largest policy needs. */
 export const MOST_JSON_VALUES = 500_000
 
+export type JsonReading = {
+  readonly largestBytes?: number | undefined
+  /** Whether a property named `__proto__` is data like any other: for bodies that go on as they came. */
+  readonly keepsProto?: boolean | undefined
+}
+
 /** `value` is undefined when there is no body. */
 export type JsonBytes = { readonly bytes: Uint8Array; readonly value: unknown }
 
@@ -19,7 +25,10 @@ export type JsonBytes = { readonly bytes: Uint8Array; readonly value: unknown }
  * Reads the body whatever its Content-Type says, as long as it is JSON in UTF-8. No bytes, blanks, `""` and
  * `null` are no body. Refuses forms and compressed bodies with 415.
  */
-export async function readJson(request: Request, largestBytes = LARGEST_JSON_BYTES): Promise<JsonBytes> {
+export async function readJson(
+  request: Request,
+  { largestBytes = LARGEST_JSON_BYTES, keepsProto = false }: JsonReading = {},
+): Promise<JsonBytes> {
   const type = request.headers.get('content-type') ?? ''
   if (/^\s*multipart\//i.test(type))
     throw new Refusal('unsupportedMediaType', 'This path reads JSON; send application/json, not a form.')
@@ -37,7 +46,7 @@ export async function readJson(request: Request, largestBytes = LARGEST_JSON_BYT
     )
   if (values > MOST_JSON_VALUES)
     throw new Refusal('tooLarge', `The body has more than ${MOST_JSON_VALUES} values; send it in parts.`)
-  const value = parsed(text)
+  const value = parsed(text, keepsProto)
   return { bytes, value: value === '' || value === null ? undefined : value }
 }
 
@@ -51,7 +60,7 @@ export function refuseCompression(request: Request): void {
     )
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, keepsProto: boolean): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -61,7 +70,7 @@ function parsed(text: string): unknown {
   }
   // Copied by assignment, this one name would change an object's prototype instead of adding a property. An
   // escape may spell it too.
-  if (/__proto__|\\u005f/i.test(text) && hasProto(value))
+  if (!keepsProto && /__proto__|\\u005f/i.test(text) && hasProto(value))
     throw new Refusal('invalidRequest', "No property may be named '__proto__'; rename or remove it.")
   return value
 }

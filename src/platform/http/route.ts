@@ -94,12 +94,14 @@ type Description = {
 
 /**
  * A JSON body. `required: false`: the handler gets undefined when there is none (no bytes, `""` or `null`;
- * brief 0.12). `largestBytes` is 4 MiB unless told.
+ * brief 0.12). `largestBytes` is 4 MiB unless told. `keepsProto`: a property named `__proto__` is data, and no reason to
+ * refuse the body. The handler must never copy it by assignment.
  */
 export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly schema: Schema
   readonly required: Required
   readonly largestBytes?: number
+  readonly keepsProto?: boolean
 }
 
 /**

@@ -159,7 +159,7 @@ async function readBody({ body, form }: Route, { request }: Exchange, place: Fil
     return { body: fitting(form.schema, parts, 'invalidRequest'), file: read.file, sent: { form: read } }
   }
   if (!body) return { body: undefined, file: undefined, sent: undefined }
-  const { bytes, value } = await readJson(request, body.largestBytes)
+  const { bytes, value } = await readJson(request, body)
   const parsed =
     value === undefined && !body.required ? undefined : fitting(body.schema, value, 'invalidRequest')
   return { body: parsed, file: undefined, sent: { bytes } }

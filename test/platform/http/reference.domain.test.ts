@@ -17,6 +17,9 @@ type Operation = {
   parameters?: { name: string; in: string; example?: unknown }[]
   requestBody?: { content: Content }
   responses: Record<string, { description: string; content?: Content }>
+  'x-access': string
+  'x-permission'?: string
+  'x-permissions'?: string[]
 }
 type Document = {
   tags: { name: string; description?: string }[]
@@ -69,6 +72,34 @@ describe('every operation', () => {
       ]
     })
     expect(without).toEqual([])
+  })
+
+  test('says in x-permission what its route requires (that the route does, the access matrix holds)', async () => {
+    const wanted = (await loadRoutes()).map(({ method, path, access }) => {
+      const permissions = access.kind === 'public' ? [] : (access.permissions ?? [])
+      const alone = access.kind === 'public' ? 'none' : 'signedIn'
+      return [`${method} ${path}`, access.kind, permissions.join(' | ') || alone, permissions]
+    })
+    const said = operations.map(one => [
+      one.name,
+      one['x-access'],
+      one['x-permission'],
+      one['x-permissions'] ?? [],
+    ])
+    const byName = (a: unknown[], b: unknown[]) => (String(a[0]) < String(b[0]) ? -1 : 1)
+    expect(said.sort(byName)).toEqual(wanted.sort(byName))
+    expect(said.length).toBeGreaterThan(200)
+  })
+
+  test('that can be repeated takes Idempotency-Key and X-Idempotency-Key, and no other does', () => {
+    const both = ['Idempotency-Key', 'X-Idempotency-Key']
+    const wrong = operations.filter(({ name, parameters = [], ...one }) => {
+      const taken = parameters.filter(({ in: place }) => place === 'header').map(header => header.name)
+      const isRepeatable = !name.startsWith('get ') && one['x-access'] !== 'public'
+      return both.some(header => taken.includes(header) !== isRepeatable)
+    })
+    expect(wrong.map(({ name }) => name)).toEqual([])
+    expect(operations.some(({ parameters = [] }) => parameters.some(one => one.name === both[1]))).toBe(true)
   })
 
   test('says which refusals it has, and no others', () => {
