@@ -103,6 +103,8 @@ async function writtenLive(motor: Motor): Promise<Side> {
 
   // Cancelled pro rata and reinstated with a gap; then cancelled again, and reinstated without one.
   const gapped = await issued(plain)
+  const reversed = await pay(gapped.invoices[0]!.locator)
+  await post(side, `/payments/${reversed.locator}/reverse`)
   const cancel = (policy: PolicyResponse, effectiveTimestamp: number) =>
     post<{ locator: string }>(side, `/policies/${policy.locator}/cancellations`, {
       ...{ name: 'customer_request', cancellationCategory: 'other', effectiveTimestamp, issue: true },
@@ -112,22 +114,23 @@ async function writtenLive(motor: Motor): Promise<Side> {
   const { locator } = await cancel(gapped, at(gapped, 0.4))
   await reinstate(locator, { effectiveTimestamp: at(gapped, 0.5) })
   await reinstate((await cancel(gapped, at(gapped, 0.8))).locator)
-  const reversed = await pay(gapped.invoices[0]!.locator)
-  await post(side, `/payments/${reversed.locator}/reverse`)
   await ok(side, 'PUT', `/auxData/${gapped.locator}`, {
     auxData: [{ key: 'crm', value: 'K-17' }],
   })
 
-  // Renewed, then cancelled flat: all of the second term is given back.
+  // Renewed and paid, the second term with more than it asks for: the rest is a credit. Then cancelled flat: all of the second
+  // term is given back.
   const renewed = await issued(two, { paymentScheduleName: 'upfront' })
   const end = Number(renewed.originalContractEndTimestamp)
+  await pay(renewed.invoices[0]!.locator)
   await post(side, `/policies/${renewed.locator}/renewals`, {
     renewalEndTimestamp: end + 365 * DAY,
     state: 'issued',
   })
+  const { invoices } = await read<PolicyResponse>(side, `/policy/${renewed.locator}`)
+  const [renewal] = invoices.filter(one => one.settlementStatus === 'outstanding')
+  await pay(renewal!.locator, { amount: Number((renewal!.totalDue + 12.34).toFixed(2)) })
   await cancel(renewed, end)
-  // More than it asks for: the rest is a credit, once nothing else is to be invoiced.
-  await pay(renewed.invoices[0]!.locator, { amount: renewed.invoices[0]!.totalDue + 12.34 })
 
   // Paid from that credit as it is made, and with a new credit that stays.
   const credited = await issued(plain, { paymentScheduleName: 'upfront' })
