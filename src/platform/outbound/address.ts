@@ -87,7 +87,8 @@ export const hasControlCharacters = (address: string): boolean =>
  * Whether addresses of this machine may be called, also by http: only where the variable ENVIRONMENT is `local`, as on a
  * developer's machine and in tests.
  */
-export const mayCallThisMachine = (env: Pick<Env, 'ENVIRONMENT'>): boolean => env.ENVIRONMENT === 'local'
+export const mayCallThisMachine = ({ ENVIRONMENT }: { readonly ENVIRONMENT: string }): boolean =>
+  ENVIRONMENT === 'local'
 
 /**
  * Why the address may not be called, as the end of a sentence about it; undefined when it may. `local`: the
