@@ -18,6 +18,7 @@ import {
   RESOURCE_NAME,
   type ResourceType,
 } from '../../resources/resource.ts'
+import { hostsProblem, normalHosts } from '../../resources/secrets/hosts.ts'
 import { clashes } from '../../resources/selection.ts'
 import type { Configuration } from '../configuration.ts'
 import type { FileIndex } from './file-index.ts'
@@ -132,9 +133,30 @@ function compileResources(
       wrong(
         `'${name}' is for '${stranger}', which config.json does not declare. Correct it, or add it to 'jurisdictions'.`,
       )
-    resources.push({ name, type, staticName, jurisdictions, path: file.path })
+    const allowedHosts = entry.allowedHosts && normalHosts(entry.allowedHosts)
+    if (allowedHosts)
+      checkHosts(allowedHosts, type, place(['resourceInstances', name, 'allowedHosts']), report)
+    resources.push({
+      name,
+      type,
+      staticName,
+      jurisdictions,
+      ...(allowedHosts && { allowedHosts }),
+      path: file.path,
+    })
   }
   return resources
+}
+
+function checkHosts(hosts: readonly string[], type: ResourceType, at: Place, report: Report): void {
+  if (type !== 'secret')
+    report.error(
+      at,
+      'badBootstrap',
+      `'allowedHosts' says where a secret may be sent, and a ${type} is none. Leave it out.`,
+    )
+  const problem = hostsProblem(hosts)
+  if (problem !== undefined) report.error(at, 'badBootstrap', `'allowedHosts' has ${problem}.`)
 }
 
 /** The brief has no folder for range tables: those that are declared as such may lie with the others. */

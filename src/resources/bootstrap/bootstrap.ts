@@ -24,6 +24,8 @@ export type BootstrapResource = {
   readonly type: ResourceType
   readonly staticName: string
   readonly jurisdictions: readonly string[]
+  /** Of a secret: the hosts that it may be sent to. Absent: every address that may be called. */
+  readonly allowedHosts?: readonly string[]
   /** Its file in the archive. */
   readonly path: string
 }

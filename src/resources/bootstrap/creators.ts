@@ -59,13 +59,14 @@ const CREATORS: Readonly<Record<ResourceType, Creator>> = {
   documentTemplateSnippet: template('documentTemplateSnippet'),
   staticDocument: oneFile(() => ({ type: 'staticDocument', read: documentFormat })),
   customFont: oneFile(() => ({ type: 'customFont', read: fontFile })),
-  secret: ({ name, staticName, jurisdictions }, file, context) =>
+  secret: ({ name, staticName, jurisdictions, allowedHosts }, file, context) =>
     createSecret(
       {
         name,
         staticName,
         secret: JSON.parse(file.text()) as Record<string, unknown>,
         jurisdictions: [...jurisdictions],
+        ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
       },
       {},
       context,

@@ -8,19 +8,26 @@ const HOST = new RegExp(`^(\\*\\.)?${LABEL}(\\.${LABEL})*$|^\\[[\\da-f:.]+\\]$`)
 
 /** The hosts in lower case, each once; refuses (400) what is no host. */
 export function checkedHosts(wanted: readonly string[]): string[] {
-  const hosts = [...new Set(wanted.map(host => host.trim().toLowerCase().replace(/\.$/, '')))]
+  const hosts = normalHosts(wanted)
+  const problem = hostsProblem(hosts)
+  if (problem !== undefined) throw new Refusal('invalidRequest', `'allowedHosts' has ${problem}.`)
+  return hosts
+}
+
+/** The hosts in lower case, each once. */
+export const normalHosts = (wanted: readonly string[]): string[] => [
+  ...new Set(wanted.map(host => host.trim().toLowerCase().replace(/\.$/, ''))),
+]
+
+/** What the list has that it must not, and what to do; undefined for hosts. */
+export function hostsProblem(hosts: readonly string[]): string | undefined {
   const wrong = hosts.filter(host => host.length > 253 || !HOST.test(host))
   if (wrong.length > 0)
-    throw new Refusal(
-      'invalidRequest',
-      `'allowedHosts' has ${wrong
-        .slice(0, 5)
-        .map(host => `'${host.slice(0, 80).toWellFormed()}'`)
-        .join(', ')}: write host names without scheme, port and path, or *.example.com for every name below.`,
-    )
-  if (hosts.length > MOST_HOSTS)
-    throw new Refusal('invalidRequest', `'allowedHosts' has at most ${MOST_HOSTS} hosts.`)
-  return hosts
+    return `${wrong
+      .slice(0, 5)
+      .map(host => `'${host.slice(0, 80).toWellFormed()}'`)
+      .join(', ')}: write host names without scheme, port and path, or *.example.com for every name below`
+  return hosts.length > MOST_HOSTS ? `${hosts.length} hosts, more than ${MOST_HOSTS}` : undefined
 }
 
 /** Whether a secret with these hosts may be sent to the address. `*.example.com` is every name below example.com. */

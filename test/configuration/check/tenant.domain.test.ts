@@ -287,6 +287,22 @@ describe('what a tenant is to start with', () => {
     expect(found({ [`${at}resourceFiles/tables/zones1.csv`]: '' })).toEqual([bad.replace(':1', '')])
   })
 
+  test('has hosts that a secret may be sent to, and no other resource has any', () => {
+    const bank = (allowedHosts: unknown) =>
+      start(
+        { resourceInstances: { bank1: { staticName: 'bank', allowedHosts } } },
+        { 'secrets/bank1.json': '{"pin":"4711"}' },
+      ).filter(line => !line.includes('secretInArchive'))
+    for (const good of [['Bank.example.com', '*.bank.example.com'], 'bank.example.com', []])
+      expect(bank(good)).toEqual([])
+    const bad = ['ERROR badBootstrap bootstrap/resources/config.json:1']
+    for (const wrong of ['https://bank.example.com', 'bank.example.com:443', '*', 'a.*.com', ''])
+      expect(bank([wrong]), wrong).toEqual(bad)
+    expect(bank(Array.from({ length: 51 }, (_, at) => `h${at}.example.com`))).toEqual(bad)
+    const instances = { zones1: { ...zones, allowedHosts: ['a.example.com'] } }
+    expect(start({ resourceInstances: instances }, { 'tables/zones1.csv': 'key,value' })).toEqual(bad)
+  })
+
   test('is warned about where a file is for nothing, or tells a secret', () => {
     expect(start({}, { 'tables/zones1.csv': '', 'secrets/a.json': '{}' })).toEqual([
       'WARNING secretInArchive bootstrap/resources/resourceFiles/secrets',

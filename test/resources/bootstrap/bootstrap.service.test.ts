@@ -28,7 +28,7 @@ const config = {
     cover2027: { staticName: 'cover' },
     note2027: { staticName: 'note' },
     limits2027: { staticName: 'limits' },
-    'bank of 2027': { staticName: 'bank' },
+    'bank of 2027': { staticName: 'bank', allowedHosts: ['Bank.example.com', '*.bank.example.com'] },
   },
   resourceGroups: {
     start: { selectionStartTime: '2020-01-01T00:00:00Z', resourceNames: ['zones2027', 'bank of 2027'] },
@@ -91,6 +91,7 @@ it('is in force as if it had been uploaded', async () => {
   expect(await get('/secrets/bank?byStaticName=true')).toMatchObject({
     resource: { name: 'bank of 2027' },
     secret: { pin: '********' },
+    allowedHosts: ['bank.example.com', '*.bank.example.com'],
   })
 })
 

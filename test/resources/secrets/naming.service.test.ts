@@ -98,6 +98,31 @@ describe('to name a secret', () => {
     expect(await patch({ url: elsewhere.url, removeHeaders: ['A'] })).toBe(200)
   })
 
+  it('is left to who may when an integration is replaced: a reference that is kept stays where it is', async () => {
+    const headers = { 'X-Key': REFERENCE }
+    const { body: made } = await boss('POST', '/integrations', { name: 'kept', url: receiver.url, headers })
+    const put = async (body: object, call = limited) => {
+      const answer = await call('PUT', '/integrations/kept', body)
+      return [answer.status, answer.body.code]
+    }
+    expect(JSON.stringify(made)).toContain('kept')
+    const elsewhere = (await openReceiver()).url
+    expect(await put({ url: receiver.url, headers })).toEqual([200, undefined])
+    expect(await put({ url: receiver.url, headers: { ...headers, 'X-More': 'plain' } })).toEqual([
+      200,
+      undefined,
+    ])
+    expect(await put({ url: receiver.url, headers: { 'X-Key': '********' } })).toEqual([200, undefined])
+    const forbidden = [403, 'forbidden']
+    expect(await put({ url: elsewhere, headers })).toEqual(forbidden)
+    expect(await put({ url: elsewhere, headers: { 'X-Key': '********' } })).toEqual(forbidden)
+    expect(await put({ url: `${receiver.url}?to=log`, headers: { 'X-Key': '********' } })).toEqual(forbidden)
+    expect(await put({ url: receiver.url, headers: { 'X-Echo': REFERENCE } })).toEqual(forbidden)
+    expect(await put({ url: receiver.url, headers: { 'X-Key': `${REFERENCE} and more` } })).toEqual(forbidden)
+    expect(await put({ url: elsewhere, headers }, boss)).toEqual([200, undefined])
+    expect(await put({ url: receiver.url, headers: {} })).toEqual([200, undefined])
+  })
+
   it('is not possible in an address', async () => {
     for (const part of [REFERENCE, encodeURIComponent(REFERENCE)]) {
       const answer = await boss('POST', hooks(), hook('d', { url: `https://h.example.com/?k=${part}` }))
