@@ -60,6 +60,8 @@ export default defineConfig({
                 TOKEN_SECRET: TEST_TOKEN_SECRET,
                 PLUGIN_RUNNER_ADDRESS: inject('pluginRunner').address,
                 PLUGIN_RUNNER_START: inject('pluginRunner').start,
+                // Its steps are to end a call here, however busy the machine is.
+                PLUGIN_CALL_MS: '60000',
                 PASSWORD_PEPPER: 'a pepper that only tests use',
                 SEALING_KEY: 'a sealing key that only tests use',
                 // Thousands of lines that nobody reads.

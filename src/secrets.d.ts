@@ -23,6 +23,8 @@ interface __BaseEnv_Env {
    */
   readonly PLUGIN_RUNNER_ADDRESS?: string
   readonly PLUGIN_RUNNER_START?: string
+  /** How long a call of a plugin may take, in milliseconds; by default 4,200. Tests give it more: their machine may be busy. */
+  readonly PLUGIN_CALL_MS?: string
   /** Data points of what was done, where a dataset is bound (wrangler.toml, docs/observability.md). */
   readonly METRICS?: AnalyticsEngineDataset
 }

@@ -7,6 +7,8 @@ import type { PluginProgram, PluginRunner } from './runner.ts'
 export type Sandbox = {
   readonly runner: PluginRunner
   readonly programOf: (...given: Parameters<typeof import('./program.ts').pluginProgram>) => PluginProgram
+  /** Milliseconds that a call may take in all its rounds; LONGEST_CALL_MS when left out. */
+  readonly longestCallMs?: number
 }
 
 /** The sandbox that the variable PLUGIN_RUNNER names: `isolate`, or QuickJS in the process beside the service. */
@@ -14,5 +16,6 @@ export async function openSandbox(env: Env): Promise<Sandbox> {
   const { pluginProgram, workerCode } = await loadSandbox()
   const isIsolate = (env.PLUGIN_RUNNER as string) === 'isolate'
   const runner = isIsolate ? isolateRunner(env.LOADER, workerCode) : await localRunner(env)
-  return { runner, programOf: pluginProgram }
+  const { PLUGIN_CALL_MS: longest } = env
+  return { runner, programOf: pluginProgram, ...(longest && { longestCallMs: Number(longest) }) }
 }

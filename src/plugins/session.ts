@@ -154,11 +154,11 @@ export class PluginSession {
     if (tables !== this.#tables) Object.assign(this.#known, { rows: [], ranges: [] })
     this.#tables = tables
     const { tenant, now } = this.#context
-    const { runner, programOf } = await this.#open()
+    const { runner, programOf, longestCallMs = LONGEST_CALL_MS } = await this.#open()
     const program = programOf(configuration, tenant, configVersion)
     let gathers = false
     let mayGather = true
-    let leftMs = LONGEST_CALL_MS
+    let leftMs = longestCallMs
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const call: PluginCall = {
         product: product.name,

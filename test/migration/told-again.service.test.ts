@@ -97,14 +97,15 @@ async function writtenLive(motor: Motor): Promise<Side> {
     startTimestamp: at(changed, 0.6),
     updateExposures: [{ exposureLocator: second!.locator, addPerils: [{ name: 'glass' }] }],
   })
+  const reversed = await pay(changed.invoices[0]!.locator)
+  await post(side, `/payments/${reversed.locator}/reverse`)
   await pay(changed.invoices[0]!.locator)
   const next = await post<{ locator: string }>(side, `/policy/${changed.locator}/issueNextInvoice`)
   await pay(next.locator, { amount: 10 })
 
   // Cancelled pro rata and reinstated with a gap; then cancelled again, and reinstated without one.
   const gapped = await issued(plain)
-  const reversed = await pay(gapped.invoices[0]!.locator)
-  await post(side, `/payments/${reversed.locator}/reverse`)
+  await pay(gapped.invoices[0]!.locator)
   const cancel = (policy: PolicyResponse, effectiveTimestamp: number) =>
     post<{ locator: string }>(side, `/policies/${policy.locator}/cancellations`, {
       ...{ name: 'customer_request', cancellationCategory: 'other', effectiveTimestamp, issue: true },
@@ -127,7 +128,7 @@ async function writtenLive(motor: Motor): Promise<Side> {
     renewalEndTimestamp: end + 365 * DAY,
     state: 'issued',
   })
-  const { invoices } = await read<PolicyResponse>(side, `/policy/${renewed.locator}`)
+  const { invoices } = await ok<PolicyResponse>(side, 'GET', `/policy/${renewed.locator}`)
   const [renewal] = invoices.filter(one => one.settlementStatus === 'outstanding')
   await pay(renewal!.locator, { amount: Number((renewal!.totalDue + 12.34).toFixed(2)) })
   await cancel(renewed, end)

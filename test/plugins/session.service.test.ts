@@ -29,7 +29,7 @@ function session() {
     policyLocator: '64',
   }
   const calls = new PluginSession(
-    async () => ({ runner: QUICKJS, programOf: () => program }),
+    async () => ({ runner: QUICKJS, programOf: () => program, longestCallMs: 60_000 }),
     { tenant: {} as never, now: Date.UTC(2026, 10, 21) as Instant },
     async () => ({ ...nothingKnown(), aux: [['a', 'one', '']] }),
     ({ key }) => (key.startsWith('far') ? `${key} lies elsewhere` : undefined),
@@ -147,7 +147,7 @@ it('a secret that a call read is in no words of its answer; a lambda answers as 
   } as unknown as ProductDefinition
   const program = programOf({ 'main/all.js': READS_SECRET })
   const calls = new PluginSession(
-    async () => ({ runner: QUICKJS, programOf: () => program }),
+    async () => ({ runner: QUICKJS, programOf: () => program, longestCallMs: 60_000 }),
     { tenant: {} as never, now: Date.UTC(2026, 10, 21) as Instant },
     async () => ({ ...nothingKnown(), secrets: [['partner', 'key', 'k-123456']] }),
   )
