@@ -20,8 +20,8 @@ when four times the input takes more than ten times as long.
 - What is no JSON is in \`test/growth/uploads.ts\`: archives, tables, templates, files. An operation that takes an upload and is
   not there fails the test.
 - What such requests send is often refused. Requests that must be accepted are in \`test/growth/accepted.ts\`, and their test
-  fails when one is refused. Each is a story of some steps. The rows of a step may grow no faster than the size, and neither may
-  its time. Every step finds the objects of policies without memory of the one before.
+  fails when one is refused. Each is a story of some steps. The rows of a step may grow no faster than the size, and four times
+  the size may take seven times as long. Every step finds the objects of policies without memory of the one before.
 - A page of a list reads the same rows however many policies, policyholders, invoices, payments and events there are.
 - \`test/growth/templates.domain.test.ts\` counts the nodes of templates, and
   \`test/documents/pdf/growth.domain.test.ts\` the work of PDFs.

@@ -39,6 +39,9 @@ export async function disproportion(
     : undefined
 }
 
+/** Of steps, whose work in proportion would hide a square of less. Their times are the least of four where they are slow. */
+const MOST_TIMES_OF_STEPS = 7
+
 /** Steps of a story that are not in proportion. All steps are taken anew where one is slow. */
 export async function stepsOutOfProportion(
   smallest: number,
@@ -61,7 +64,7 @@ export async function stepsOutOfProportion(
     steps.filter(
       step =>
         whole.get(step)! >= UNNOTICED_MS &&
-        whole.get(step)! > MOST_TIMES * Math.max(quarter.get(step)!, LEAST_MS),
+        whole.get(step)! > MOST_TIMES_OF_STEPS * Math.max(quarter.get(step)!, LEAST_MS),
     )
   for (let turn = 0; turn < 3 && slow().length > 0; turn += 1)
     for (const [size, least] of [
