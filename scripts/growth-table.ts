@@ -1,7 +1,9 @@
 // Writes docs/growth.md: the inputs that the test of growth doubles, by the OpenAPI document. npm run docs:growth
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ACCEPTED } from '../test/growth/accepted.ts'
 import { inputsOf } from '../test/growth/inputs.ts'
+import { DOUBLINGS } from '../test/growth/proportion.ts'
 import type { JsonSchema, Operation } from '../test/support/openapi.ts'
 import { loadDocument } from './routes.ts'
 
@@ -17,15 +19,24 @@ when four times the input takes more than ten times as long.
   each part of the path. Nobody has to name a new one. A schema that is in itself is doubled once.
 - What is no JSON is in \`test/growth/uploads.ts\`: archives, tables, templates, files. An operation that takes an upload and is
   not there fails the test.
-- What such requests send is often refused. Larger requests that are accepted are in the same test, and so are pages of lists:
-  a page reads the same rows however long the list is.
+- What such requests send is often refused. Requests that must be accepted are in \`test/growth/accepted.ts\`, and their test
+  fails when one is refused. Each is a story of some steps. The rows of a step may grow no faster than the size, and four times
+  the size may take seven times as long. Every step finds the objects of policies without memory of the one before.
+- A page of a list reads the same rows however many policies, policyholders, invoices, payments and events there are.
+- \`test/growth/templates.domain.test.ts\` counts the nodes of templates, and
+  \`test/documents/pdf/growth.domain.test.ts\` the work of PDFs.
 - \`test/migration/growth.domain.test.ts\` counts the work of a migrated policy.
 - After each file of service tests the plans of all statements that it sent are checked
   (\`test/support/query-plans\`): the JSON of a parameter is read once, and not for each row of something else.
 
-An operation without inputs takes no body, and nothing in its path or query that could be longer.
+## Requests that are accepted
 
+`
+
+const BY_OPERATION = `
 ## Inputs by operation
+
+An operation without inputs takes no body, and nothing in its path or query that could be longer.
 
 `
 
@@ -57,7 +68,10 @@ export function growthPage(text: string): string {
       return `- \`${method.toUpperCase()} ${path}\`: ${[...names, ...uploads].join(', ') || 'none'}\n`
     }),
   )
-  return INTRODUCTION + rows.join('')
+  const accepted = ACCEPTED.map(
+    ({ name, smallest }) => `- ${name}: ${DOUBLINGS.map(times => smallest * times).join(', ')}\n`,
+  )
+  return INTRODUCTION + accepted.join('') + BY_OPERATION + rows.join('')
 }
 
 if (import.meta.main)

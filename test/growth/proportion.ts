@@ -38,3 +38,43 @@ export async function disproportion(
     ? `takes ${Math.round(quarter)} ms for ${2 * size} and ${Math.round(whole)} ms for ${8 * size}`
     : undefined
 }
+
+/** Of steps, whose work in proportion would hide a square of less. Their times are the least of four where they are slow. */
+const MOST_TIMES_OF_STEPS = 7
+
+/** Steps of a story that are not in proportion. All steps are taken anew where one is slow. */
+export async function stepsOutOfProportion(
+  smallest: number,
+  measure: (size: number) => Promise<ReadonlyMap<string, Cost>>,
+): Promise<string[]> {
+  const sizes = DOUBLINGS.map(factor => smallest * factor)
+  const all: ReadonlyMap<string, Cost>[] = []
+  for (const size of sizes) all.push(await measure(size))
+  const steps = [...all[0]!.keys()]
+  const rows = (step: string): number[] => all.map(costs => costs.get(step)!.rows)
+  // A policy of the smallest size is read at once, where a larger one is first read in part.
+  const wrong = steps
+    .filter(step =>
+      rows(step).some((own, at) => at > 1 && own > MOST_ROWS * rows(step)[at - 1]! + FIXED_ROWS),
+    )
+    .map(step => `${step}: ${rows(step).join(', ')} rows for ${sizes.join(', ')}`)
+  const quarter = new Map([...all[1]!].map(([step, { ms }]) => [step, ms]))
+  const whole = new Map([...all[3]!].map(([step, { ms }]) => [step, ms]))
+  const slow = (): string[] =>
+    steps.filter(
+      step =>
+        whole.get(step)! >= UNNOTICED_MS &&
+        whole.get(step)! > MOST_TIMES_OF_STEPS * Math.max(quarter.get(step)!, LEAST_MS),
+    )
+  for (let turn = 0; turn < 3 && slow().length > 0; turn += 1)
+    for (const [size, least] of [
+      [sizes[1]!, quarter],
+      [sizes[3]!, whole],
+    ] as const)
+      for (const [step, { ms }] of await measure(size)) least.set(step, Math.min(ms, least.get(step)!))
+  const late = slow().map(
+    step =>
+      `${step}: ${Math.round(quarter.get(step)!)} ms for ${sizes[1]}, ${Math.round(whole.get(step)!)} ms for ${sizes[3]}`,
+  )
+  return [...wrong, ...late]
+}
