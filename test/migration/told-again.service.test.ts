@@ -74,6 +74,9 @@ async function writtenLive(motor: Motor): Promise<Side> {
   // Changed in its cover: a peril and an exposure go, a vehicle's data and a driver change; billed quarterly on.
   const changed = await issued(many)
   const [first, second, trailer] = changed.exposures
+  const reversed = await pay(changed.invoices[0]!.locator)
+  await post(side, `/payments/${reversed.locator}/reverse`)
+  await pay(changed.invoices[0]!.locator)
   await endorse(changed, {
     endorsementName: 'change_of_risk',
     startTimestamp: at(changed, 0.3),
@@ -97,9 +100,9 @@ async function writtenLive(motor: Motor): Promise<Side> {
     startTimestamp: at(changed, 0.6),
     updateExposures: [{ exposureLocator: second!.locator, addPerils: [{ name: 'glass' }] }],
   })
-  const reversed = await pay(changed.invoices[0]!.locator)
-  await post(side, `/payments/${reversed.locator}/reverse`)
-  await pay(changed.invoices[0]!.locator)
+  // What it gives back is paid out, since it would settle a part of the next bill.
+  const { invoices: bills } = await ok<PolicyResponse>(side, 'GET', `/policy/${changed.locator}`)
+  for (const { locator } of bills.filter(one => one.settlementStatus === 'outstanding')) await pay(locator)
   const next = await post<{ locator: string }>(side, `/policy/${changed.locator}/issueNextInvoice`)
   await pay(next.locator, { amount: 10 })
 

@@ -66,8 +66,10 @@ it('calls of resources, their groups and secrets, and deprecated ones, cost what
       call('POST', `${root}/constraints?name=c&staticName=c`, formOf('make,model\na,b\n')),
     ),
     document: await cost(call('POST', `${root}/documents?name=d&staticName=d`, formOf('hello', 'd.txt'))),
-    secret: await cost(call('POST', `${root}/secrets`, { name: 's', staticName: 's', secret: { a: '1' } })),
-    secretChanged: await cost(call('PATCH', `${root}/secrets/s`, { a: '2' })),
+    secret: await cost(
+      call('POST', `${root}/secrets`, { name: 's', staticName: 's', secret: { a: 'one-1' } }),
+    ),
+    secretChanged: await cost(call('PATCH', `${root}/secrets/s`, { a: 'two-2' })),
     group: await cost(
       call('POST', `${root}/groups`, {
         name: 'g',

@@ -124,7 +124,7 @@ function* records(contents: Contents): Generator<Violation> {
   }
 }
 
-/** What the service makes by itself: what it migrates, cancellations of what lapses, payments from credit. */
+/** What the service makes by itself: what it migrates, cancellations of what lapses, payments from credit, and those of invoices that settle each other. */
 function isOwn({ rows }: Contents, table: string, row: Row): boolean {
   const migrated = new Set((rows.migration_mapping ?? []).map(one => String(one.account_locator)))
   const holders = new Map((rows.policy ?? []).map(one => [one.locator, String(one.policyholder_locator)]))
@@ -133,7 +133,7 @@ function isOwn({ rows }: Contents, table: string, row: Row): boolean {
       ? String(row.locator)
       : String(row.policyholder_locator ?? holders.get(row.policy_locator))
   if (migrated.has(holder)) return true
-  if (table === 'payment') return row.source === 'credit'
+  if (table === 'payment') return row.source === 'credit' || row.source === 'offset'
   return (rows.grace_period ?? []).some(one => one.cancellation_locator === row.locator)
 }
 
