@@ -42,6 +42,11 @@ export type Replanned = {
   readonly open: readonly Uuid[]
   /** What it bills comes to nothing: it is never invoiced. */
   readonly isSilent?: true
+  /**
+   * Where cover ends by a cancellation. What those installments gave back for time after it, of what bills already made
+   * had charged, is given back at once (continued-plan.ts). Plans of earlier releases have none.
+   */
+  readonly freesAfter?: Instant
 }
 
 /**
