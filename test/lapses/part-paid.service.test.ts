@@ -48,7 +48,7 @@ const shown = (one: PolicyInvoiceResponse) => [
   one.payments.map(({ amount }) => amount),
 ]
 
-const creditOf = async ({ policyholderLocator }: PolicyResponse): Promise<object[]> =>
+const creditOf = async ({ policyholderLocator }: PolicyResponse): Promise<number[]> =>
   (
     await boats.ok<PolicyholderCreditsResponse>('GET', `/policyholder/${policyholderLocator}/credits`)
   ).balances.map(one => one.amount)
