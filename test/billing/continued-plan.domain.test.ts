@@ -1,12 +1,13 @@
 // A dearer cover in the place of a cheaper one that a bill already made had charged for the whole year (brief 4.5): each
 // planned bill asks for the dearer and gives back the cheaper one for its own time. Then the policy is cancelled as of Oct 15.
 import { describe, expect, it } from 'vitest'
+import { futureInstallments } from '../../src/billing/bill.ts'
 import type { Charge } from '../../src/billing/charge.ts'
 import type { Installment } from '../../src/billing/installments.ts'
 import { installmentItems } from '../../src/billing/items.ts'
 import type { Uuid } from '../../src/platform/locators.ts'
 import type { Instant } from '../../src/platform/time.ts'
-import { utc } from '../support/boat-in-utc.ts'
+import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { chargeOf } from './charges.ts'
 
 const STARTS = ['2030-10-01', '2030-11-01', '2030-12-01', '2031-01-01', '2031-02-01', '2031-03-01'].map(utc)
@@ -78,5 +79,11 @@ describe('a planned bill that gave back for its own time what a bill already mad
       [0, -40_000],
       [9_032, -10_000],
     ])
+  })
+
+  it('says from when on it gives back at once, in every plan of a cancellation', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.cancel('2030-10-15')
+    expect(futureInstallments(boat.aggregate).at(-1)!.replans).toMatchObject({ freesAfter: END })
   })
 })
