@@ -9,6 +9,7 @@ import { fromMinor, type Money } from '../platform/money.ts'
 import type { Instant } from '../platform/time.ts'
 import { type Charge, feeChargeId, lineOfCharge } from './charge.ts'
 import type { Installment } from './installments.ts'
+import { splitBy } from './split.ts'
 
 export const isContinued = (plan: readonly Installment[]): boolean =>
   plan.some(one => one.replans !== undefined)
@@ -28,14 +29,20 @@ export function splitContinued(
   const placeOf = ({ from }: Charge): number => orAtOnce(places.get(from!))
 
   /**
-   * A bill that goes gave something back of what a bill already made had charged (a dearer cover in the place of a
-   * cheaper one): with the bill gone, that is given back at once.
+   * What goes at once of a rest that gives back what a bill already made had charged (a dearer cover in the place of a
+   * cheaper one): the part for time after the cover's end, whether the bill that gave it goes or only shrinks.
    */
-  const isFreed = (charge: Charge): boolean =>
-    left.get(leftBy(charge))! < 0 &&
-    charge.type !== 'fee' &&
-    plan[placeOf(charge)]!.replans?.open[0] !== charge.from &&
-    !firstOfLine.has(lineOfCharge(charge))
+  const freedOf = (charge: Charge): number => {
+    if (charge.type === 'fee' || left.get(leftBy(charge))! >= 0 || firstOfLine.has(lineOfCharge(charge)))
+      return 0
+    const { open, freesAfter } = plan[placeOf(charge)]!.replans ?? {}
+    const { minor } = charge.amount
+    if (freesAfter === undefined) return open?.[0] === charge.from ? 0 : minor
+    const { start, end } = charge.rest ?? charge
+    if (end <= freesAfter) return 0
+    if (start >= freesAfter) return minor
+    return splitBy([BigInt(freesAfter - start), BigInt(end - freesAfter)])(charge.amount)[1]!.minor
+  }
 
   /** What each installment would have billed of each line. */
   const left = new Map<string, number>()
@@ -68,7 +75,13 @@ export function splitContinued(
       parts[at] = minor
       return amounts()
     }
-    if (charge.from !== undefined) return whole(isFreed(charge) ? orAtOnce(undefined) : placeOf(charge))
+    if (charge.from !== undefined) {
+      const freed = freedOf(charge)
+      const place = placeOf(charge)
+      parts[orAtOnce(undefined)] = freed
+      parts[place] = parts[place]! + minor - freed
+      return amounts()
+    }
     if (charge.type === 'holdback') return whole(orAtOnce(lastPlanned))
     const { keptUntil } = charge
     if (keptUntil === undefined) return isNewFee(charge) ? whole(orAtOnce(undefined)) : splitByTime(charge)

@@ -40,7 +40,7 @@ export function planAfterCancellation(
         {
           ...draftOf(bearing),
           end: earlier(bearing.end, at),
-          replans: { bill: 'planned' as const, open: absorbed.map(one => one.locator) },
+          replans: { bill: 'planned' as const, open: absorbed.map(one => one.locator), freesAfter: at },
         },
       ]
     : []
@@ -202,13 +202,14 @@ const draftOf = ({ locator, start, end, issueAt, dueAt, periods, writeOff }: Pla
 
 const continuing = (draft: Draft, more: readonly Uuid[]): Draft => ({
   ...draft,
-  replans: { bill: 'planned', open: [...draft.replans!.open, ...more] },
+  replans: { ...draft.replans!, open: [...draft.replans!.open, ...more] },
 })
 
 const joined = (first: Draft, second: Draft): Draft => ({
-  ...continuing(first, second.replans!.open),
+  ...first,
   end: later(first.end, second.end),
   periods: [...first.periods, ...second.periods],
+  replans: { ...second.replans!, open: [...first.replans!.open, ...second.replans!.open] },
 })
 
 /** What is charged or given back at once: one invoice, due by the end of today. */

@@ -9,7 +9,10 @@ import { add, endOfDay, type Instant, later, type Span, type TimeZone } from '..
 import { type Charge, isPayable } from './charge.ts'
 import { type BillingPeriod, billingPeriods } from './schedule.ts'
 
-/** One planned invoice. `start` and `end` are those of its periods, which follow one another without a gap. */
+/**
+ * One planned invoice. `start` and `end` are those of its periods, which follow one another without a gap; the first bill
+ * after a reinstatement has periods of the gap before them too (returning.ts).
+ */
 export type Installment = Span & {
   /** From 1, in order of time. */
   readonly number: number
@@ -39,6 +42,11 @@ export type Replanned = {
   readonly open: readonly Uuid[]
   /** What it bills comes to nothing: it is never invoiced. */
   readonly isSilent?: true
+  /**
+   * Where cover ends by a cancellation. What those installments gave back for time after it, of what bills already made
+   * had charged, is given back at once (continued-plan.ts). Plans of earlier releases have none.
+   */
+  readonly freesAfter?: Instant
 }
 
 /**

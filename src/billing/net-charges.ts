@@ -55,10 +55,14 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   const before = line.filter(step => step.modification.locator !== by)
   for (const fee of aggregate.fees.values()) {
     if (!makers.has(fee.madeBy)) continue
-    const was = fee.madeBy === by ? zero(currency) : feeInForce(fee, before).amount
-    const amount = minus(feeInForce(fee, line).amount, was)
+    const was = fee.madeBy === by ? undefined : feeInForce(fee, before)
+    const amount = minus(feeInForce(fee, line).amount, was?.amount ?? zero(currency))
     const { parts = [], removed: [removed] = [] } = fee.changes.find(change => change.by === by) ?? {}
-    const from = removed?.start ?? later(fee.start, modification.effectiveAt)
+    // A flat fee comes back with all of its time, that in the gap too.
+    const back = parts.find(one => was && !was.parts.some(known => known.start === one.start))
+    const begun = later(fee.start, modification.effectiveAt)
+    const isBack = modification.kind === 'reinstatement' && back !== undefined
+    const from = removed?.start ?? (isBack ? earlier(back.start, begun) : begun)
     charges.push({
       start: from < fee.end ? from : fee.start,
       end: fee.end,

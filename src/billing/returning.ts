@@ -109,7 +109,10 @@ function asBefore(
   }
 }
 
-/** What comes back over the time that is left, on the bills of that time. */
+/**
+ * What comes back over the time that is left, on the bills of that time. Only flat fees come back with time in the gap:
+ * that time is on the next bill.
+ */
 function afterGap(
   before: PolicyAggregate,
   modification: Modification,
@@ -120,12 +123,21 @@ function afterGap(
 ): Return {
   const { effectiveAt: from, policyEnd, locator } = modification
   const coming = lost.filter(one => one.end > from)
-  const tiles = periodsFrom(termsOf(before, policyEnd), schedule, before.policy.timeZone, from).flat()
+  const { timeZone } = before.policy
+  const terms = termsOf(before, policyEnd)
+  const tiles = periodsFrom(terms, schedule, timeZone, from).flat()
+  const begun = chargesOf(before, modification)
+    .map(one => one.start)
+    .reduce(earlier, from)
+  const gap = periodsFrom(terms, schedule, timeZone, begun)
+    .flat()
+    .filter(tile => tile.start < from)
+    .map(tile => ({ ...tile, end: earlier(tile.end, from) }))
   const billOf = (at: Instant): PlannedInstallment | undefined =>
     coming.find(one => one.start <= at && at < one.end)
   const atOnce = tiles.filter(tile => !billOf(tile.start))
   const first: PlannedInstallment = { ...own, periods: atOnce, replans: { bill: 'atOnce', open: [] } }
-  const plan = [
+  const bills = [
     first,
     ...coming.map(
       ({ start, end, issueAt, dueAt, writeOff }, at): PlannedInstallment => ({
@@ -142,6 +154,8 @@ function afterGap(
       }),
     ),
   ]
+  const next = bills.find(one => one.periods.length > 0)
+  const plan = bills.map(one => (one === next ? { ...one, periods: [...gap, ...one.periods] } : one))
   return { plan: firstDue(before, modification, plan) === 0 ? silent(plan) : plan, open: [] }
 }
 

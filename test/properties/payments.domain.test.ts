@@ -5,12 +5,13 @@ import { describe, expect, it } from 'vitest'
 import { planOf, totalsDueOf } from '../../src/billing/bill.ts'
 import { billedItemsOf } from '../../src/billing/billed-items.ts'
 import type { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
-import { isOutstanding, totalDue } from '../../src/billing/invoice.ts'
+import { invoiceStatus, isOutstanding, totalDue } from '../../src/billing/invoice.ts'
 import { invoiceResponses } from '../../src/billing/invoice-response.ts'
 import { restDue } from '../../src/billing/payments/payment.ts'
 import { type CurrencyCode, money } from '../../src/platform/money.ts'
 import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
 import type { Example } from '../support/configurations.ts'
+import { migratedBooks } from '../support/migrated-books.ts'
 import { billsWhatStands, itemsComeToCharges, paidAsAsked } from '../support/money-checks.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
 import { size } from '../support/sizes.ts'
@@ -191,3 +192,44 @@ describe.each(BOOKS)(
     )
   },
 )
+
+describe('the payments of a policyholder whose policies were migrated', () => {
+  it(
+    `are what came in, there or here, and no more goes out (seed ${SEED})`,
+    async () => {
+      const books = migratedBooks('lived', 40)
+      const seen = { steps: 0, out: 0, offsets: 0, writtenOff: 0, credited: 0, reversed: 0 }
+      const story = fc.tuple(fc.nat(books.length - 1), bookSteps)
+      await fc.assert(
+        fc.asyncProperty(story, async ([at, all]) => {
+          const begun = books[at]!
+          let book = begun
+          for (const step of all.filter(one => one.kind !== 'create')) {
+            const before = book
+            book = await afterStep(book, step)
+            conserves(book)
+            seen.out += neverPaysOutMore(before, book)
+            seen.offsets += offsetsInPairs(book)
+            if (book !== before) seen.steps += 1
+          }
+          for (const [index, loaded] of book.policies.entries()) {
+            paidAsAsked(loaded)
+            const migrated = begun.policies[index]?.aggregate
+            for (const [locator, one] of loaded.aggregate.invoices)
+              if (invoiceStatus(one) === 'writtenOff' && !migrated?.invoices.has(locator))
+                seen.writtenOff += 1
+            for (const [locator, one] of loaded.aggregate.payments) {
+              const known = migrated?.payments.get(locator)
+              if (known && one.reversedAt !== undefined && known.reversedAt === undefined) seen.reversed += 1
+              if (!known && (one.credited.minor > 0 || (one.source === 'credit' && one.amount.minor < 0)))
+                seen.credited += 1
+            }
+          }
+        }),
+        { seed: SEED, numRuns: size(200, 3_000) },
+      )
+      for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
+    },
+    size(120_000, 3_000_000),
+  )
+})

@@ -26,15 +26,19 @@ export type Boats = DeployedTenant & {
 }
 
 /**
- * Deploys the product, with `files` in the place of its own, as a test tenant of its own whose clock stands in the
+ * Deploys the product, with `files` in the place of its own and without some, as a test tenant of its own whose clock stands in the
  * December before `NEW_YEAR`.
  */
 export async function boatTenant(
   suffix: string,
   currency = 'EUR',
-  { taxed = false, files = {} as ArchiveFiles } = {},
+  { taxed = false, files = {} as ArchiveFiles, without = [] as readonly string[] } = {},
 ): Promise<Boats> {
-  const tenant = await deployExample({ ...boatFiles(currency, taxed), ...files }, suffix)
+  const all = Object.entries({ ...boatFiles(currency, taxed), ...files })
+  const tenant = await deployExample(
+    Object.fromEntries(all.filter(([path]) => !without.includes(path))),
+    suffix,
+  )
   const { token } = tenant
   const call = <Body>(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     callApi<Body>(method, path, { token, body, headers })

@@ -1,0 +1,108 @@
+// A reinstatement with a gap brings flat fees back whole (brief 4.5): the part for the time in the gap is on the next bill,
+// the rest is spread over the bills of its time. Figures of a year from March 1, 2030 in UTC.
+import { describe, expect, it } from 'vitest'
+import { futureInstallments, installmentOf, standingInvoices } from '../../src/billing/bill.ts'
+import { billedItemsOf } from '../../src/billing/billed-items.ts'
+import type { PlannedInstallment } from '../../src/policies/aggregate.ts'
+import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
+import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+
+const feeOn = ({ aggregate }: BoatInUtc, one: PlannedInstallment): number =>
+  billedItemsOf(aggregate)(one)
+    .filter(item => item.charge.type === 'fee')
+    .reduce((sum, item) => sum + item.amount.minor, 0)
+
+/** What each planned bill has of fees, in minor units. */
+const feesPlanned = (boat: BoatInUtc): number[] =>
+  futureInstallments(boat.aggregate).map(one => feeOn(boat, one))
+
+/** What each invoice has of fees, in minor units. */
+const feesBilled = (boat: BoatInUtc): number[] =>
+  standingInvoices(boat.aggregate).map(one => feeOn(boat, installmentOf(boat.aggregate, one)))
+
+const addReminder = (boat: BoatInUtc, from: string, to: string): Promise<void> =>
+  boat.changeFees({
+    newFees: [
+      {
+        feeName: 'reminder',
+        amount: '24.00',
+        startTimestamp: String(utc(from)),
+        endTimestamp: String(utc(to)),
+      },
+    ],
+  })
+
+function addsUp({ loaded }: BoatInUtc): void {
+  itemsComeToCharges(loaded)
+  billsWhatStands(loaded)
+  chargesAreBilledOnce(loaded)
+}
+
+const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value)
+
+describe('a flat fee of 24.00 on a monthly plan that is cancelled from its start and reinstated on Apr 15', () => {
+  const cancelled = async () => {
+    const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
+    return { boat, cancellation: await boat.cancel('2030-03-01') }
+  }
+
+  it('is 2.00 a month: March and April lie on April, the next bill, and the others stay as they were', async () => {
+    const { boat, cancellation } = await cancelled()
+    await boat.reinstate(cancellation, '2030-04-15')
+    // Of 1,200.00, 10.5 of 12 months come back; April has 16 of its 30 days.
+    expect(boat.planned[0]).toEqual(['2030-04-01', 5_316 + 400])
+    expect(boat.planned.map(one => one[1]).slice(1)).toEqual([...times(9, 9_968 + 200), 9_972 + 200])
+    expect(feesPlanned(boat)).toEqual([400, ...times(10, 200)])
+    expect(boat.billed.map(one => one[0])).toEqual(['newBusiness', 'cancellation'])
+    addsUp(boat)
+  })
+
+  it('has them on the invoice of the reinstatement where April is past due', async () => {
+    const { boat, cancellation } = await cancelled()
+    await boat.advance('2030-04-20')
+    await boat.reinstate(cancellation, '2030-04-15')
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['reinstatement', 5_316 + 400])
+    expect(feesPlanned(boat)).toEqual(times(10, 200))
+    addsUp(boat)
+  })
+
+  it('cancelled again in October, lies on October with what later bills would have had of it', async () => {
+    const { boat, cancellation } = await cancelled()
+    await boat.reinstate(cancellation, '2030-04-15')
+    await boat.cancel('2030-10-15')
+    expect(feesPlanned(boat)).toEqual([400, ...times(5, 200), 1_000])
+    addsUp(boat)
+  })
+})
+
+describe('a flat fee by hand, on a policy that is cancelled as of Oct 15 and reinstated on Dec 1', () => {
+  const reinstated = async (from: string, to: string): Promise<BoatInUtc> => {
+    const boat = await BoatInUtc.issued()
+    await addReminder(boat, from, to)
+    const cancellation = await boat.cancel('2030-10-15')
+    expect(feesBilled(boat)).toEqual([0, 2_400, -2_400])
+    await boat.reinstate(cancellation, '2030-12-01')
+    return boat
+  }
+
+  it('that begins in the gap: its November and December lie on December', async () => {
+    const boat = await reinstated('2030-11-01', '2031-03-01')
+    expect(boat.amounts.slice(-3)).toEqual(['113.08', '107.08', '107.07'])
+    expect(feesPlanned(boat).slice(-3)).toEqual([1_200, 600, 600])
+    expect(boat.billed.map(one => one[0])).not.toContain('reinstatement')
+    addsUp(boat)
+  })
+
+  it('that begins and ends in the gap lies whole on December, and nothing of it is asked for at once', async () => {
+    const boat = await reinstated('2030-11-01', '2030-12-01')
+    expect(boat.amounts.slice(-3)).toEqual(['125.08', '101.08', '101.07'])
+    expect(boat.billed.map(one => one[0])).not.toContain('reinstatement')
+    addsUp(boat)
+  })
+
+  it('that begins after the gap is spread over its own time', async () => {
+    const boat = await reinstated('2031-01-01', '2031-03-01')
+    expect(feesPlanned(boat).slice(-3)).toEqual([0, 1_200, 1_200])
+    addsUp(boat)
+  })
+})

@@ -1,0 +1,50 @@
+// Policyholders of a made-up book whose policies were migrated with their invoices and payments, to go on with live.
+import { accountsOf } from '../../scripts/book/requests.ts'
+import { applied, paymentState } from '../../src/billing/payments/payment.ts'
+import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
+import { readAccount } from '../../src/migration/request.ts'
+import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
+import { fromMinor } from '../../src/platform/money.ts'
+import type { Instant } from '../../src/platform/time.ts'
+import type { Loaded } from '../../src/policies/surroundings.ts'
+import { exampleConfiguration, groundOf } from './configurations.ts'
+import type { Book } from './payment-story.ts'
+
+const NOW = Date.UTC(2026, 9, 1, 12) as Instant
+
+/** One for each account, those with a payment of a policy only. */
+export function migratedBooks(seed: string, accounts: number): Book[] {
+  const configuration = exampleConfiguration('motor')
+  let sequence = 9_000_000
+  const books: Book[] = []
+  for (const { account } of accountsOf({ seed, accounts, asOf: '2026-10-01' })) {
+    const { id, data } = account.accountData
+    const { request } = readAccount(structuredClone(account) as never, id, true)
+    const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
+    const ground = groundOf('motor', 'private_motor', data, NOW)
+    const { policies, failures } = convertAccount(request, {
+      ...{ configuration, configVersion: 1, now: NOW, supply: locatorSupply(0, digits), shard: 0 },
+      accountLocator: ground.policyholder.locator,
+      callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
+    })
+    if (failures.length > 0) throw new Error(JSON.stringify(failures))
+    const payments = policies
+      .flatMap(one => [...one.payments.values()])
+      .filter(one => paymentState(one) === 'posted')
+    if (payments.length === 0) continue
+    const minor = (
+      of: readonly (typeof payments)[number][],
+      part: (one: (typeof payments)[number]) => number,
+    ) => of.reduce((total, one) => total + part(one), 0)
+    const used = payments.filter(one => one.source === 'credit')
+    const credit = minor(payments, one => one.credited.minor) - minor(used, one => one.amount.minor)
+    books.push({
+      ground,
+      policies: policies.map(aggregate => ({ ...ground, aggregate }) as Loaded),
+      now: NOW,
+      credit: fromMinor(credit, ground.currency),
+      cash: BigInt(minor(payments, one => applied(one).minor) + credit),
+    })
+  }
+  return books
+}
