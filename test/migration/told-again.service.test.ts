@@ -71,6 +71,13 @@ async function writtenLive(motor: Motor): Promise<Side> {
   const pay = (locator: string, more: object = {}) =>
     post<{ locator: string }>(side, `/invoice/${locator}/pay`, { fieldValues: { method: 'card' }, ...more })
 
+  /** Pays what is open, and pays out what is given back: a request has no words for one that settles a part of another. */
+  const payAll = async ({ locator: policy }: PolicyResponse): Promise<void> => {
+    const { invoices } = await ok<PolicyResponse>(side, 'GET', `/policy/${policy}`)
+    for (const { locator } of invoices.filter(one => one.settlementStatus === 'outstanding'))
+      await pay(locator)
+  }
+
   // Changed in its cover: a peril and an exposure go, a vehicle's data and a driver change; billed quarterly on.
   const changed = await issued(many)
   const [first, second, trailer] = changed.exposures
@@ -100,9 +107,7 @@ async function writtenLive(motor: Motor): Promise<Side> {
     startTimestamp: at(changed, 0.6),
     updateExposures: [{ exposureLocator: second!.locator, addPerils: [{ name: 'glass' }] }],
   })
-  // What it gives back is paid out, since it would settle a part of the next bill.
-  const { invoices: bills } = await ok<PolicyResponse>(side, 'GET', `/policy/${changed.locator}`)
-  for (const { locator } of bills.filter(one => one.settlementStatus === 'outstanding')) await pay(locator)
+  await payAll(changed)
   const next = await post<{ locator: string }>(side, `/policy/${changed.locator}/issueNextInvoice`)
   await pay(next.locator, { amount: 10 })
 
@@ -116,8 +121,13 @@ async function writtenLive(motor: Motor): Promise<Side> {
   const reinstate = (locator: string, body: object = {}) =>
     ok(side, 'PATCH', `/cancellations/${locator}/reinstate`, { issue: true, ...body })
   const { locator } = await cancel(gapped, at(gapped, 0.4))
+  await payAll(gapped)
   await reinstate(locator, { effectiveTimestamp: at(gapped, 0.5) })
-  await reinstate((await cancel(gapped, at(gapped, 0.8))).locator)
+  await payAll(gapped)
+  const again = await cancel(gapped, at(gapped, 0.8))
+  await payAll(gapped)
+  await reinstate(again.locator)
+  await payAll(gapped)
   await ok(side, 'PUT', `/auxData/${gapped.locator}`, {
     auxData: [{ key: 'crm', value: 'K-17' }],
   })
@@ -261,7 +271,15 @@ describe('a book that is written live and told again', () => {
   it('reads as the same policies, invoices and payments', async () => {
     await bothSay(async (side, at) => {
       const policy = await read<PolicyResponse>(side, `/policy/${side.policies[at]}`)
-      return { ...policy, invoices: policy.invoices.map(({ statuses: _, ...one }) => one) }
+      // A request does not say which bill a change only carried on: the first of a plan is named after its transaction.
+      const typeOf = (type: string): string => (type === 'endorsement' ? 'installment' : type)
+      return {
+        ...policy,
+        invoices: policy.invoices.map(({ statuses: _, invoiceType, ...one }) => ({
+          ...one,
+          invoiceType: typeOf(invoiceType),
+        })),
+      }
     })
   })
 
