@@ -367,7 +367,10 @@ describe('an account of which something fails', () => {
       {
         elementType: 'payment',
         locator: 'M1',
-        errors: [expect.stringMatching(/^'paymentTime' is missing; it must be a time/)],
+        errors: [
+          expect.stringMatching(/^'paymentTime' is missing; it must be a time/),
+          "'paymentItems' is missing; it must be a list.",
+        ],
       },
     ])
     const { accountLocator } = failure!
