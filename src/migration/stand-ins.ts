@@ -13,6 +13,7 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   ...{ startTime: SOME_TIME, endTime: SOME_TIME, issuedTime: SOME_TIME, dueTime: SOME_TIME },
   ...{ paymentTime: SOME_TIME, disbursementTime: SOME_TIME },
   ...{ amount: 0, installmentNumber: 1, segmentType: 'coverage' },
+  ...{ terms: [], transactions: [], paymentItems: [], sources: [] },
   ...{ id: '?', productName: '?', elementType: '?', transactionType: '?', chargeType: '?' },
 }
 
@@ -30,6 +31,8 @@ const AMOUNTS: ReadonlySet<string> = new Set([
 /** Kinds of places whose problems may be those of a stand-in. */
 const doubtfulKinds = (key: string): readonly string[] => {
   if (key === 'productName') return ['policy']
+  if (key === 'paymentItems') return ['payment']
+  if (key === 'sources') return ['disbursement']
   if (STRUCTURE.has(key)) return ['term', 'transaction', 'element', 'charge', 'installment']
   if (AMOUNTS.has(key)) return ['transaction', 'charge', 'installment', 'payment', 'disbursement']
   return key.endsWith('Time') ? ['term', 'transaction', 'installment', 'invoice'] : []

@@ -73,7 +73,7 @@ describe('a request of a migration', () => {
     ['1773129600000', 1_773_129_600_000],
     [-1, -1],
   ])('may have the time %s', (paymentTime, expected) => {
-    const read = PaymentMigrationRequest.parse({ id: 'M1', paymentTime })
+    const read = PaymentMigrationRequest.parse({ id: 'M1', paymentTime, paymentItems: [] })
     expect(read.paymentTime).toBe(expected)
   })
 
@@ -86,7 +86,7 @@ describe('a request of a migration', () => {
     'now',
     1.5,
   ])('may not have the time %s, which is none', paymentTime => {
-    const { error } = PaymentMigrationRequest.safeParse({ id: 'M1', paymentTime })
+    const { error } = PaymentMigrationRequest.safeParse({ id: 'M1', paymentTime, paymentItems: [] })
     expect(error?.issues.map(one => one.message)).toEqual([
       expect.stringMatching(/^'paymentTime' must be a time, as 2026-11-21T12:00:00Z or milliseconds/),
     ])

@@ -369,8 +369,7 @@ describe('an account of which something fails', () => {
         locator: 'M1',
         errors: [
           expect.stringMatching(/^'paymentTime' is missing; it must be a time/),
-          'paymentItems must have at least one item.',
-          "Field 'method' is required; send a value.",
+          "'paymentItems' is missing; it must be a list.",
         ],
       },
     ])
