@@ -29,3 +29,61 @@ export type ItemFailure = {
 }
 
 export type ItemMapping = MappingNode & { readonly kind: ItemKind }
+
+/** An item that names an invoice: they stand or fall together. */
+export type InvoiceLink = {
+  readonly kind: 'policies' | 'payments'
+  readonly id: string
+  readonly invoice: string
+}
+
+/** Links by what they connect, so that each is followed once, however long the chain of items that it is part of. */
+export class InvoiceLinks {
+  readonly #of = new Map<string, InvoiceLink[]>()
+
+  add(link: InvoiceLink): void {
+    for (const key of [`${link.kind} ${link.id}`, `invoices ${link.invoice}`]) {
+      const known = this.#of.get(key)
+      if (known) known.push(link)
+      else this.#of.set(key, [link])
+    }
+  }
+
+  /** What an invoice stands or falls with: the ids of invoices, itself among them, and those of payments. */
+  around(invoice: string): {
+    readonly invoices: ReadonlySet<string>
+    readonly payments: ReadonlySet<string>
+  } {
+    const [invoices, payments] = [new Set([invoice]), new Set<string>()]
+    const queue = new Set([`invoices ${invoice}`])
+    for (const key of queue)
+      for (const link of this.#of.get(key) ?? []) {
+        if (link.kind === 'payments') payments.add(link.id)
+        invoices.add(link.invoice)
+        queue.add(`${link.kind} ${link.id}`).add(`invoices ${link.invoice}`)
+      }
+    return { invoices, payments }
+  }
+
+  /**
+   * Blocks whatever is linked to what fails, and what is linked to that. `failing`: items as `kind id`; `block` makes the item
+   * fail. Returns whether it blocked anything.
+   */
+  block(
+    failing: Iterable<string>,
+    fails: (kind: ListedKind, id: string) => boolean,
+    block: (kind: ListedKind, id: string, by: string) => void,
+  ): boolean {
+    const queue = [...failing]
+    const before = queue.length
+    for (const key of queue)
+      for (const { kind, id, invoice } of this.#of.get(key) ?? []) {
+        const itemFails = fails(kind, id)
+        if (itemFails === fails('invoices', invoice)) continue
+        if (itemFails) block('invoices', invoice, id)
+        else block(kind, id, invoice)
+        queue.push(itemFails ? `invoices ${invoice}` : `${kind} ${id}`)
+      }
+    return queue.length > before
+  }
+}

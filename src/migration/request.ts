@@ -10,7 +10,14 @@ import {
   PaymentMigrationRequest,
   PolicyMigrationRequest,
 } from './contract-request.ts'
-import { type ItemFailure, type ItemKind, LISTED_KINDS, type ListedKind, type StoredProblem } from './item.ts'
+import {
+  InvoiceLinks,
+  type ItemFailure,
+  type ItemKind,
+  LISTED_KINDS,
+  type ListedKind,
+  type StoredProblem,
+} from './item.ts'
 import { placedProblems } from './shape-problems.ts'
 
 /** An account, or (without `accountData`) further items of one that exists. */
@@ -134,8 +141,6 @@ export const misshapen = (kind: ListedKind, items: Readonly<Record<string, unkno
     return [{ kind, originalId: id, problems: placedProblems(read.error, ELEMENT_TYPES[kind], id, item) }]
   })
 
-type Link = { readonly kind: ListedKind; readonly id: string; readonly invoice: string }
-
 /**
  * What hangs together with items that do not fit, by kind and id: policies, invoices and payments that refer to one another
  * stand or fall together, as in `convert/`.
@@ -149,29 +154,22 @@ function blockedBy(
   const blocked = new Map<string, ItemFailure>()
   if (failed.size === 0) return blocked
   const invoices = new Set(itemsOf(value, 'invoices').map((item, index) => itemId('invoices', item, index)))
-  const links = LISTED_KINDS.flatMap(kind =>
-    itemsOf(value, kind).flatMap((item, index): Link[] => {
+  const links = new InvoiceLinks()
+  for (const kind of ['policies', 'payments'] as const)
+    for (const [index, item] of itemsOf(value, kind).entries()) {
       const id = itemId(kind, item, index)
-      if (done.has(`${kind} ${id}`)) return []
-      const named = kind === 'policies' || kind === 'payments' ? invoiceIdsIn(item) : []
-      return named.filter(invoice => invoices.has(invoice)).map(invoice => ({ kind, id, invoice }))
-    }),
-  )
-  const block = (kind: ListedKind, id: string, by: string): void => {
-    failed.add(`${kind} ${id}`)
-    blocked.set(`${kind} ${id}`, itemFailure(kind, id, [`blocked by ${by}`]))
-  }
-  for (let more = true; more; ) {
-    more = false
-    for (const { kind, id, invoice } of links) {
-      if (done.has(`invoices ${invoice}`)) continue
-      const fails = failed.has(`${kind} ${id}`)
-      if (fails === failed.has(`invoices ${invoice}`)) continue
-      if (fails) block('invoices', invoice, id)
-      else block(kind, id, invoice)
-      more = true
+      if (done.has(`${kind} ${id}`)) continue
+      for (const invoice of invoiceIdsIn(item))
+        if (invoices.has(invoice) && !done.has(`invoices ${invoice}`)) links.add({ kind, id, invoice })
     }
-  }
+  links.block(
+    [...failed],
+    (kind, id) => failed.has(`${kind} ${id}`),
+    (kind, id, by) => {
+      failed.add(`${kind} ${id}`)
+      blocked.set(`${kind} ${id}`, itemFailure(kind, id, [`blocked by ${by}`]))
+    },
+  )
   return blocked
 }
 

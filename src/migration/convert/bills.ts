@@ -60,13 +60,11 @@ export function planBills(
   }
   const locators: Uuid[] = []
   const invoiced: { invoiceId: string; installment: Uuid }[] = []
+  const starts = [...new Set(installments.map(one => one.startTime))].sort((a, b) => a - b)
+  const next = new Map(starts.map((start, at) => [start, starts[at + 1]]))
   for (const [index, group] of groups.entries()) {
     const first = installments[group[0]!]!
-    const next = installments
-      .map(one => one.startTime)
-      .filter(start => start > first.startTime)
-      .reduce((a, b) => Math.min(a, b) as Instant, Number.POSITIVE_INFINITY as Instant)
-    const end = Number.isFinite(next) ? next : term.endTime
+    const end = next.get(first.startTime) ?? term.endTime
     const plan = group.map(at => plans[at]!).reduce(joined)
     const issueAt = first.generateTime ?? first.dueTime
     const installment: PlannedInstallment = {

@@ -175,13 +175,16 @@ function checkInstallments(
   path: string,
   { problems, warnings }: HistoryContext,
 ): void {
+  const ids = new Set<string>()
   for (const [at, one] of installments.entries()) {
     const place = `${path}/${one.id ?? `installments[${at}]`}`
     if (one.startTime > one.dueTime) warnings.add('installment', place, 'startTime lies after dueTime.')
     if (one.generateTime !== undefined && one.generateTime > one.dueTime)
       warnings.add('installment', place, 'generateTime lies after dueTime.')
-    if (one.id !== undefined && installments.findIndex(other => other.id === one.id) < at)
+    if (one.id === undefined) continue
+    if (ids.has(one.id))
       problems.add('installment', place, 'id must be the id of one installment of the transaction only.')
+    ids.add(one.id)
   }
 }
 

@@ -136,7 +136,3 @@ export function settle(parts: readonly Part[], how: Extract<InvoiceSettlement, '
 
 /** A movement of an account's credit at a time. */
 export type CreditMove = { readonly at: Instant; readonly by: Money }
-
-/** The credit as it is after all moves up to that time. */
-export const creditAt = (moves: readonly CreditMove[], at: Instant, currency: CurrencyCode): Money =>
-  moves.filter(move => move.at <= at).reduce((all, { by }) => plus(all, by), zero(currency))

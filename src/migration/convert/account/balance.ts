@@ -93,37 +93,65 @@ const received = (work: Work, payments: Payments): CreditMove[] =>
     .filter(({ credit }) => credit.minor > 0)
     .map(({ request, credit }) => ({ at: request.paymentTime, by: credit }))
 
-/** Adds what settled invoices take from credit, refunds first, which add to it; false where it does not do for one of them. */
+type Short = { readonly item: InvoiceItem; readonly total: Money; readonly paid: Money; readonly rest: Money }
+
+/**
+ * Adds what settled invoices take from credit, refunds first, which add to it; false where it does not do for one of them. What
+ * fails with such an invoice neither takes credit nor brings any, so that ones before it may fall short then: these are looked at
+ * again, and all that fall short are found in one round.
+ */
 function coverFromCredit(
   work: Work,
   live: readonly InvoiceItem[],
   payments: Payments,
   moves: CreditMove[],
 ): boolean {
-  let left = creditLeft(work, moves)
   const short = live
     .filter(({ state }) => state === 'settled')
-    .map(item => ({ item, ...balanceOf(item, work.none) }))
+    .map((item): Short => ({ item, ...balanceOf(item, work.none) }))
     .filter(({ rest }) => rest.minor !== 0)
     .sort(
       (a, b) =>
         (a.total.minor < 0 ? 0 : 1) - (b.total.minor < 0 ? 0 : 1) ||
         a.item.times.createdAt - b.item.times.createdAt,
     )
-  for (const { item, total, paid, rest } of short) {
-    left = minus(left, rest)
-    if (left.minor < 0) {
-      const missing = missingCredit(work, payments)
-      if (missing !== undefined) work.findings.wrong('invoices', item.id, `blocked by ${missing}`)
-      else
-        fail(
-          work,
-          item,
-          `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(plus(left, rest))} is left.`,
-        )
-      return false
+  const credits = new Map(livePayments(work, payments).map(one => [one.request.id, one.credit]))
+  const fallen = new Set<string>()
+  const covered = new Map<string, Money>()
+  let missing = missingCredit(work, payments)
+  let brought = creditLeft(work, moves)
+  let left = brought
+  for (let at = 0; at < short.length; at += 1) {
+    const one = short[at]!
+    const { id } = one.item
+    if (fallen.has(id)) continue
+    if (left.minor >= one.rest.minor) {
+      left = minus(left, one.rest)
+      covered.set(id, one.rest)
+      continue
     }
-    moves.push({ at: item.times.createdAt, by: negated(rest) })
+    if (missing !== undefined) work.findings.wrong('invoices', id, `blocked by ${missing}`)
+    else fail(work, one.item, uncovered(one, left))
+    const together = work.findings.togetherWith(id)
+    for (const other of together.invoices) {
+      fallen.add(other)
+      left = plus(left, covered.get(other) ?? work.none)
+    }
+    for (const payment of together.payments) {
+      const credit = credits.get(payment)
+      if (!credit || credit.minor === 0) continue
+      brought = minus(brought, credit)
+      left = minus(left, credit)
+      missing ??= payment
+    }
+    if (left.minor >= 0) continue
+    left = brought
+    covered.clear()
+    at = -1
   }
-  return true
+  for (const { item, rest } of short) moves.push({ at: item.times.createdAt, by: negated(rest) })
+  return fallen.size === 0
 }
+
+const uncovered = ({ total, paid }: Short, left: Money): string =>
+  `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(left)} is left.`

@@ -1,10 +1,10 @@
 // What was paid out of the account's credit.
-import { type Money, negated, sum, toText } from '../../../platform/money.ts'
-import type { Instant } from '../../../platform/time.ts'
+import { type Money, minus, negated, plus, sum, toText } from '../../../platform/money.ts'
 import type { DisbursementMigrationRequest } from '../../contract-request.ts'
 import { readAmount } from '../amount.ts'
 import type { ConvertedDisbursement } from '../converted.ts'
-import { type CreditMove, creditAt } from '../money-moves.ts'
+import type { CreditMove } from '../money-moves.ts'
+import { creditLeft } from './balance.ts'
 import { assertCurrency } from './invoices.ts'
 import { missingCredit, type Payments } from './payments.ts'
 import type { Work } from './work.ts'
@@ -17,11 +17,15 @@ export type PaidOut = {
 
 /** Those that the credit of their time does for, in the order of time. */
 export function payDisbursements(work: Work, payments: Payments, before: readonly CreditMove[]): PaidOut {
-  const { request, context, findings, warnings } = work
-  const { configuration, existing, supply } = context
-  const { currency } = configuration
-  const had: CreditMove[] = existing ? [{ at: Number.NEGATIVE_INFINITY as Instant, by: existing.credit }] : []
+  const { request, context, findings, warnings, none } = work
+  const { existing, supply } = context
   const moves = [...before]
+  const incoming = before.toSorted((a, b) => a.at - b.at)
+  let seen = 0
+  // What the account has at the time of the disbursement, and in the end, after the ones before it.
+  let available = existing?.credit ?? none
+  let left = creditLeft(work, before)
+  let missing: { readonly id: string | undefined } | undefined
   const disbursements: ConvertedDisbursement[] = []
   const ordered = findings
     .singles('disbursements', request.disbursements)
@@ -30,20 +34,23 @@ export function payDisbursements(work: Work, payments: Payments, before: readonl
     const { id, disbursementTime: at, disbursementType, data } = one
     if (at > context.now) warnings.add('disbursement', id, 'disbursementTime lies in the future.')
     const amount = amountOf(work, one)
-    const available = creditAt([...had, ...moves], at, currency)
-    const isLeft = creditAt([...had, ...moves], Number.POSITIVE_INFINITY as Instant, currency)
-    if (!findings.fails('disbursements', id) && amount.minor > Math.min(available.minor, isLeft.minor)) {
-      const missing = missingMoney(work, payments)
+    for (; seen < incoming.length && incoming[seen]!.at <= at; seen += 1)
+      available = plus(available, incoming[seen]!.by)
+    if (!findings.fails('disbursements', id) && amount.minor > Math.min(available.minor, left.minor)) {
+      // None of these fails because of a disbursement, so that one look is enough.
+      missing ??= { id: missingMoney(work, payments) }
       findings.wrong(
         'disbursements',
         id,
-        missing === undefined
+        missing.id === undefined
           ? `sources of ${toText(amount)} must not be more than the credit at that time, ${toText(available)}.`
-          : `blocked by ${missing}`,
+          : `blocked by ${missing.id}`,
       )
     }
     if (findings.fails('disbursements', id)) continue
     moves.push({ at, by: negated(amount) })
+    available = minus(available, amount)
+    left = minus(left, amount)
     const type = disbursementType ?? ''
     disbursements.push({ locator: supply.uuid(), originalId: id, type, amount, at, data })
   }

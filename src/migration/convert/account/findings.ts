@@ -1,5 +1,5 @@
 // What is wrong with the items of an account, by their original ids, and what hangs together with it.
-import type { ItemFailure, ItemKind } from '../../item.ts'
+import { type InvoiceLink, InvoiceLinks, type ItemFailure, type ItemKind } from '../../item.ts'
 import { type ElementType, Problems } from '../problems.ts'
 
 const ELEMENT_OF: Readonly<Record<ItemKind, ElementType>> = {
@@ -9,9 +9,6 @@ const ELEMENT_OF: Readonly<Record<ItemKind, ElementType>> = {
   payments: 'payment',
   disbursements: 'disbursement',
 }
-
-/** An item that names an invoice. */
-type Link = { readonly kind: 'policies' | 'payments'; readonly id: string; readonly invoice: string }
 
 const isBlocked = ({ problems }: ItemFailure): boolean =>
   problems.every(({ errors }) => errors.every(one => one.startsWith('blocked by ')))
@@ -23,7 +20,7 @@ function firstOf(failures: readonly ItemFailure[], kind: ItemKind | undefined): 
 
 export class Findings {
   readonly #found = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
-  readonly #links: Link[] = []
+  readonly #links = new InvoiceLinks()
   /** Invoices that were migrated before. They are no items of the request, and fail only what would change them. */
   readonly #there = new Set<string>()
   /** What of the account was found to fail before it was converted, and is not in the request. */
@@ -71,30 +68,31 @@ export class Findings {
     })
   }
 
+  /** The invoices that stand or fall with this one, itself among them, and the payments. */
+  togetherWith(invoice: string): {
+    readonly invoices: ReadonlySet<string>
+    readonly payments: ReadonlySet<string>
+  } {
+    return this.#links.around(invoice)
+  }
+
   isThere(invoice: string): void {
     this.#there.add(invoice)
   }
 
   /** The item and the invoice that it names stand or fall together. */
-  link(kind: Link['kind'], id: string, invoice: string): void {
-    this.#links.push({ kind, id, invoice })
+  link(kind: InvoiceLink['kind'], id: string, invoice: string): void {
+    this.#links.add({ kind, id, invoice })
   }
 
   /** Takes along what hangs together with what fails; whether anything more fails now. */
   block(): boolean {
-    let more = false
-    for (let again = true; again; ) {
-      again = false
-      for (const { kind, id, invoice } of this.#links) {
-        const [one, other] = [this.fails(kind, id), this.fails('invoices', invoice)]
-        if (one === other) continue
-        if (one) this.wrong('invoices', invoice, `blocked by ${id}`)
-        else this.wrong(kind, id, this.#reasonOf(invoice))
-        again = true
-        more = true
-      }
-    }
-    return more
+    const failing = [...this.#found].filter(([, { problems }]) => problems.any).map(([key]) => key)
+    return this.#links.block(
+      failing,
+      (kind, id) => this.fails(kind, id),
+      (kind, id, by) => this.wrong(kind, id, kind === 'invoices' ? `blocked by ${by}` : this.#reasonOf(by)),
+    )
   }
 
   /** What becomes of an invoice that is there already is told with those that name it. */

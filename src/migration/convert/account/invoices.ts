@@ -94,14 +94,19 @@ export function makeInvoices(
   policies: ReadonlyMap<string, ConvertedPolicy>,
 ): void {
   const live = [...invoices.values()].filter(({ id }) => !findings.fails('invoices', id))
+  const billed = Map.groupBy(
+    [...policies.values()].flatMap(({ making, invoiced }) =>
+      [...invoiced].map(([id, installments]) => ({ id, making, installments })),
+    ),
+    ({ id }) => id,
+  )
   const partsFor = new Map(
     live.map(item => [
       item,
-      [...policies.values()].flatMap(({ making, invoiced }) => {
-        const installments = invoiced.get(item.id)
-        if (!installments) return []
-        return [{ making, invoice: invoiceInstallmentsOf(making, item.times, installments, supply) }]
-      }),
+      (billed.get(item.id) ?? []).map(({ making, installments }) => ({
+        making,
+        invoice: invoiceInstallmentsOf(making, item.times, installments, supply),
+      })),
     ]),
   )
   for (const [{ id, state, earlier }, parts] of partsFor)
