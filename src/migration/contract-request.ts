@@ -104,7 +104,7 @@ export const AccountMigrationData = z
     }),
     preferences: optionalRecord(Preferences).openapi({
       description:
-        'Left out: policies without preferences of their own take the first payment schedule of their product.',
+        'Left out: policies without preferences of their own are billed as their installments were due, as far as their product has such a payment schedule, else by its first; a warning says which.',
     }),
     autoRenewalPlanName: OptionalName.openapi({
       description: 'Left out: none is noted; the product’s own settings rule either way.',
@@ -258,7 +258,8 @@ export const PolicyMigrationRequest = z
       description: 'Left out: none is noted. The policy is billed by itself either way.',
     }),
     preferences: optionalRecord(Preferences).openapi({
-      description: 'Left out: those of the account, else the first payment schedule of the product.',
+      description:
+        'Left out: those of the account; without these, the payment schedule of the product that bills as the installments were due, else its first; a warning says which.',
     }),
     autoRenewalPlanName: OptionalName.openapi({
       description: 'Left out: none is noted; the product’s own settings rule either way.',

@@ -34,6 +34,24 @@ it.each([
   expect(derivedCadence([term(...days)])?.types).toEqual(types)
 })
 
+/** A term of several transactions, by the days on which the installments of each were due. */
+const transactions = (...each: string[][]): TermMigrationRequest =>
+  ({ transactions: each.flatMap(days => term(...days).transactions) }) as unknown as TermMigrationRequest
+
+it.each([
+  ['a year paid monthly, changed', [monthly(2025), ['2025-03-20']], ['monthly']],
+  ['a year paid at once, changed a month later', [['2025-01-01'], ['2025-02-01']], ['total', 'annually']],
+  [
+    'a year paid at once, changed twice',
+    [['2025-01-01'], ['2025-03-20'], ['2025-04-02']],
+    ['total', 'annually'],
+  ],
+  ['a transaction for each bill', monthly(2025).map(day => [day]), ['monthly']],
+  ['a transaction without bills before', [[], monthly(2025)], ['monthly']],
+])('due dates of %s', (_, each, types) => {
+  expect(derivedCadence([transactions(...each)])?.types).toEqual(types)
+})
+
 it('goes by the last term that has installments', () => {
   expect(derivedCadence([term('2024-01-01'), term(...monthly(2025)), term()])?.types).toEqual(['monthly'])
 })

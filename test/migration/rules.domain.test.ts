@@ -514,10 +514,10 @@ describe('an account that is handed over', () => {
     expect([...policies[1]!.invoices.values()].map(one => one.createdAt)).toEqual([NOW])
     expect(warnings.flatMap(({ locator, errors }) => errors.map(error => `${locator}: ${error}`))).toEqual([
       'I1: generateTime lies in the future: what is not invoiced yet is an installment without invoiceId.',
-      "P1: No plan and no cadence is given; its last term has one installment, so the policy is billed by 'upfront' from now on.",
+      "P1: No plan and no cadence is given; its last term begins with one installment, so the policy is billed by 'upfront' from now on.",
       `${T}[1]: issuedTime lies in the future.`,
       `${T}[1]: createdAt lies after issuedTime.`,
-      "P2: No plan and no cadence is given; its last term has one installment, so the policy is billed by 'upfront' from now on.",
+      "P2: No plan and no cadence is given; its last term begins with one installment, so the policy is billed by 'upfront' from now on.",
       'Y1: paymentTime lies in the future.',
       'D1: disbursementTime lies in the future.',
     ])

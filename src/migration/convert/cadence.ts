@@ -1,6 +1,6 @@
 // How often a policy is billed, read off the installments that it came with, where nobody says it.
 import type { PaymentScheduleType } from '../../configuration/configuration.ts'
-import type { TermMigrationRequest } from '../contract-request.ts'
+import type { TermMigrationRequest, TransactionMigrationRequest } from '../contract-request.ts'
 
 const DAY_MS = 86_400_000
 
@@ -21,21 +21,30 @@ const daysBetween = (from: number, to: number): number => Math.round((to - from)
 export type DerivedCadence = { readonly types: readonly PaymentScheduleType[]; readonly shown: string }
 
 /**
- * Payment schedules that bill as the installments of the last term that has any were due: by the days between due dates, of which
- * the first and the last may be odd where there are more than three. One due date is a term paid at once. Undefined where the dates
- * have no such rhythm, and where there are none.
+ * Payment schedules that bill as the installments of the last term that has any were due. The transaction that begins the term says
+ * it, since a change may have bills on days of its own; one due date is a term paid at once. Where the installments of a term
+ * stand in several transactions, they say it together. Undefined where the dates have no rhythm, and where there are none.
  */
 export function derivedCadence(terms: readonly TermMigrationRequest[]): DerivedCadence | undefined {
-  const dates = terms
-    .map(({ transactions }) => [
-      ...new Set(
-        transactions.flatMap(({ installments }) => installments.map(({ dueTime }) => Number(dueTime))),
-      ),
-    ])
-    .findLast(times => times.length > 0)
-    ?.sort((a, b) => a - b)
-  if (!dates) return undefined
-  if (dates.length === 1) return { types: ['total', 'annually'], shown: 'its last term has one installment' }
+  const billed = terms
+    .map(({ transactions }) => transactions.map(datesOf).filter(dates => dates.length > 0))
+    .findLast(transactions => transactions.length > 0)
+  if (!billed) return undefined
+  const [first] = billed
+  const together = distinct(billed.flat())
+  const found = rhythmOf(first!) ?? (together.length > 2 ? rhythmOf(together) : undefined)
+  if (found || first!.length > 1) return found
+  return { types: ['total', 'annually'], shown: 'its last term begins with one installment' }
+}
+
+const datesOf = ({ installments }: TransactionMigrationRequest): number[] =>
+  distinct(installments.map(({ dueTime }) => Number(dueTime)))
+
+const distinct = (dates: readonly number[]): number[] => [...new Set(dates)].sort((a, b) => a - b)
+
+/** By the days between the dates; where there are more than three such gaps, the first and the last may be odd. */
+function rhythmOf(dates: readonly number[]): DerivedCadence | undefined {
+  if (dates.length < 2) return undefined
   const gaps = dates.slice(1).map((date, at) => daysBetween(dates[at]!, date))
   const regular = gaps.length > 3 ? gaps.slice(1, -1) : gaps
   const found = GAPS.find(([least, most]) => regular.every(gap => gap >= least && gap <= most))
