@@ -14,10 +14,10 @@ const PLACES: Readonly<Record<string, string>> = {
 /** Sentences that one item may have; the rest is counted. */
 const MOST_SENTENCES = 100
 
-type Place = { readonly elementType: string; readonly locator: string }
+export type Place = { readonly elementType: string; readonly locator: string }
 
 /** The innermost place on the way; an element, like an installment, is called by its id where it has one. */
-function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[]): Place {
+export function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[]): Place {
   let { elementType, locator } = whole
   /** Elements stand below their transaction, however deep they lie in each other. */
   let transaction = locator

@@ -370,6 +370,7 @@ describe('an account of which something fails', () => {
         errors: [
           expect.stringMatching(/^'paymentTime' is missing; it must be a time/),
           "'paymentItems' is missing; it must be a list.",
+          "Field 'method' is required; send a value.",
         ],
       },
     ])

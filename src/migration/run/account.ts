@@ -10,11 +10,11 @@ import { accountValues } from '../convert/account/policyholder.ts'
 import { conversionOf, digitsNeeded } from '../convert/account.ts'
 import type { ConvertContext } from '../convert/converted.ts'
 import { ownProblems } from '../convert/diagnosis.ts'
+import { doubtfulTimes } from '../doubtful-times.ts'
 import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
 import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
 import { type Failing, readFailing } from '../stand-ins.ts'
 import type { MigrationAccount } from '../store.ts'
-import { timesWithoutZone } from '../times-without-zone.ts'
 import { earlierOf, knownOf } from './earlier.ts'
 import type { ConfiguredGround } from './ground.ts'
 import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
@@ -85,7 +85,7 @@ async function outcomeOf(
     }
     const steps = conversionOf(checked, conversion)
     const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
-    const warnings = [...timesWithoutZone(sent, originalId), ...converted.warnings]
+    const warnings = [...doubtfulTimes(sent, originalId), ...converted.warnings]
     const outcome = wholeIfBalanced(sent, known?.done, account, checked, {
       converted: { ...converted, warnings },
       failures: [...failures, ...converted.failures],
@@ -106,11 +106,13 @@ async function outcomeOf(
 function withFurther(
   failure: ItemFailure,
   further: readonly ItemFailure[],
-  { isSure }: Pick<Failing, 'isSure'>,
+  failing: Pick<Failing, 'sure'>,
 ): ItemFailure {
   const { kind, originalId, problems } = failure
   const own = further.find(one => one.kind === kind && one.originalId === originalId)
-  const more = own?.problems.filter(problem => isSure(kind, originalId, problem)) ?? []
+  const more = (own?.problems ?? [])
+    .map(problem => ({ ...problem, errors: failing.sure(kind, originalId, problem) }))
+    .filter(({ errors }) => errors.length > 0)
   const isAt = (one: StoredProblem) => (other: StoredProblem) =>
     other.elementType === one.elementType && other.locator === one.locator
   return {
