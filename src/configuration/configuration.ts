@@ -260,3 +260,16 @@ export type Finding = {
   /** It holds only where the tenant has no external rater of this name. */
   integration?: string
 }
+
+/** Every document that the product makes at some transaction. */
+export const documentDefinitions = ({
+  documents,
+  endorsements,
+  renewals,
+  cancellationTypes = [],
+}: ProductDefinition): DocumentDefinition[] => [
+  ...documents,
+  ...endorsements.flatMap(one => one.documents),
+  ...renewals.documents,
+  ...cancellationTypes.flatMap(one => [...one.documents, ...(one.reinstatement?.documents ?? [])]),
+]

@@ -1,29 +1,21 @@
 // What the configuration says of a document that is to be made: found again by its template and file name, so that a
 // document follows the version of the configuration that its template is of. Pure.
-import type { DocumentDefinition, ProductDefinition } from '../configuration/configuration.ts'
+import {
+  type DocumentDefinition,
+  documentDefinitions,
+  type ProductDefinition,
+} from '../configuration/configuration.ts'
 import type { PolicyAggregate } from '../policies/aggregate.ts'
 import { basisAt, selectionBasis } from '../policies/selection-basis.ts'
 import type { SelectionBasis } from '../resources/data-tables/declaration.ts'
 import type { PolicyDocument } from './document.ts'
-
-const allDefinitions = ({
-  documents,
-  endorsements,
-  renewals,
-  cancellationTypes = [],
-}: ProductDefinition): DocumentDefinition[] => [
-  ...documents,
-  ...endorsements.flatMap(one => one.documents),
-  ...renewals.documents,
-  ...cancellationTypes.flatMap(one => [...one.documents, ...(one.reinstatement?.documents ?? [])]),
-]
 
 /** Of several of one template the one with the file's name; undefined for documents of templates of fixed names. */
 export function definitionOf(
   product: ProductDefinition,
   { templateName, fileName }: { templateName?: string; fileName?: string },
 ): DocumentDefinition | undefined {
-  const own = allDefinitions(product).filter(one => one.templateName === templateName)
+  const own = documentDefinitions(product).filter(one => one.templateName === templateName)
   return own.find(one => one.fileName === fileName) ?? own[0]
 }
 

@@ -1,7 +1,11 @@
 // What the newest configuration says of the documents that a template or a static document is used for: what they belong
 // to, and when they are made.
 import { loadConfiguration } from '../configuration/cache.ts'
-import type { Configuration, DocumentDefinition, ProductDefinition } from '../configuration/configuration.ts'
+import {
+  type Configuration,
+  type DocumentDefinition,
+  documentDefinitions,
+} from '../configuration/configuration.ts'
 import type { VersionRow } from '../configuration/store.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { ResourceResponse } from './contract.ts'
@@ -35,8 +39,9 @@ export async function documentUses(
 }
 
 export function usesIn({ products }: Pick<Configuration, 'products'>): DocumentUses {
-  const byTemplate = Map.groupBy(Object.values(products).flatMap(documentsOf), one =>
-    staticNameOf(one.templateName),
+  const byTemplate = Map.groupBy(
+    Object.values(products).flatMap(product => documentDefinitions(product)),
+    one => staticNameOf(one.templateName),
   )
   return new Map(
     [...byTemplate].map(([name, documents]) => [
@@ -51,15 +56,3 @@ function agreed(name: keyof DocumentUse, documents: readonly DocumentDefinition[
   const said = new Set(documents.flatMap(one => one[name] ?? []))
   return said.size === 1 ? { [name]: [...said][0] } : {}
 }
-
-const documentsOf = ({
-  documents,
-  endorsements,
-  renewals,
-  cancellationTypes = [],
-}: ProductDefinition): DocumentDefinition[] => [
-  ...documents,
-  ...endorsements.flatMap(one => one.documents),
-  ...renewals.documents,
-  ...cancellationTypes.flatMap(one => [...one.documents, ...(one.reinstatement?.documents ?? [])]),
-]
